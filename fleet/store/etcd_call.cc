@@ -73,10 +73,8 @@ void EtcdCall::take_ending(const Http2::Ending& ending) {
   if (meaning_of(failure) != Meaning::passing) return end(failure);
   if (code) {
     line().failed(connection(), failure.reason);
-  } else if (ending.silent) {
-    line().suspect(connection(), begun_, failure.reason);
   } else {
-    line().broke(connection(), failure.reason);
+    line().ended(connection(), begun_, ending);
   }
   try_again_or_end(failure);
 }

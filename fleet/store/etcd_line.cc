@@ -61,6 +61,12 @@ void EtcdLine::failed(std::uint64_t connection, const std::string& reason) {
   note_move(before, reason);
 }
 
+void EtcdLine::ended(std::uint64_t connection, Timers::Milliseconds since,
+                     const Http2::Ending& ending) {
+  if (ending.silent) return suspect(connection, since, ending.error);
+  ending.alone ? failed(connection, ending.error) : broke(connection, ending.error);
+}
+
 void EtcdLine::broke(std::uint64_t connection, const std::string& reason) {
   const std::uint64_t before = endpoints_.present().connection;
   endpoints_.broke(connection, timers_.now());

@@ -71,8 +71,10 @@ class EtcdLine {
   void heard(std::uint64_t connection);
   // A call has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // The member has answered that it cannot help now.
+  // The member has answered that it cannot help now, or has ended a call without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
+  // A call that was begun at this time has ended without a status.
+  void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
   // The connection has ended.
   void broke(std::uint64_t connection, const std::string& reason);
   // A call that was begun at this time had no answer in time.

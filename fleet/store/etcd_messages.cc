@@ -1,5 +1,7 @@
 #include "fleet/store/etcd_messages.h"
 
+#include <algorithm>
+
 #include "etcd.pb.h"
 
 namespace fleet::etcd_messages {
@@ -33,13 +35,25 @@ KeyValue plain(const etcd::KeyValue& record) {
 
 }  // namespace
 
-std::string read(const Keys& keys, const std::string& from, Revision revision) {
+std::string read(const Keys& keys, const std::string& from, Revision revision, std::size_t limit) {
   etcd::RangeRequest request;
   request.set_key(from);
   if (keys.below) request.set_range_end(behind(keys.key));
-  request.set_limit(page_records);
+  request.set_limit(static_cast<std::int64_t>(limit));
   request.set_revision(revision);
   return request.SerializeAsString();
+}
+
+std::size_t next_page_records(const std::vector<KeyValue>& read) {
+  constexpr std::size_t bytes_wanted = 1u << 20u;
+  const std::size_t last = std::min(read.size(), page_records_max);
+  if (last == 0) return first_page_records;
+  std::size_t bytes = 0;
+  for (std::size_t i = read.size() - last; i < read.size(); ++i) {
+    bytes += read[i].key.size() + read[i].value.size();
+  }
+  const std::size_t average = std::max<std::size_t>(bytes / last, 1);
+  return std::clamp(bytes_wanted / average, first_page_records, page_records_max);
 }
 
 std::optional<Page> page(std::string_view bytes) {

@@ -12,11 +12,17 @@
 namespace fleet::etcd_messages {
 
 // The most records in one answer. With 64 KiB each, they stay below grpc_message_bytes_max.
-inline constexpr int page_records = 100;
+inline constexpr std::size_t page_records_max = 1'000;
+// The number of records in the first answer, when their size is not known yet.
+inline constexpr std::size_t first_page_records = 100;
 
 // Returns a request for the records of `keys`, beginning with the key `from`, as they were at
-// `revision`. Revision 0 stands for the present ones.
-[[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision);
+// `revision`, at most `limit` of them. Revision 0 stands for the present ones.
+[[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision,
+                               std::size_t limit);
+// Returns how many records the next answer may have after these have been read. Small records come
+// in large pages, since a cell of 10,000 nodes has 100,000 of them.
+[[nodiscard]] std::size_t next_page_records(const std::vector<KeyValue>& read);
 struct Page {
   Reading reading = {};
   bool more = false;

@@ -89,7 +89,8 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
   const std::string from =
       so_far.found.empty() ? reader->keys.key : so_far.found.back().key + std::string(1, '\0');
   ask({.path = "/etcdserverpb.KV/Range",
-       .body = etcd_messages::read(reader->keys, from, so_far.revision)},
+       .body = etcd_messages::read(reader->keys, from, so_far.revision,
+                                   etcd_messages::next_page_records(so_far.found))},
       [this, reader](const EtcdCall::Ended& ended) { take_page(reader, ended); });
 }
 

@@ -68,7 +68,7 @@ void EtcdWatch::take_ending(const Http2::Ending& ending) {
     line().heard(connection());
     line().failed(connection(), failure.reason);
   } else {
-    line().broke(connection(), failure.reason);
+    line().ended(connection(), line().timers().now(), ending);
   }
   lose(meaning_of(failure) == Meaning::denied ? Trouble::Kind::denied : Trouble::Kind::unreachable,
        failure.reason);

@@ -10,9 +10,9 @@
 
 namespace fleet {
 
-// The limit for a message. The largest answer has 100 records of 64 KiB with their keys, which is
+// The limit for a message. The largest answer has 1,000 records of 64 KiB with their keys, which is
 // less.
-inline constexpr std::size_t grpc_message_bytes_max = 16u << 20u;
+inline constexpr std::size_t grpc_message_bytes_max = 72u << 20u;
 
 // The statuses of gRPC that other files compare. gRPC has more of them.
 inline constexpr int grpc_ok = 0;

@@ -45,6 +45,8 @@ class Http2 {
     std::string error;    // libcurl's error message, or empty
     bool sent = true;     // false: the member has certainly not seen the call
     bool silent = false;  // no answer came in time
+    // Only this call has ended, and its connection is alive.
+    bool alone = false;
   };
   struct Request {
     std::string url;

@@ -177,6 +177,7 @@ Http2::Ending Http2::Call::ending(CURLcode code) const {
   if (code == CURLE_OK) ending.error = "the stream ended without a status";
   ending.sent = has_begun_;
   ending.silent = code == CURLE_OPERATION_TIMEDOUT;
+  ending.alone = code == CURLE_OK || code == CURLE_HTTP2_STREAM;
   return ending;
 }
 

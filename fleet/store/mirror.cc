@@ -21,23 +21,22 @@ const KeyValue* Mirror::find(std::string_view key) const {
 void Mirror::read_all() {
   retry_ = nullptr;
   const std::weak_ptr<char> alive = alive_;
-  store_.read(keys_, [this, alive](const Reply<Reading>& answer) {
-    if (!alive.expired()) take_reading(answer);
+  store_.read(keys_, [this, alive](Reply<Reading> answer) {
+    if (!alive.expired()) take_reading(std::move(answer));
   });
 }
 
-void Mirror::take_reading(const Reply<Reading>& answer) {
+void Mirror::take_reading(Reply<Reading> answer) {
   if (const auto* trouble = std::get_if<Trouble>(&answer)) return suffer(*trouble);
-  const Reading& reading = std::get<Reading>(answer);
-  const Changes changes = difference_to(reading);
-  revision_ = reading.revision;
+  const Changes changes = difference_to(std::exchange(std::get<Reading>(answer), Reading()));
+  revision_ = changes.revision;
   watch_on();
   follow(changes);
 }
 
 // Returns the differences between the mirror and the reading, sorted by key: new, changed and
 // erased records.
-Changes Mirror::difference_to(const Reading& reading) const {
+Changes Mirror::difference_to(Reading reading) const {
   Changes changes{.revision = reading.revision, .changes = {}};
   auto old = records_.begin();
   const auto is_gone = [&] {
@@ -45,13 +44,13 @@ Changes Mirror::difference_to(const Reading& reading) const {
         Change{KeyValue{.key = old->first, .modified = reading.revision}, true});
     ++old;
   };
-  for (const KeyValue& now : reading.found) {
+  for (KeyValue& now : reading.found) {
     if (!observer_.keeps(now.key)) continue;
     while (old != records_.end() && old->first < now.key) {
       is_gone();
     }
     const bool known = old != records_.end() && old->first == now.key;
-    if (!known || old->second != now) changes.changes.push_back(Change{now});
+    if (!known || old->second != now) changes.changes.push_back(Change{std::move(now)});
     if (known) ++old;
   }
   while (old != records_.end()) {

@@ -47,12 +47,12 @@ class Mirror {
 
  private:
   void read_all();
-  void take_reading(const Reply<Reading>& answer);
+  void take_reading(Reply<Reading> answer);
   void watch_on();
   void take_news(const WatchNews& news);
   void follow(const Changes& changes);
   void suffer(const Trouble& trouble);
-  [[nodiscard]] Changes difference_to(const Reading& reading) const;
+  [[nodiscard]] Changes difference_to(Reading reading) const;
   void take_changes(const Changes& changes);
 
   Store& store_;

@@ -112,7 +112,9 @@ class CellBench {
   // Rolls a version out to all nodes. `meanwhile` is called when a third of them have it.
   void roll(const std::string& name, const std::string& version,
             const std::function<void()>& meanwhile) {
+    const auto from = Clock::now();
     bed_.start_rollout(name, version, batch_);
+    std::printf("%s was ordered after %.1f s\n", name.c_str(), seconds_between(from, Clock::now()));
     bed_.until([this] { return bed_.crowd().answered() >= bed_.nodes() / 3; });
     meanwhile();
     bed_.until([&] { return bed_.state(name) == RolloutState::completed; });
@@ -166,7 +168,9 @@ class CellBench {
       {"name": "fetch", "class": "any", "hook": "work"},
       {"name": "convert", "class": "together", "hook": "work"}]})";
     // the first thousand nodes
+    const auto from = Clock::now();
     bed_.fleetctl("plan run --name=p --target='n100*' " + file);
+    std::printf("the plan was ordered after %.1f s\n", seconds_between(from, Clock::now()));
     bed_.until([this] {
       const auto plan = read_record<Plan>(bed_.value(key_of(KeyKind::plan, {"p"})));
       if (plan && plan.value().state == PlanState::stopping) std::exit(1);
@@ -188,7 +192,9 @@ class CellBench {
 
   void desire() {
     const auto before = bed_.crowd().sum(&CrowdCounts::wished);
+    const auto from = Clock::now();
     bed_.fleetctl("desire " + std::string(SimNode::component) + " 2.0.0");
+    std::printf("a version was desired after %.1f s\n", seconds_between(from, Clock::now()));
     bed_.until([&] { return bed_.crowd().sum(&CrowdCounts::wished) >= before + bed_.nodes(); });
   }
 

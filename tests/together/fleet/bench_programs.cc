@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -46,7 +47,9 @@ RealController::RealController(const std::string& build, const std::vector<std::
   for (const std::string& url : endpoints)
     words.push_back("--endpoint=" + url);
   words.insert(words.end(), options.begin(), options.end());
-  process_ = start_process(std::move(words), "/dev/null");
+  // Its log stands beside the certificate.
+  process_ = start_process(std::move(words),
+                           std::filesystem::path(who.authority).replace_filename(name + ".log"));
 }
 
 RealController::~RealController() {

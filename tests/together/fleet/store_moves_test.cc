@@ -58,6 +58,7 @@ class Bench {
   Bench& operator=(const Bench&) = delete;
 
   EtcdCluster& cluster() { return cluster_; }
+  Store& node() { return *node_; }
   Timers& timers() { return timers_; }
   [[nodiscard]] bool is_connected() const {
     return lease_->lease() != 0 && follows() == mirrors_.size();
@@ -100,10 +101,13 @@ class Bench {
   // Writes a key that one of the mirrors has, by the other client. Tries again until the write is
   // committed.
   void put(const std::string& key, const std::string& value) {
+    commit({.puts = {Put{key, value}}});
+  }
+  void commit(const Transaction& transaction) {
     bool done = false;
     while (!done) {
       bool answered = false;
-      other_->commit({.puts = {Put{key, value}}}, [&](const Outcome& outcome) {
+      other_->commit(transaction, [&](const Outcome& outcome) {
         answered = true;
         done = std::holds_alternative<Committed>(outcome);
       });
@@ -202,6 +206,33 @@ TEST_CASE("a client whose member is killed has one connection to another one") {
 
   CHECK(bench.opened() == 2);
   CHECK(bench.wait([&] { return bench.open_now() == 1; }));
+}
+
+TEST_CASE("a client reads much in large pages over its one connection") {
+  Bench bench;
+  constexpr int records = 6'000;
+  constexpr int a_time = 100;
+  const std::string value(300, 'v');
+  for (int from = 0; from < records; from += a_time) {
+    Transaction transaction;
+    for (int i = from; i < from + a_time; ++i) {
+      transaction.puts.push_back(Put{"/much/" + std::to_string(100'000 + i), value});
+    }
+    bench.commit(transaction);
+  }
+
+  for (int times = 0; times < 20; ++times) {
+    std::size_t found = 0;
+    bench.node().read({"/much/", true}, [&found](const Reply<Reading>& answer) {
+      const auto* reading = std::get_if<Reading>(&answer);
+      found = reading == nullptr ? 1 : reading->found.size();
+    });
+    REQUIRE(bench.wait([&] { return found != 0; }));
+    CHECK(found == records);
+  }
+
+  CHECK(bench.is_connected());
+  CHECK(bench.opened() == 1);
 }
 
 TEST_CASE("each watch ends on a member that has lost the majority, also where no other is known") {

@@ -248,6 +248,18 @@ TEST_CASE("tries spread over a time that doubles up to its bound, and begin anew
   CHECK(backoff.next() <= 250ms);
 }
 
+TEST_CASE("small records are read many at a time, and large ones fit into an answer") {
+  using etcd_messages::next_page_records;
+  const KeyValue small{.key = "/node/n/info", .value = std::string(300, 'v')};
+  const KeyValue large{.key = "/node/n/info", .value = std::string(value_bytes_max, 'v')};
+
+  CHECK(next_page_records({}) == etcd_messages::first_page_records);
+  CHECK(next_page_records(std::vector(100, small)) == etcd_messages::page_records_max);
+  CHECK(next_page_records(std::vector(100, large)) == etcd_messages::first_page_records);
+  CHECK(etcd_messages::page_records_max * (value_bytes_max + key_bytes_max + 100) <
+        grpc_message_bytes_max);
+}
+
 TEST_CASE("bytes that are not a message are no answer") {
   const std::string bytes = "\xff\xff\xff\xff";
 
