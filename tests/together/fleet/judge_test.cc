@@ -217,7 +217,7 @@ TEST_CASE("a gauge that does not change stops nothing, and one that leaks stops 
   }
   report(command(),
          "a gauge that does not change is stopped in " + per_cent(most) +
-             " of the rollouts at most, one that leaks half a deviation of a node in a soak is "
+             " of the rollouts at most, one that leaks half a deviation of a node in a batch is "
              "stopped at 5 % of the nodes in " +
              per_cent(least),
          "at most 1 % and three standard errors; in more than half");
