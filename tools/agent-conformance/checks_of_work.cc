@@ -112,8 +112,8 @@ Check heartbeats() {
               "less than half of them have come.",
           .quotes = {{"GROWTH",
                       "If welcome has watchdog_ms, an active agent sends heartbeat at least "
-                      "every half of that time, from activate until it says stopped or is told to "
-                      "stop with the reason rollback."}},
+                      "every half of that time, from activate until it says stopped or is sent "
+                      "stop with reason rollback."}},
           .needs = {"activate"},
           .script = heartbeat_script,
           .twice = true};

@@ -147,7 +147,7 @@ upgrades() {
 hello_agents() {
   libraries='agent-protocol/(python|go|javascript|rust)'
   tree_files | grep -E "^(sample-agent/hello|$libraries)/" |
-    grep -vE "^$libraries/tests?/|_test\\.go\$|/rustfmt\\.toml\$"
+    grep -vE "^$libraries/test(s|ing)?/|_test\\.go\$|/rustfmt\\.toml\$"
 }
 
 puts_hello_agents() {

@@ -7,7 +7,7 @@ columns_max=100
 file_lines_max=300
 test_lines_max=500  # tests are read one at a time, and their tables of cases stay whole
 function_lines_max=60
-code_lines_max=8615  # of the upgrader: as it is today, and a hundred for a repair; see `make lines`
+code_lines_max=8300  # of the upgrader: as it is today, and some for a repair; see `make lines`
 
 # No line may be longer than a screen is wide, except rows of tables and links in Markdown. Columns
 # are characters.
