@@ -58,6 +58,17 @@ void add_order(CLI::App& app, fleet::RolloutTerms& terms) {
       ->check(parsed(&fleet::parse_apart));
 }
 
+// Adds an option whose value is a decimal number, and is kept in millionths.
+void add_millionths(CLI::App& app, const std::string& name, std::int64_t& value,
+                    const std::string& about) {
+  const auto take = [name, &value](const std::string& text) {
+    const auto millionths = fleet::millionths_in(text);
+    if (!millionths) throw CLI::ValidationError(name, text + ": needs a number such as 0.05");
+    value = *millionths;
+  };
+  app.add_option_function<std::string>(name, take, about)->type_name("NUMBER");
+}
+
 }  // namespace
 
 void add_terms(CLI::App& app, Options& options) {
@@ -96,6 +107,10 @@ void add_terms(CLI::App& app, Options& options) {
   add_duration(app, "--judge-timeout", terms.judge_timeout_ms, unit,
                "after so long without a verdict a batch goes back");
   add_duration(app, "--bake", terms.bake_ms, unit, "how long it is judged on after the last batch");
+  add_millionths(app, "--alpha", terms.alpha_millionths,
+                 "the chance with which the judge may stop a good version");
+  add_millionths(app, "--tolerate", terms.tolerate_millionths,
+                 "so many times as many failures are good enough");
   add_duration(app, "--confirm", terms.confirm_ms, unit,
                "a node that nobody confirms for so long goes back by itself");
   app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")

@@ -92,6 +92,10 @@ void show_terms(const Plan& plan) {
   if (terms.no_undo) {
     say("cannot be undone: the manifest of " + terms.version + " says \"undo\": false");
   }
+  std::int64_t nodes = 0;
+  for (const auto& batch : plan.draft.batches)
+    nodes += static_cast<std::int64_t>(batch.size());
+  if (const auto words = judging_words(terms, nodes); !words.empty()) say(words);
   const std::int64_t ms = least_ms(terms, plan.draft.batches);
   const std::string bake =
       terms.bake_ms == 0 ? "" : ", then " + fleet::countdown(terms.bake_ms / 1'000) + " of bake";

@@ -21,21 +21,28 @@ std::string progress(const fleet::Rollout& rollout) {
   return std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
 }
 
-// Returns the judge's findings as a text, or why there are none.
-std::string judge_words(const fleet::Reading& reading) {
-  std::size_t nodes = 0;
+// Returns how many nodes the rollout has.
+std::int64_t count_nodes(const fleet::Reading& reading) {
+  std::int64_t nodes = 0;
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
-    if (key && key->kind == KeyKind::rollout_judge) {
-      const auto judge = fleet::read_record<fleet::RolloutJudge>(found.value);
-      return judge ? judge.value().words : judge.reason();
-    }
     if (!key || key->kind != KeyKind::rollout_batch) continue;
     const auto batch = fleet::read_record<fleet::RolloutBatch>(found.value);
-    if (batch) nodes += batch.value().nodes.size();
+    if (batch) nodes += static_cast<std::int64_t>(batch.value().nodes.size());
   }
-  const bool is_few = nodes < static_cast<std::size_t>(fleet::judge_nodes_min);
-  return is_few ? "too few nodes to compare" : "nothing is compared yet";
+  return nodes;
+}
+
+// Returns the judge's findings as a text, or why there are none.
+std::string judge_words(const fleet::Reading& reading) {
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key || key->kind != KeyKind::rollout_judge) continue;
+    const auto judge = fleet::read_record<fleet::RolloutJudge>(found.value);
+    return judge ? judge.value().words : judge.reason();
+  }
+  return count_nodes(reading) < fleet::judge_nodes_min ? "too few nodes to compare"
+                                                       : "nothing is compared yet";
 }
 
 // Adds a line for each measure by which the rollout is judged.
@@ -95,6 +102,8 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
     rows.push_back({"  apart", apart});
   rows.push_back({"  driver", rollout.driver});
   rows.push_back({"  judge", judge_words(reading)});
+  if (const auto words = judging_words(terms, count_nodes(reading)); !words.empty())
+    rows.push_back({"  judging", words});
   add_measures(rows, reading);
   add_gates(rows, rollout);
   if (!rollout.waits_for.empty()) rows.push_back({"  waits for", rollout.waits_for});

@@ -159,6 +159,8 @@ std::vector<std::string> limits_of(const CellState::OneRollout& one) {
   if (terms.bake_ms > 0) {
     limits.push_back("is judged on for " + time_words(terms.bake_ms) + " after its last batch");
   }
+  if (auto words = judging_words(terms, one.node_count()); !words.empty())
+    limits.push_back(std::move(words));
   if (terms.undo) limits.push_back("is undone by itself if it aborts by itself");
   if (terms.no_undo) limits.push_back("cannot be undone, as the release says");
   if (terms.ignore_window) limits.push_back("windows do not hold it");

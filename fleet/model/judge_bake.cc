@@ -40,8 +40,8 @@ double control_rate_max(std::int64_t failed, Ms node_ms) {
   return high / static_cast<double>(node_ms);
 }
 
-double log_bake_evidence(const BakeCounts& counts) {
-  const double rate = control_rate_max(counts.control_failed, counts.control_ms);
+double log_bake_evidence(const BakeCounts& counts, double tolerate) {
+  const double rate = tolerate * control_rate_max(counts.control_failed, counts.control_ms);
   if (rate <= 0) return 0;
   return log_mean(counts.failed, rate * static_cast<double>(counts.node_ms), 1);
 }

@@ -11,7 +11,8 @@
 //    control ended.
 // 2. Do new nodes fail more often than at this rate L? Let k of them fail while their times at risk
 //    add up to T. The likelihood ratio of a rate that is r times as high is r^k exp(-(r-1) L T).
-//    The evidence is the mean of this over the ratios r of judge_evidence.h.
+//    The evidence is the mean of this over the ratios r of judge_evidence.h. If the rollout
+//    tolerates a ratio of rates, L is multiplied by it first.
 //
 // This evidence is multiplied by that from the batches before the bake. The product is an e-process
 // for the whole rollout. With 1/(alpha - bake_alpha) as its limit, a good version is stopped with a
@@ -47,7 +48,7 @@ struct BakeCounts {
 [[nodiscard]] double control_rate_max(std::int64_t failed, Ms node_ms);
 
 // Returns the natural logarithm of the evidence that new nodes fail more often during the bake than
-// the control did before.
-[[nodiscard]] double log_bake_evidence(const BakeCounts& counts);
+// the control did before, times `tolerate`.
+[[nodiscard]] double log_bake_evidence(const BakeCounts& counts, double tolerate = 1);
 
 }  // namespace fleet

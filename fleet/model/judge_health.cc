@@ -115,7 +115,8 @@ std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   if (found_.measures.empty()) found_.measures = chosen_measures(reports.nodes);
   std::string why;
   for (JudgedMeasure& measure : found_.measures) {
-    const std::string one = judge_measure(measure, reports.nodes, reports.soaked, turn);
+    const std::string one = judge_measure(measure, reports.nodes, reports.soaked, turn,
+                                          tolerate_of(view.rollout->terms));
     if (!one.empty()) why += (why.empty() ? "" : "; ") + one;
   }
   return why;
@@ -124,7 +125,7 @@ std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
 // Adds to the verdict on a batch how its measures stand.
 void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms now) {
   const std::string missing = is_soak_over ? why_measures_miss(view, now) : "";
-  const std::string worse = tell_measures(found_.measures, share_of_alpha(view.rollout->terms));
+  const std::string worse = tell_measures(found_.measures, alpha_of(view.rollout->terms));
   if (!worse.empty() && verdict_ != Verdict::worse) {
     found_.words += "; " + worse;
     verdict_ = Verdict::worse;
@@ -138,10 +139,10 @@ void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms n
 // which it is judged, this is half of what the judge may use. In the first batch, it is also half
 // as soon as enough of the control has reported its health, since measures may still be chosen
 // then.
-double JudgeWatch::share_of_failures(const RolloutView& view) const {
+double JudgeWatch::alpha_of_failures(const RolloutView& view) const {
   const bool may_have =
       !found_.measures.empty() || (view.rollout->batch == 0 && has_control_reports(view));
-  return share_of_alpha(view.rollout->terms) * (may_have ? own_share : 1);
+  return alpha_of(view.rollout->terms) * (may_have ? own_share : 1);
 }
 
 }  // namespace fleet

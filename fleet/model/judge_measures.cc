@@ -49,14 +49,14 @@ double log_by_median(const std::vector<MeasuredChange>& changes, double sign) {
   return evidence.log();
 }
 
-double log_by_failures(const std::vector<MeasuredChange>& changes) {
+double log_by_failures(const std::vector<MeasuredChange>& changes, double tolerate) {
   AtRisk at_risk;
   for (const MeasuredChange& one : changes)
     ++(one.is_fresh ? at_risk.fresh : at_risk.control);
   Evidence evidence;
   for (const MeasuredChange& one : changes) {
     if (one.change <= 0) continue;
-    evidence.add(one.is_fresh, chance_of_new(at_risk, 1));
+    evidence.add(one.is_fresh, chance_of_new(at_risk, tolerate));
     --(one.is_fresh ? at_risk.fresh : at_risk.control);
   }
   return evidence.log();
@@ -87,13 +87,13 @@ std::optional<double> change_of(const MeasuredNode& node, const JudgedMeasure& m
 }  // namespace
 
 double log_evidence_of(MeasureType type, MeasureWorse worse,
-                       const std::vector<MeasuredChange>& changes) {
+                       const std::vector<MeasuredChange>& changes, double tolerate) {
   const auto fresh = std::count_if(changes.begin(), changes.end(),
                                    [](const MeasuredChange& one) { return one.is_fresh; });
   if (fresh == 0 || fresh == static_cast<std::ptrdiff_t>(changes.size())) return 0;
   const double by_median = log_by_median(changes, sign_of(worse));
   if (type != MeasureType::counter || worse != MeasureWorse::up) return by_median;
-  return log_sum(by_median, log_by_failures(changes)) - std::log(2.0);
+  return log_sum(by_median, log_by_failures(changes, tolerate)) - std::log(2.0);
 }
 
 std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes) {
@@ -118,7 +118,7 @@ std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& node
 }
 
 std::string judge_measure(JudgedMeasure& measure, const std::vector<MeasuredNode>& nodes,
-                          std::int64_t fresh, std::int64_t batch) {
+                          std::int64_t fresh, std::int64_t batch, double tolerate) {
   if (measure.batch == batch) return "";
   std::vector<std::pair<std::uint64_t, MeasuredChange>> placed;
   std::int64_t given = 0;
@@ -143,8 +143,8 @@ std::string judge_measure(JudgedMeasure& measure, const std::vector<MeasuredNode
   ++measure.judged;
   measure.fresh += given;
   measure.fresh_worse += count_worse(measure, changes);
-  const double log_batch =
-      log_share_of_batch(measure.judged) + log_evidence_of(measure.type, measure.worse, changes);
+  const double log_batch = log_share_of_batch(measure.judged) +
+                           log_evidence_of(measure.type, measure.worse, changes, tolerate);
   const double log = measure.judged == 1
                          ? log_batch
                          : log_sum(static_cast<double>(measure.log) * log_unit, log_batch);
@@ -152,12 +152,12 @@ std::string judge_measure(JudgedMeasure& measure, const std::vector<MeasuredNode
   return "";
 }
 
-double log_limit_of_measure(double share, std::size_t measures) {
-  return log_limit(JudgeTerms{}.alpha, share * own_share / static_cast<double>(measures));
+double log_limit_of_measure(double alpha, std::size_t measures) {
+  return log_limit(alpha, own_share / static_cast<double>(measures));
 }
 
-std::string tell_measures(std::vector<JudgedMeasure>& measures, double share) {
-  const double limit = log_limit_of_measure(share, measures.size());
+std::string tell_measures(std::vector<JudgedMeasure>& measures, double alpha) {
+  const double limit = log_limit_of_measure(alpha, measures.size());
   std::string worse;
   for (JudgedMeasure& measure : measures) {
     if (measure.judged == 0) {

@@ -13,6 +13,11 @@
 //                               which finds one that should not rise. The nodes come in a random
 //                               order, so the times of these failures need not be known
 //
+// Only the comparison by first failures has a ratio, so only there --tolerate has an effect: a
+// median has none. A version that is as good as the one before is stopped with a chance of at most
+// alpha, however large a ratio is tolerated. For a version that fails as often as is tolerated this
+// is only about true, since the comparison does not know the order of the failures.
+//
 // A weighted mean of e-processes is an e-process, too. So the evidence of all batches is the mean
 // of the evidence of each, with the weights of log_share_of_batch(). The measures share one half of
 // alpha (`own_share`) in equal parts, and the failures of judge_cohorts.h have the other half. The
@@ -47,9 +52,11 @@ struct MeasuredChange {
 };
 
 // Returns the logarithm of the evidence in one batch that the measure is worse with the new
-// version. Returns 0 if no new node or no control node has given a change.
+// version. Returns 0 if no new node or no control node has given a change. `tolerate` is the ratio
+// of first failures that is tolerated.
 [[nodiscard]] double log_evidence_of(MeasureType type, MeasureWorse worse,
-                                     const std::vector<MeasuredChange>& changes);
+                                     const std::vector<MeasuredChange>& changes,
+                                     double tolerate = 1);
 
 // A node that has reported, at the end of its soak.
 struct MeasuredNode {
@@ -66,13 +73,13 @@ struct MeasuredNode {
 // than judge_control_min nodes of the control, nothing is judged, and the measure's text says so.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
-                                        std::int64_t batch);
+                                        std::int64_t batch, double tolerate = 1);
 
-// Returns the limit, as a logarithm, for one of `measures` measures; `share` is the part of alpha
-// that the judge may use at all.
-[[nodiscard]] double log_limit_of_measure(double share, std::size_t measures);
+// Returns the limit, as a logarithm, for one of `measures` measures; `alpha` is alpha_of() the
+// rollout.
+[[nodiscard]] double log_limit_of_measure(double alpha, std::size_t measures);
 
 // Writes into the text of each measure how it stands. Returns the texts of those that are worse.
-[[nodiscard]] std::string tell_measures(std::vector<JudgedMeasure>& measures, double share);
+[[nodiscard]] std::string tell_measures(std::vector<JudgedMeasure>& measures, double alpha);
 
 }  // namespace fleet

@@ -17,8 +17,9 @@ std::string digits_of_number(double number, std::chars_format format, int digits
   return error == std::errc{} ? std::string(text.data(), end) : "?";
 }
 
+constexpr double million = 1e6;
 // The evidence up to which its digits are shown.
-constexpr double evidence_shown_max = 1e6;
+constexpr double evidence_shown_max = million;
 
 std::string evidence_digits(double value) {
   constexpr double few = 10;
@@ -90,7 +91,7 @@ Judgement judge(const Compared& compared, const BatchSeen& seen, const JudgeTerm
   Judgement judgement;
   const std::string counts = counts_text(compared);
   const std::string shown_only = why_shown_only(compared, terms);
-  const double limit = log_limit(terms.alpha, terms.share);
+  const double limit = log_limit(terms.alpha, 1);
   const bool is_worse = compared.log_evidence >= limit;
   judgement.is_waited_for = shown_only.empty() || (is_worse && terms.nodes >= judge_nodes_min);
   if (!judgement.is_waited_for) {
@@ -108,7 +109,7 @@ Judgement judge(const Compared& compared, const BatchSeen& seen, const JudgeTerm
   return judgement;
 }
 
-Judgement judge_bake(const BakeCounts& counts, double log_before, double share) {
+Judgement judge_bake(const BakeCounts& counts, double log_before, const JudgeTerms& terms) {
   constexpr double day_ms = 86'400'000;
   Judgement judgement;
   const CohortCount fresh{.failed = counts.failed, .node_ms = counts.node_ms};
@@ -120,8 +121,8 @@ Judgement judge_bake(const BakeCounts& counts, double log_before, double share) 
     judgement.words = begin + "was never seen";
     return judgement;
   }
-  const double log_evidence = log_before + log_bake_evidence(counts);
-  const double limit = log_limit(JudgeTerms{}.alpha, share);
+  const double log_evidence = log_before + log_bake_evidence(counts, terms.tolerate);
+  const double limit = log_limit(terms.alpha, 1);
   if (log_evidence >= limit) judgement.verdict = Verdict::worse;
   judgement.words =
       begin + "at most " + digits_of_number(rate * day_ms, std::chars_format::general, 3) + ": " +
@@ -129,8 +130,13 @@ Judgement judge_bake(const BakeCounts& counts, double log_before, double share) 
   return judgement;
 }
 
-double share_of_alpha(const RolloutTerms& terms) {
-  return terms.bake_ms == 0 ? 1 : 1 - bake_alpha / JudgeTerms{}.alpha;
+double alpha_of(const RolloutTerms& terms) {
+  const double alpha = static_cast<double>(terms.alpha_millionths) / million;
+  return terms.bake_ms == 0 ? alpha : alpha - bake_alpha;
+}
+
+double tolerate_of(const RolloutTerms& terms) {
+  return static_cast<double>(terms.tolerate_millionths) / million;
 }
 
 std::int64_t control_size(std::int64_t nodes) {

@@ -49,8 +49,9 @@ struct BatchSeen {
 };
 
 struct JudgeTerms {
-  double alpha = 0.01;
-  double share = 1;        // the part of alpha that this measure may use, from 0 to 1
+  // The largest chance with which this comparison may stop a good version.
+  double alpha = static_cast<double>(alpha_default) / 1e6;
+  double tolerate = 1;     // the ratio of failure rates that is tolerated: only for judge_bake()
   std::int64_t nodes = 0;  // all nodes of the rollout
   NodeOrder order = NodeOrder::random;
 };
@@ -68,16 +69,20 @@ struct Judgement {
 // Returns the verdict of a bake, which is `well` or `worse`, and its text: `bake: 3 failed first,
 // 1.2 a node and day, the control at most 0.3: worse, e = 500 > 111`. Nothing waits for this
 // verdict. `log_before` is the logarithm of the evidence from the batches before the bake.
-[[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before, double share);
+[[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before,
+                                   const JudgeTerms& terms);
 
 // Returns the evidence as a text: `e = 32`, or `e = 325 > 100` if it has reached the limit. Below
 // 10 the number has two digits, so that people see how far away the limit is; from a million on,
 // the text is `e > 1000000`. Both parameters are logarithms.
 [[nodiscard]] std::string evidence_text(double log_evidence, double limit);
 
-// Returns the part of alpha, from 0 to 1, that the judge may use. In a rollout with a bake, the
-// rest is for bake_alpha: see judge_bake.h.
-[[nodiscard]] double share_of_alpha(const RolloutTerms& terms);
+// Returns the part of the rollout's alpha that the comparisons may use. In a rollout with a bake,
+// bake_alpha is taken from it: see judge_bake.h.
+[[nodiscard]] double alpha_of(const RolloutTerms& terms);
+
+// Returns the ratio of failure rates that the rollout tolerates.
+[[nodiscard]] double tolerate_of(const RolloutTerms& terms);
 
 // Returns the number of nodes in the control of a rollout to `nodes` nodes, or 0 if these are too
 // few to compare.

@@ -96,19 +96,20 @@ void JudgeWatch::begin(const RolloutView& view) {
     if (number >= view.rollout->batch) unmoved_.insert(batch.begin(), batch.end());
   }
   if (control_size(nodes) == 0) return;
-  cohorts_.emplace(1);
-  if (written_) remember(*written_);
+  const double tolerate = tolerate_of(view.rollout->terms);
+  cohorts_.emplace(tolerate);
+  if (written_) remember(*written_, tolerate);
   choose_control(view);
 }
 
-void JudgeWatch::remember(const RolloutJudge& judge) {
+void JudgeWatch::remember(const RolloutJudge& judge, double tolerate) {
   found_ = judge;
   control_ms_before_ = judge.control_ms;
   failed_.insert(judge.failed.begin(), judge.failed.end());
   Evidence::Logs logs = {};
   for (std::size_t i = 0; i < std::min(logs.size(), judge.logs.size()); ++i)
     logs[i] = static_cast<double>(judge.logs[i]) * millionth;
-  cohorts_.emplace(1, Evidence(logs), judge.fresh_failed, judge.control_failed);
+  cohorts_.emplace(tolerate, Evidence(logs), judge.fresh_failed, judge.control_failed);
 }
 
 // ---- looks and verdicts
@@ -156,8 +157,9 @@ void JudgeWatch::judge_bake(const RolloutView& view) {
                           .control_ms = found_.control_ms,
                           .failed = found_.bake_failed,
                           .node_ms = found_.bake_ms};
-  const auto judgement =
-      fleet::judge_bake(counts, cohorts_->evidence().log(), share_of_failures(view));
+  const auto judgement = fleet::judge_bake(
+      counts, cohorts_->evidence().log(),
+      {.alpha = alpha_of_failures(view), .tolerate = tolerate_of(view.rollout->terms)});
   verdict_ = judgement.verdict;
   is_waited_for_ = false;
   found_.words = judgement.words;
@@ -172,7 +174,7 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const NodeOrder order = view.rollout->terms.order;
   const BatchSeen seen = seen_of(view, found_.seen_ms, soak_ms_);
   const auto judgement =
-      judge(compared, seen, {.share = share_of_failures(view), .nodes = nodes, .order = order});
+      judge(compared, seen, {.alpha = alpha_of_failures(view), .nodes = nodes, .order = order});
   verdict_ = judgement.is_waited_for ? judgement.verdict : Verdict::not_known;
   is_waited_for_ = judgement.is_waited_for && order == NodeOrder::random;
   found_.words = judgement.words;

@@ -116,7 +116,7 @@ class JudgeWatch {
   };
 
   void begin(const RolloutView& view);
-  void remember(const RolloutJudge& judge);
+  void remember(const RolloutJudge& judge, double tolerate);
   void choose_control(const RolloutView& view);
   void look_at_moved(const RolloutView& view, Ms now);
   void look_at_moved(const RolloutView& view, const std::string& node, Ms now);
@@ -130,7 +130,7 @@ class JudgeWatch {
   [[nodiscard]] SoakReports soak_reports(const RolloutView& view) const;
   void judge_measures(const RolloutView& view, bool is_soak_over, Ms now);
   [[nodiscard]] std::string why_measures_miss(const RolloutView& view, Ms now);
-  [[nodiscard]] double share_of_failures(const RolloutView& view) const;
+  [[nodiscard]] double alpha_of_failures(const RolloutView& view) const;
   void fail(const std::string& node, Ms now);
   [[nodiscard]] bool is_silent(const std::string& node) const;
   [[nodiscard]] bool are_many_silent() const;

@@ -39,7 +39,9 @@ void serialize(Archive& archive, RolloutTerms& rollout_terms) {
           make_nvp("max_failed_unsaid", rollout_terms.max_failed_unsaid),
           make_nvp("undo", rollout_terms.undo), make_nvp("no_undo", rollout_terms.no_undo),
           make_nvp("judge_timeout_ms", rollout_terms.judge_timeout_ms),
-          make_nvp("gates", rollout_terms.gates), make_nvp("bake_ms", rollout_terms.bake_ms));
+          make_nvp("gates", rollout_terms.gates), make_nvp("bake_ms", rollout_terms.bake_ms),
+          make_nvp("alpha_millionths", rollout_terms.alpha_millionths),
+          make_nvp("tolerate_millionths", rollout_terms.tolerate_millionths));
 }
 
 template <class Archive>

@@ -10,6 +10,7 @@
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_capsule.h"
 #include "fleet/model/record_checks.h"
+#include "fleet/model/rollout_terms.h"
 #include "fleet/model/target.h"
 
 namespace fleet {
@@ -241,6 +242,7 @@ Wrong put_right(Rollout& rollout) {
   // slash.
   for (const std::string& gate : terms.gates)
     if (!is_id(gate)) return "gate " + quoted(gate) + " is no id";
+  if (auto wrong = wrong_judging(terms)) return wrong;
   if (rollout.batches < 0 || rollout.batch < 0 || rollout.batch > rollout.batches) {
     return "batch " + std::to_string(rollout.batch) + " of " + std::to_string(rollout.batches);
   }

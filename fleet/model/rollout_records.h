@@ -24,6 +24,10 @@ constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
 }
 
+// The judge's terms without --alpha and --tolerate, in millionths.
+inline constexpr std::int64_t alpha_default = 10'000;
+inline constexpr std::int64_t tolerate_default = 1'000'000;
+
 // The terms of a rollout, as a person has chosen them. Terms that the person left open are filled
 // in by rollout_terms.h.
 struct RolloutTerms {
@@ -58,6 +62,10 @@ struct RolloutTerms {
   // The gates, by the names that --gate-prometheus or --gates give them.
   std::vector<std::string> gates = {};
   std::int64_t bake_ms = 0;  // how long the rollout is still judged after its last batch
+  // The largest chance with which the judge stops a good version, over all its looks together.
+  std::int64_t alpha_millionths = alpha_default;
+  // The ratio of failure rates, new nodes to the control, up to which a version is good.
+  std::int64_t tolerate_millionths = tolerate_default;
 
   bool operator==(const RolloutTerms&) const = default;
 };

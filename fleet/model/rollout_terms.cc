@@ -5,6 +5,7 @@
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/judge_verdict.h"
+#include "fleet/model/measure_lines.h"
 #include "fleet/model/record_rules.h"
 
 namespace fleet {
@@ -14,6 +15,8 @@ namespace {
 // for each hundred nodes that have begun. Fewer failures say nothing about a version.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
+
+constexpr double million = 1e6;
 
 std::optional<std::string> wrong_sizes(const RolloutTerms& terms) {
   if (!terms.batches.empty()) {
@@ -114,6 +117,7 @@ std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
   if (auto wrong = wrong_sizes(terms)) return wrong;
   if (auto wrong = wrong_order(terms)) return wrong;
   if (auto wrong = wrong_gates(terms.gates)) return wrong;
+  if (auto wrong = wrong_judging(terms)) return wrong;
   if (terms.max_failed < 1) return "max-failed is at least 1: the failure that aborts";
   if (terms.soak_ms < 0 || terms.pause_ms < 0) return "times are not negative";
   if (terms.spread_ms < unsaid) return "times are not negative";
@@ -138,6 +142,42 @@ std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
   }
   if (confirm_ms(terms) > confirm_ms_max) return "confirm is at most 24 h";
   return std::nullopt;
+}
+
+std::optional<std::string> wrong_judging(const RolloutTerms& terms) {
+  if (static_cast<double>(terms.alpha_millionths) <= bake_alpha * million ||
+      terms.alpha_millionths > alpha_max) {
+    return "alpha is above 0.001, which a bake takes from it, and at most 0.5: beyond that, chance "
+           "could stop most good versions";
+  }
+  if (terms.tolerate_millionths < tolerate_min || terms.tolerate_millionths > tolerate_max) {
+    return "tolerate is 1 to 100: below 1, versions as good as the one before would be stopped";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> millionths_in(std::string_view text) {
+  const auto number = measured_number(text);
+  if (!number || *number < 0 || *number > million) return std::nullopt;
+  return static_cast<std::int64_t>(*number * million + 0.5);
+}
+
+std::string judging_words(const RolloutTerms& terms, std::int64_t nodes) {
+  const bool is_default =
+      terms.alpha_millionths == alpha_default && terms.tolerate_millionths == tolerate_default;
+  if (is_default) return "";
+  std::string words = "the judge stops a good version with a chance of at most " +
+                      measured_text(static_cast<double>(terms.alpha_millionths) / million) +
+                      ", and tolerates " +
+                      measured_text(static_cast<double>(terms.tolerate_millionths) / million) +
+                      " times the failures of the control";
+  if (control_size(nodes) == 0) {
+    words +=
+        "; no effect: fewer than " + std::to_string(judge_nodes_min) + " nodes are not compared";
+  } else if (terms.order != NodeOrder::random) {
+    words += "; no effect: in the order of names the judge aborts nothing";
+  }
+  return words;
 }
 
 std::int64_t confirm_ms(const RolloutTerms& terms) {

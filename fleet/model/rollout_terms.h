@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fleet/model/rollout_records.h"
@@ -32,6 +33,14 @@ inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 // --bake may be at most 30 days.
 inline constexpr std::int64_t bake_ms_max = 30 * 86'400'000LL;
 
+// --alpha must be larger than bake_alpha (judge_bake.h), which a bake takes from it. With more than
+// one half, the judge could stop most good versions.
+inline constexpr std::int64_t alpha_max = 500'000;
+// With less than 1, --tolerate would make the judge stop versions that are as good as the one
+// before.
+inline constexpr std::int64_t tolerate_min = tolerate_default;
+inline constexpr std::int64_t tolerate_max = 100'000'000;
+
 // Stands in the terms for a number that the person has left open.
 inline constexpr std::int64_t unsaid = -1;
 
@@ -45,6 +54,17 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
 // Returns why these terms, which have no open members, are refused, or no value if they are good.
 [[nodiscard]] std::optional<std::string> wrong_terms(const RolloutTerms& terms);
+
+// Returns why --alpha or --tolerate is refused, or no value if both are good.
+[[nodiscard]] std::optional<std::string> wrong_judging(const RolloutTerms& terms);
+
+// Parses a decimal number such as `0.05`, and returns it in millionths, rounded. Returns no value
+// if the text is no number from 0 to 1,000,000.
+[[nodiscard]] std::optional<std::int64_t> millionths_in(std::string_view text);
+
+// Returns --alpha and --tolerate as a text, and whether they have an effect in a rollout to `nodes`
+// nodes; an empty text if both have their default.
+[[nodiscard]] std::string judging_words(const RolloutTerms& terms, std::int64_t nodes);
 
 // Returns how long a node waits for `confirm` before it goes back. The time counts on the node's
 // own clock from the activation of the new version.

@@ -90,6 +90,17 @@ TEST_CASE("a record that a document names is replaced whole, and others are left
   CHECK(bench.value("window/all") != "");
 }
 
+TEST_CASE("a rollout of a document has its judge's terms, and others are refused later") {
+  Bench bench;
+  const std::string text = rollout + R"(,"alpha_millionths":50000,"tolerate_millionths":2000000)";
+  CHECK(bench.apply(text + "}}}") == Lines{"rollout/spring: begins: agent 2.0"});
+  CHECK(read_record<Rollout>(bench.value("rollout/spring")).value().terms.alpha_millionths ==
+        50'000);
+  CHECK(bench.apply(text + "}}}").empty());
+  CHECK(bench.refusal(rollout + R"(,"alpha_millionths":60000}}})") ==
+        "rollout/spring: it is there already, with other terms");
+}
+
 TEST_CASE("a rollout and a plan of a document begin once, even if their records are gone") {
   Bench bench;
   CHECK(bench.apply(rollout + "}}}") == Lines{"rollout/spring: begins: agent 2.0"});

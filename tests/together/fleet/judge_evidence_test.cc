@@ -217,6 +217,14 @@ TEST_CASE("evidence of a bake grows with failures, and shrinks while nobody fail
   CHECK(log_bake_evidence(bad) > log_limit(0.01, 1));
 }
 
+TEST_CASE("a bake that tolerates twice the failures compares with twice the control's rate") {
+  BakeCounts counts{.control_failed = 10, .control_ms = day, .failed = 60, .node_ms = day};
+  const double tolerant = log_bake_evidence(counts, 2);
+  CHECK(tolerant < log_bake_evidence(counts));
+  counts.node_ms *= 2;
+  CHECK(tolerant == Approx(log_bake_evidence(counts)));
+}
+
 TEST_CASE("of simulated bakes of a good version, at most one in a hundred is stopped") {
   std::mt19937_64 random(7);
   // One failure is expected in each unit of time, so a time is also a number of expected failures.

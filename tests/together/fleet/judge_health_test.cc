@@ -1,6 +1,7 @@
 // Tests how a rollout's judge uses the health that nodes report: failures of the component, and the
 // measures that it gives of itself.
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "fleet/model/judge_measures.h"
 #include "tests/together/fleet/judge_bench.h"
@@ -199,6 +200,23 @@ TEST_CASE("a version that gives a measure no more is not known in it: the batch 
   CAPTURE(cell.rollout().reason);
   CHECK(cell.rollout().reason.find("measure latency: 26 of 51 nodes of the batch give it") !=
         std::string::npos);
+}
+
+TEST_CASE("a measure has the rollout's own alpha, and first failures of a counter its tolerate") {
+  std::vector<JudgedMeasure> all{
+      {.name = "m", .log = std::llround(std::log(50) * 1e6), .judged = 1}};
+  CHECK(tell_measures(all, 0.05).ends_with("worse, e = 50 > 40"));
+  CHECK(tell_measures(all, 0.01).empty());
+  CHECK(all[0].words.ends_with("well, e = 50"));
+
+  std::vector<MeasuredChange> changes;
+  for (int i = 0; i < 100; ++i)
+    changes.push_back({i % 2 == 0, i % 10 == 0 ? 1.0 : 0.0});
+  const auto log = [&changes](MeasureType type, double tolerate) {
+    return log_evidence_of(type, MeasureWorse::up, changes, tolerate);
+  };
+  CHECK(log(MeasureType::counter, 2) < log(MeasureType::counter, 1));
+  CHECK(log(MeasureType::gauge, 2) == log(MeasureType::gauge, 1));
 }
 
 TEST_CASE("a measure that only some nodes of the control give is not waited for") {

@@ -248,6 +248,22 @@ TEST_CASE("in the order of names, the words say that nodes were not drawn at ran
         "new: 9 of 9 failed first, control: 0 of 500: worse, e > 1000000 > 100 (not randomised)");
 }
 
+TEST_CASE("a bake takes its part of the rollout's own alpha, and its words have the limit") {
+  RolloutTerms terms{.alpha_millionths = 50'000};
+  CHECK(alpha_of(terms) == Approx(0.05));
+  CHECK(alpha_of({}) == Approx(0.01));
+  terms.bake_ms = 1;
+  CHECK(alpha_of(terms) == Approx(0.049));
+
+  const BakeCounts counts{
+      .control_failed = 10, .control_ms = 10 * minute, .failed = 70, .node_ms = 10 * minute};
+  const Judgement said = judge_bake(counts, 0, {.alpha = alpha_of(terms)});
+  CAPTURE(said.words);
+  CHECK(said.verdict == Verdict::worse);
+  CHECK(said.words.ends_with(" > 20"));
+  CHECK(judge_bake(counts, 0, {.alpha = alpha_of(terms), .tolerate = 2}).verdict == Verdict::well);
+}
+
 TEST_CASE("the control is a tenth of the nodes, 20 to 500; a small rollout has none") {
   CHECK(control_size(199) == 0);
   CHECK(control_size(200) == 20);

@@ -35,6 +35,53 @@ TEST_CASE("new nodes whose fleet-agent restarts by itself abort the rollout, wit
       bench.judge().words.starts_with("new: 9 of 51 failed first, control: 0 of 60: worse, e = "));
 }
 
+// Changes the rollout's terms before its first batch begins.
+void begins_with(Bench& bench, std::int64_t alpha, std::int64_t tolerate) {
+  Rollout rollout = bench.rollout();
+  rollout.terms.alpha_millionths = alpha;
+  rollout.terms.tolerate_millionths = tolerate;
+  bench.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
+  bench.replace_driver();
+  bench.first_soaks();
+  bench.wait(5 * minute);
+}
+
+TEST_CASE("with an alpha of 0.05 the limit is 20, and fewer failures abort the rollout") {
+  const bool is_said = GENERATE(false, true);
+  Bench bench;
+  begins_with(bench, is_said ? 50'000 : alpha_default, tolerate_default);
+  for (std::size_t i = 0; i < 5; ++i)
+    bench.starts(bench.first[i]);
+  bench.wait(5 * minute);
+
+  CAPTURE(bench.judge().words);
+  CHECK(bench.judge().words.starts_with(
+      is_said ? "new: 5 of 51 failed first, control: 0 of 60: worse, e = 26 > 20"
+              : "new: 5 of 51 failed first, control: 0 of 60: not known, e = 26:"));
+  CHECK((bench.rollout().state == RolloutState::aborting) == is_said);
+}
+
+TEST_CASE("with twice as many failures tolerated, the same failures are less evidence") {
+  const bool is_said = GENERATE(false, true);
+  const bool is_replaced = GENERATE(false, true);
+  Bench bench;
+  begins_with(bench, alpha_default, is_said ? 2'000'000 : tolerate_default);
+  for (std::size_t i = 0; i < 9; ++i) {
+    bench.starts(bench.first[i]);
+    if (i != 4 || !is_replaced) continue;
+    bench.wait(3 * minute);
+    bench.replace_driver();  // another driver tolerates the same
+    bench.wait(3 * minute);
+  }
+  bench.wait(5 * minute);
+
+  CAPTURE(bench.judge().words);
+  CHECK(bench.judge().words.starts_with(
+      is_said ? "new: 9 of 51 failed first, control: 0 of 60: not known, e = 41:"
+              : "new: 9 of 51 failed first, control: 0 of 60: worse, e = 588 > 100"));
+  CHECK((bench.rollout().state == RolloutState::rolling) == is_said);
+}
+
 TEST_CASE("when as many control nodes restart, nothing follows") {
   Bench bench;
   bench.first_soaks();

@@ -336,7 +336,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
     mean = fleet::log_sum(mean, share + log);
     // The judge may stop a good version with the probability alpha. Half of alpha is for failures,
     // and half for the measures that a component reports of itself, which are judged here.
-    const double limit = fleet::log_limit_of_measure(1, 1);
+    const double limit = fleet::log_limit_of_measure(alpha, 1);
     if ((gauge.by_half ? halves.log() : mean) >= limit) return touched;
   }
   return 0;

@@ -93,6 +93,23 @@ TEST_CASE("an order for an older version than the one that runs is refused, unle
         "anna");
 }
 
+TEST_CASE("an order for a rollout has the judge's alpha and tolerate, within their bounds") {
+  Bench bench;
+  const std::string terms =
+      R"({"terms":{"component":"agent","version":"1.0","target":"*","downgrade":true)";
+  CHECK(bench.refusal({.subject = "rollout/r", .body = terms + R"(,"alpha_millionths":1000}})"})
+            .find("alpha is above 0.001, which a bake takes from it, and at most 0.5: ") !=
+        std::string::npos);
+  CHECK(bench.refusal({.subject = "rollout/r", .body = terms + R"(,"tolerate_millionths":0}})"})
+            .find("tolerate is 1 to 100: ") != std::string::npos);
+
+  bench.give({.subject = "rollout/r",
+              .body = terms + R"(,"alpha_millionths":50000,"tolerate_millionths":2000000}})"});
+  const Rollout rollout = read_record<Rollout>(bench.store.find(root + "rollout/r")->value).value();
+  CHECK(rollout.terms.alpha_millionths == 50'000);
+  CHECK(rollout.terms.tolerate_millionths == 2'000'000);
+}
+
 TEST_CASE("an order begins a plan with the nodes of its target, and another recovers the plan") {
   Bench bench;
   const FleetEvent begun = bench.give({.subject = "plan/p", .body = plan_text});

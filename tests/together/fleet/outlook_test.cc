@@ -528,6 +528,13 @@ TEST_CASE("a rollout's limits and its judge are told in words, with their number
             "a node without that order goes back by itself after 30m",
             "a batch whose judge or gates do not know goes back after 10m, and the rollout pauses",
             "keeps apart the nodes of one site", "is undone by itself if it aborts by itself"});
+
+  Rollout tolerant;
+  tolerant.terms.tolerate_millionths = 2'000'000;
+  bench.begin(tolerant);
+  CHECK(limits_of(one).back() ==
+        "the judge stops a good version with a chance of at most 0.01, and tolerates 2 times the "
+        "failures of the control; no effect: fewer than 200 nodes are not compared");
 }
 
 }  // namespace

@@ -165,7 +165,9 @@ TEST_CASE("every record of a rollout is read as it was written") {
                                      .apart = {"site", "rack:2"},
                                      .spread_ms = -1,
                                      .max_failed_unsaid = true,
-                                     .bake_ms = 9},
+                                     .bake_ms = 9,
+                                     .alpha_millionths = 50'000,
+                                     .tolerate_millionths = 1'500'000},
                            .state = RolloutState::aborting,
                            .order = RolloutOrder::abort_and_leave,
                            .reason = "r",
@@ -248,6 +250,8 @@ TEST_CASE("members that are absent have their default, and unknown ones are igno
   REQUIRE(rollout);
   CHECK(rollout.value().terms.max_failed == 1);
   CHECK(rollout.value().terms.soak_ms == 60'000);
+  CHECK(rollout.value().terms.alpha_millionths == 10'000);
+  CHECK(rollout.value().terms.tolerate_millionths == 1'000'000);
   CHECK(rollout.value().state == RolloutState::created);
 }
 

@@ -154,6 +154,45 @@ TEST_CASE("impossible terms are refused in words") {
   CHECK(reason([](auto& t) { t.component = "A"; }) == "\"A\" is no component");
 }
 
+TEST_CASE("alpha and tolerate have bounds, and words that say when they have no effect") {
+  const auto refused = [](std::int64_t alpha, std::int64_t tolerate) {
+    RolloutTerms wanted = terms();
+    wanted.alpha_millionths = alpha;
+    wanted.tolerate_millionths = tolerate;
+    const std::string reason = wrong_judging(wanted).value_or("");
+    if (!reason.empty()) CHECK(draft_rollout(wanted, candidates({"a"})).reason() == reason);
+    return reason.substr(0, reason.find(' '));
+  };
+  CHECK(refused(1'000, tolerate_default) == "alpha");
+  CHECK(refused(1'001, tolerate_min).empty());
+  CHECK(refused(500'000, tolerate_max).empty());
+  CHECK(refused(500'001, tolerate_default) == "alpha");
+  CHECK(refused(alpha_default, 999'999) == "tolerate");
+  CHECK(refused(alpha_default, 100'000'001) == "tolerate");
+
+  RolloutTerms own{.order = NodeOrder::random, .alpha_millionths = 50'000};
+  own.tolerate_millionths = 1'500'000;
+  const std::string words =
+      "the judge stops a good version with a chance of at most 0.05, and tolerates 1.5 times the "
+      "failures of the control";
+  CHECK(judging_words(own, 200) == words);
+  CHECK(judging_words(own, 199) == words + "; no effect: fewer than 200 nodes are not compared");
+  own.order = NodeOrder::name;
+  CHECK(judging_words(own, 200) ==
+        words + "; no effect: in the order of names the judge aborts nothing");
+  CHECK(judging_words({}, 3).empty());
+}
+
+TEST_CASE("a decimal number is read in millionths") {
+  CHECK(millionths_in("0.05") == 50'000);
+  CHECK(millionths_in("2") == 2'000'000);
+  CHECK(millionths_in("0.0010006") == 1'001);
+  for (const char* bad : {"", "x", "5%", "-1", "nan", "inf", "1e300", "0.05 "}) {
+    CAPTURE(bad);
+    CHECK_FALSE(millionths_in(bad));
+  }
+}
+
 TEST_CASE("a node waits for its confirmation three soaks, at least five minutes, or as ordered") {
   CHECK(confirm_ms({.soak_ms = 60'000}) == 300'000);
   CHECK(confirm_ms({.soak_ms = 200'000}) == 600'000);
