@@ -1,9 +1,16 @@
 #include "fleet/store/etcd_line.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace fleet {
+namespace {
+
+// libcurl and the loop have clocks of their own, which round times to milliseconds.
+constexpr Timers::Milliseconds clock_noise{50};
+
+}  // namespace
 
 std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std::string body,
                                                    Timers::Milliseconds timeout,
@@ -19,6 +26,15 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
+// If the rider has asked the member for a sign of life, the answer goes with it. Then another rider
+// asks, if the member is still silent.
+void EtcdLine::forget(Rider* rider) {
+  riders_.erase(rider);
+  if (asking_ != rider) return;
+  asking_ = nullptr;
+  pulse_ = timers_.after(Timers::Milliseconds(0), [this] { look(); });
+}
+
 void EtcdLine::look_after() {
   if (pulse_ != nullptr) return;
   heard_ = timers_.now();
@@ -27,7 +43,7 @@ void EtcdLine::look_after() {
 
 void EtcdLine::look() {
   const std::uint64_t connection = endpoints_.present().connection;
-  if (is_asked_) return broke(connection, "the member is silent");
+  if (asking_ != nullptr) return broke(connection, "the member is silent");
   const Timers::Milliseconds silence = timers_.now() - heard_;
   if (silence < patience) {
     pulse_ = timers_.after(patience - silence, [this] { look(); });
@@ -41,7 +57,7 @@ bool EtcdLine::ask(Timers::Milliseconds limit) {
   for (Rider* rider : riders_) {
     const bool rides = rider->connection_ == endpoints_.present().connection;
     if (!rides || !rider->ask_for_life()) continue;
-    is_asked_ = true;
+    asking_ = rider;
     pulse_ = timers_.after(limit, [this] { look(); });
     return true;
   }
@@ -52,7 +68,8 @@ void EtcdLine::heard(std::uint64_t connection) {
   if (connection != endpoints_.present().connection) return;
   heard_ = timers_.now();
   endpoints_.heard(connection, heard_);
-  if (std::exchange(is_asked_, false)) pulse_ = timers_.after(patience, [this] { look(); });
+  if (std::exchange(asking_, nullptr) != nullptr)
+    pulse_ = timers_.after(patience, [this] { look(); });
 }
 
 void EtcdLine::failed(std::uint64_t connection, const std::string& reason) {
@@ -75,8 +92,13 @@ void EtcdLine::broke(std::uint64_t connection, const std::string& reason) {
 
 void EtcdLine::suspect(std::uint64_t connection, Timers::Milliseconds since,
                        const std::string& reason) {
-  if (connection != endpoints_.present().connection || is_asked_) return;
-  if (!endpoints_.has_worked()) return broke(connection, reason);
+  if (connection != endpoints_.present().connection || asking_ != nullptr) return;
+  if (!endpoints_.has_worked()) {
+    // A call that began late, or that had little time left, says nothing about the member.
+    const Timers::Milliseconds enough = std::min(endpoints_.present().connect_limit, deadline_);
+    if (timers_.now() - heard_ + clock_noise >= enough) broke(connection, reason);
+    return;
+  }
   if (heard_ >= since) return failed(connection, reason);
   if (!ask(patience_if_suspected)) broke(connection, reason);
 }
@@ -84,7 +106,7 @@ void EtcdLine::suspect(std::uint64_t connection, Timers::Milliseconds since,
 void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
   if (endpoints_.present().connection == before) return;
   trouble_ = reason;
-  is_asked_ = false;
+  asking_ = nullptr;
   pulse_ = nullptr;
   moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });
 }

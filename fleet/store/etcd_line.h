@@ -30,7 +30,7 @@ class EtcdLine {
     explicit Rider(EtcdLine& line) : line_(line) { line_.riders_.insert(this); }
     Rider(const Rider&) = delete;
     Rider& operator=(const Rider&) = delete;
-    virtual ~Rider() { line_.riders_.erase(this); }
+    virtual ~Rider() { line_.forget(this); }
 
    protected:
     // Called when the client has left the connection that this rider uses. May destroy this and
@@ -81,6 +81,7 @@ class EtcdLine {
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
 
  private:
+  void forget(Rider* rider);
   void look_after();
   void look();
   bool ask(Timers::Milliseconds limit);
@@ -94,7 +95,7 @@ class EtcdLine {
   std::set<Rider*> riders_;
   std::string trouble_;
   Timers::Milliseconds heard_{0};  // when the last message has come, or the connection was begun
-  bool is_asked_ = false;          // the member was asked for a sign of life
+  Rider* asking_ = nullptr;        // the rider that has asked the member for a sign of life
   std::unique_ptr<Timer> pulse_;   // looks how long the member has been silent
   std::unique_ptr<Timer> moved_;   // tells riders that they have to leave
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
