@@ -30,7 +30,7 @@ std::uint64_t seed_of(const std::string& instance) {
 
 // Returns the longest pause before a new connection to the store. A lease is renewed each third of
 // its time, so a pause of a third leaves the last third for connecting.
-Backoff::Milliseconds longest_pause(const AgentOptions& options) {
+Backoff::Milliseconds pause_limit(const AgentOptions& options) {
   return std::min<Backoff::Milliseconds>(Backoff::longest,
                                          std::chrono::seconds(options.lease_s) / 3);
 }
@@ -54,7 +54,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
                     .certificates = options_.store.certificates,
                     .judge = [this] { return clock_.judge(); },
                     .seed = seed_of(instance_),
-                    .pause_max = longest_pause(options_)}),
+                    .pause_max = pause_limit(options_)}),
       mirror_(store_, timers_, {node_prefix(options_.node), true},
               {.changed = [this](const Changes&) { look(); },
                .troubled =
