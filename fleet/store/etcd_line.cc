@@ -26,8 +26,8 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Forgets a rider that ends. If it has asked the member for a sign of life, nobody hears the answer,
-// so another rider asks if the member is still silent.
+// Forgets a rider that ends. If it has asked the member for a sign of life, nobody hears the
+// answer, so another rider asks if the member is still silent.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;
