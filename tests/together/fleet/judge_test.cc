@@ -74,7 +74,7 @@ std::string command() {
 
 // Prints one line of the table.
 void tell(const std::string& what, const std::string& figures, bool met) {
-  std::cout << "report: judge: " << std::left << std::setw(58) << what << figures
+  std::cout << "report: judge: " << std::left << std::setw(62) << what << figures
             << (met ? "" : "   missed") << "\n";
 }
 
