@@ -114,7 +114,8 @@ bool Neighbour::may_be_obeyed() {
 void Neighbour::lose_patience() {
   patience_.reset();
   if (may_be_obeyed()) return;
-  give_up(UpgradeEnding::failed, control_.path() + ": no upgrader has taken the request in " +
+  give_up(UpgradeEnding::failed, control_.path() +
+                                     ": no upgrader has taken the request to upgrade within " +
                                      std::to_string(patience.count()) + " s");
 }
 

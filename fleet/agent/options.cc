@@ -149,7 +149,7 @@ std::string wrong_measures(const AgentOptions& options) {
     if (!is_there) return "there is no --component " + one.component;
   }
   if (options.measures.size() <= measures_max) return "";
-  return "at most " + std::to_string(measures_max);
+  return "there are more than " + std::to_string(measures_max) + " of these options";
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ void add_terms(CLI::App& app, Options& options) {
   add_millionths(app, "--alpha", terms.alpha_millionths,
                  "the chance with which the judge may stop a good version");
   add_millionths(app, "--tolerate", terms.tolerate_millionths,
-                 "so many times as many failures are good enough");
+                 "how many times as often as the control a good version may fail");
   add_duration(app, "--confirm", terms.confirm_ms, unit,
                "a node that nobody confirms for so long goes back by itself");
   app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")

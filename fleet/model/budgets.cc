@@ -181,6 +181,7 @@ PlacesAnswer Budgets::ask(const std::string& by, const std::vector<std::string>&
     if (taken + wanted > most) {
       answer.waits_for = what + std::to_string(taken) + " of " + std::to_string(most) +
                          " places are taken, by " + holders(others);
+      if (taken < most) answer.waits_for += "; " + std::to_string(wanted) + " are needed";
       return answer;
     }
     std::int64_t number = 0;

@@ -39,7 +39,8 @@ struct PlacesAnswer {
   bool has_all = false;                // true: every node has its places
   std::vector<Compare> compares = {};  // each holds as long as the places in `puts` are free
   std::vector<Put> puts = {};
-  // Why the run has to wait, such as `site=north: 1 of 1 taken, by n7 (rollout/r2)`, or empty.
+  // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`, or
+  // empty. If places are free, but too few, it ends with how many are needed.
   std::string waits_for = {};
   // Why the run can never get the places: of its nodes with one value, there are more than that
   // value has places. Empty if it can get them.

@@ -122,7 +122,7 @@ class PlanDecider {
     const std::vector<std::string> next = fitting(behind);
     if (auto places = places_for(next)) return *places;
     next_.lock = next.back();
-    return begin("the members to " + next_.lock + " may run step " + name());
+    return begin("the members up to " + next_.lock + " may run step " + name());
   }
 
   PlanDecision one_at_a_time() {

@@ -147,11 +147,12 @@ std::optional<std::string> wrong_terms(const RolloutTerms& terms) {
 std::optional<std::string> wrong_judging(const RolloutTerms& terms) {
   if (static_cast<double>(terms.alpha_millionths) <= bake_alpha * million ||
       terms.alpha_millionths > alpha_max) {
-    return "alpha is above 0.001, which a bake takes from it, and at most 0.5: beyond that, chance "
-           "could stop most good versions";
+    return "alpha must be above 0.001, which a bake takes from it, and at most 0.5: beyond that, "
+           "chance could stop most good versions";
   }
   if (terms.tolerate_millionths < tolerate_min || terms.tolerate_millionths > tolerate_max) {
-    return "tolerate is 1 to 100: below 1, versions as good as the one before would be stopped";
+    return "tolerate must be 1 to 100: below 1, versions as good as the one before would be "
+           "stopped";
   }
   return std::nullopt;
 }

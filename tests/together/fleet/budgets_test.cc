@@ -169,7 +169,8 @@ TEST_CASE("a plan waits for places with none of its own, and says for which") {
   Bench bench;
   bench.takes("rollout/r1", {"n3"});
   PlanDecision decision = decided(bench, plan_of(StepClass::any));
-  CHECK(planned(decision).waits_for == "site=north: 1 of 2 places are taken, by n3 (rollout/r1)");
+  CHECK(planned(decision).waits_for ==
+        "site=north: 1 of 2 places are taken, by n3 (rollout/r1); 2 are needed");
   CHECK(decision.transaction->puts.size() == 1);
   Plan waits = plan_of(StepClass::any);
   waits.waits_for = planned(decision).waits_for;

@@ -98,10 +98,10 @@ TEST_CASE("an order for a rollout has the judge's alpha and tolerate, within the
   const std::string terms =
       R"({"terms":{"component":"agent","version":"1.0","target":"*","downgrade":true)";
   CHECK(bench.refusal({.subject = "rollout/r", .body = terms + R"(,"alpha_millionths":1000}})"})
-            .find("alpha is above 0.001, which a bake takes from it, and at most 0.5: ") !=
+            .find("alpha must be above 0.001, which a bake takes from it, and at most 0.5: ") !=
         std::string::npos);
   CHECK(bench.refusal({.subject = "rollout/r", .body = terms + R"(,"tolerate_millionths":0}})"})
-            .find("tolerate is 1 to 100: ") != std::string::npos);
+            .find("tolerate must be 1 to 100: ") != std::string::npos);
 
   bench.give({.subject = "rollout/r",
               .body = terms + R"(,"alpha_millionths":50000,"tolerate_millionths":2000000}})"});
