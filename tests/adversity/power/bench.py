@@ -34,7 +34,7 @@ SYSTEMS = {
 class Bench:
     """One file system, which is made once, and the machines that work on it."""
 
-    bad_disk = "a disk that obeys each third flush"
+    bad_disk = "a disk that obeys only every third flush"
     flushes = "flushes"
     delays_writes = True  # a write may reach the disk later than a program has made it
 
@@ -195,7 +195,7 @@ class Bench:
 
     def positions(self, entries, cuts, chance, obeys):
         """Returns random places, between the notes `begun` and `over`, at which the power is cut.
-        At three of four of them, some writes have not been flushed."""
+        At three of every four of them, some writes have not been flushed."""
         places = self.span(entries)
         loose = [at for at in places if log.unflushed(entries, at, obeys)[1]] or places
         return [chance.choice(loose if number % 4 else places) for number in range(cuts)]

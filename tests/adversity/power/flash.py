@@ -71,7 +71,7 @@ def torn(flash, entry, chance):
 
 
 class FlashBench(Bench):
-    bad_disk = "a flash that has made only each third of its last 100 writes"
+    bad_disk = "a flash that has made only every third of its last 100 writes"
     flushes = "erases"
 
     def __init__(self, name):
