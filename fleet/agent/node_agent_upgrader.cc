@@ -11,7 +11,7 @@ namespace fleet {
 namespace {
 
 // At its end, this process waits at most so long for the store to remove its lease. Once the lease
-// is removed, the next instance need not wait until it runs out.
+// is removed, the next instance need not wait until the lease runs out.
 constexpr std::chrono::milliseconds farewell_max{500};
 
 }  // namespace

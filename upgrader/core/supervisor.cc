@@ -1055,7 +1055,8 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // The agent has failed: a missing `hello` is no longer logged.
+      // hint() says nothing of a missing `hello` while the log is still to say it. Now the failure
+      // says it instead.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }

@@ -1,5 +1,6 @@
-// Tests when the calls of one client leave a member that is silent: only after the member had its
-// time, and not since a call that has asked it has ended.
+// Tests when a client leaves a member that does not answer: only after the member has had its time.
+// If the call that has asked the member for a sign of life ends, another call asks, and the client
+// leaves only if that one gets no answer either.
 #include <catch2/catch.hpp>
 #include <memory>
 
@@ -73,7 +74,7 @@ class Bench {
 
 }  // namespace
 
-TEST_CASE("a connection is left for a call without an answer when the member had its time") {
+TEST_CASE("a call without an answer ends its connection only after the member has had its time") {
   Bench bench;
   bench.ride();
 
