@@ -77,7 +77,7 @@ class Neighbour {
   std::string version_;
   std::string life_;   // the start time of the upgrader process that was seen last
   std::string told_;   // the request to commit or go back that has no answer yet
-  std::string asked_;  // the upgrade that was requested and is under way
+  std::string asked_;  // the upgrade that was requested and has not ended
   std::optional<PendingRequest> pending_;  // the request to upgrade that has no answer yet
   std::unique_ptr<Timer> patience_;        // while it runs, the request may be written again
   bool unreadable_ = false;

@@ -34,7 +34,7 @@ class Endpoints {
 
   // `urls` has at least one member. `seed` chooses the first member, the order of the others and
   // all random times. It should differ from client to client, so that not all clients ask the same
-  // member, nor go to the same one when theirs is lost. `pause_max` is the largest limit of the
+  // member, nor go to the same next one when they lose it. `pause_max` is the largest limit of the
   // pause before a new connection.
   Endpoints(std::vector<std::string> urls, std::uint64_t seed, Milliseconds pause_max);
 

@@ -138,7 +138,7 @@ class CellBench {
       const std::string now = driver_of(rollout);
       return !now.empty() && now != first;
     });
-    std::printf("the driver was followed after %.1f s\n", seconds_between(from, Clock::now()));
+    std::printf("another driver went on after %.1f s\n", seconds_between(from, Clock::now()));
     bed_.start_controller(first);
   }
 

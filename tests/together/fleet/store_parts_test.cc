@@ -153,7 +153,7 @@ TEST_CASE("clients that have lost the same member return within a time that doub
   CHECK(longest[7] > 25s);
 }
 
-TEST_CASE("a connection that has worked for long is followed soon") {
+TEST_CASE("a broken connection that had worked for long is replaced soon") {
   Endpoints endpoints({"a", "b"}, 0, 30s);
   for (int i = 0; i < 8; ++i) {
     endpoints.heard(endpoints.present().connection, 0s);
