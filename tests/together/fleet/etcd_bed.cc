@@ -5,6 +5,7 @@
 #include "fleet/store/etcd_store.h"
 #include "tests/together/fleet/etcd_cluster.h"
 #include "tests/together/fleet/store_bed.h"
+#include "tests/together/fleet/turning_loop.h"
 
 namespace fleet::test {
 namespace {
@@ -22,10 +23,6 @@ class EtcdBed : public StoreBed {
   EtcdBed() {
     static int beds = 0;
     prefix_ = "/t/" + std::to_string(++beds) + "/";
-    uv_loop_init(&loop_);
-    uv_timer_init(&loop_, &tick_);
-    uv_timer_start(
-        &tick_, [](uv_timer_t*) {}, tick_ms, tick_ms);
     std::vector<std::string> urls;
     for (std::size_t i = 0; i < cluster().count(); ++i) {
       const auto rule = [this](int) { return mode_.load(); };
@@ -33,22 +30,14 @@ class EtcdBed : public StoreBed {
           std::make_unique<TcpProxy>(cluster().client_port(i), rule, [](int) { return 0; }));
       urls.push_back(cluster().url(ways_.back()->port()));
     }
-    timers_ = std::make_unique<UvTimers>(loop_);
     store_ = open(urls, 1);
     other_ = open(cluster().endpoints(), 2);
-  }
-  ~EtcdBed() override {
-    store_ = nullptr;
-    other_ = nullptr;
-    uv_close(reinterpret_cast<uv_handle_t*>(&tick_), nullptr);
-    uv_run(&loop_, UV_RUN_DEFAULT);
-    uv_loop_close(&loop_);
   }
 
   Store& store() override { return *store_; }
   Store& other() override { return *other_; }
-  Timers& timers() override { return *timers_; }
-  void turn() override { uv_run(&loop_, UV_RUN_ONCE); }
+  Timers& timers() override { return loop_.timers(); }
+  void turn() override { loop_.turn(); }
   void compact(Revision revision) override { cluster().compact(revision); }
   void swallow_answers() override { mode_ = TcpProxy::Mode::swallow; }
   void break_connections() override {
@@ -74,19 +63,15 @@ class EtcdBed : public StoreBed {
  private:
   std::unique_ptr<EtcdStore> open(std::vector<std::string> urls, std::uint64_t seed) {
     return std::make_unique<EtcdStore>(
-        loop_, EtcdStore::Settings{.endpoints = std::move(urls),
-                                   .certificates = cluster().certificates(),
-                                   .deadline = std::chrono::milliseconds(3'000),
-                                   .seed = seed});
+        loop_.loop(), EtcdStore::Settings{.endpoints = std::move(urls),
+                                          .certificates = cluster().certificates(),
+                                          .deadline = std::chrono::milliseconds(3'000),
+                                          .seed = seed});
   }
 
-  static constexpr std::uint64_t tick_ms = 2;  // the longest that a turn of the loop takes
-
-  uv_loop_t loop_{};
-  uv_timer_t tick_{};
+  TurningLoop loop_;
   std::atomic<TcpProxy::Mode> mode_ = TcpProxy::Mode::pass;
   std::vector<std::unique_ptr<TcpProxy>> ways_;
-  std::unique_ptr<UvTimers> timers_;
   std::unique_ptr<EtcdStore> store_;
   std::unique_ptr<EtcdStore> other_;
 };

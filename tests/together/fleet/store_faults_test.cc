@@ -6,6 +6,7 @@
 #include "fleet/store/mirror.h"
 #include "tests/together/fleet/etcd_cluster.h"
 #include "tests/together/fleet/register_play.h"
+#include "tests/together/fleet/turning_loop.h"
 
 namespace store_faults_test {
 
@@ -22,10 +23,6 @@ class Bench {
   // Makes the bench. The test can disturb the connection of each client to one member, which leads
   // through a proxy. With `reserves`, a client reaches the other members directly, too.
   explicit Bench(bool reserves = true) {
-    uv_loop_init(&loop_);
-    uv_timer_init(&loop_, &tick_);
-    uv_timer_start(
-        &tick_, [](uv_timer_t*) {}, 2, 2);
     board_.prefix = "/r/";
     witness_store_ = open(cluster_.endpoints(), 7);
     watch_on();
@@ -41,24 +38,14 @@ class Bench {
       stores_.push_back(open(urls, 100 * cluster_.count() * (i + 1)));
     }
     for (std::size_t i = 0; i < stores_.size(); ++i) {
-      clients_.push_back(std::make_unique<RegisterClient>(*stores_[i], timers_, board_, i));
+      clients_.push_back(std::make_unique<RegisterClient>(*stores_[i], timers(), board_, i));
     }
-  }
-  ~Bench() {
-    clients_.clear();
-    watch_ = nullptr;
-    retry_ = nullptr;
-    stores_.clear();
-    witness_store_ = nullptr;
-    uv_close(reinterpret_cast<uv_handle_t*>(&tick_), nullptr);
-    uv_run(&loop_, UV_RUN_DEFAULT);
-    uv_loop_close(&loop_);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
   EtcdCluster& cluster() { return cluster_; }
-  Timers& timers() { return timers_; }
+  Timers& timers() { return loop_.timers(); }
   // A fault may hit all connections of the client `victim`, but none of the client `safe`.
   Store& victim() { return *stores_.front(); }
   Store& safe() { return *witness_store_; }
@@ -66,12 +53,7 @@ class Bench {
 
   template <class Condition>
   bool wait(const Condition& condition) {
-    const auto end = timers_.now() + 60s;
-    while (!condition()) {
-      if (timers_.now() > end) return false;
-      uv_run(&loop_, UV_RUN_ONCE);
-    }
-    return true;
+    return loop_.wait(condition, 60s);
   }
   // Waits until the clients have got acknowledgements for `writes` more writes.
   bool progress(std::size_t writes) {
@@ -80,8 +62,8 @@ class Bench {
   }
   // Waits for this time, whether clients get acknowledgements meanwhile or not.
   void pass(std::chrono::milliseconds time) {
-    const auto end = timers_.now() + time;
-    wait([&] { return timers_.now() >= end; });
+    const auto end = timers().now() + time;
+    wait([&] { return timers().now() >= end; });
   }
   // Waits until all clients rest. Returns the observations that contradict a correct store.
   std::vector<std::string> verdict() {
@@ -103,7 +85,7 @@ class Bench {
 
  private:
   std::unique_ptr<EtcdStore> open(std::vector<std::string> urls, std::uint64_t seed) {
-    return std::make_unique<EtcdStore>(loop_,
+    return std::make_unique<EtcdStore>(loop_.loop(),
                                        EtcdStore::Settings{.endpoints = std::move(urls),
                                                            .certificates = cluster_.certificates(),
                                                            .deadline = 3s,
@@ -118,7 +100,7 @@ class Bench {
         return board_.judge.saw(*changes);
       }
       watch_ = nullptr;
-      retry_ = timers_.after(100ms, [this] { watch_on(); });
+      retry_ = timers().after(100ms, [this] { watch_on(); });
     });
   }
   bool commit_mark() {
@@ -135,9 +117,7 @@ class Bench {
   }
 
   EtcdCluster cluster_{3};
-  uv_loop_t loop_{};
-  uv_timer_t tick_{};
-  UvTimers timers_{loop_};
+  TurningLoop loop_;
   RegisterClient::Board board_;
   std::atomic<TcpProxy::Mode> mode_ = TcpProxy::Mode::pass;
   Revision seen_ = 0;

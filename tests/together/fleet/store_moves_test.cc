@@ -6,6 +6,7 @@
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"
 #include "tests/together/fleet/etcd_cluster.h"
+#include "tests/together/fleet/turning_loop.h"
 
 namespace store_moves_test {
 
@@ -22,10 +23,6 @@ using Mode = TcpProxy::Mode;
 class Bench {
  public:
   Bench() {
-    uv_loop_init(&loop_);
-    uv_timer_init(&loop_, &tick_);
-    uv_timer_start(
-        &tick_, [](uv_timer_t*) {}, 2, 2);
     std::vector<std::string> urls;
     for (std::size_t member = 0; member < cluster_.count(); ++member) {
       const auto rule = [this, member](int) { return modes_.at(member).load(); };
@@ -37,29 +34,20 @@ class Bench {
     node_ = open(urls);
     for (const char* prefix : {"/a/", "/b/", "/c/", "/d/"}) {
       mirrors_.push_back(std::make_unique<Mirror>(
-          *node_, timers_, Keys{prefix, true},
+          *node_, timers(), Keys{prefix, true},
           Mirror::Observer{.changed = [this](const Changes& changes) { take(changes); }}, 1));
     }
     lease_ = std::make_unique<LeaseKeeper>(
-        *node_, timers_, 6s,
+        *node_, timers(), 6s,
         LeaseKeeper::Observer{.taken = [](const Lease&) {}, .lost = [](const std::string&) {}}, 1);
     REQUIRE(wait([this] { return is_connected(); }));
-  }
-  ~Bench() {
-    mirrors_.clear();
-    lease_ = nullptr;
-    node_ = nullptr;
-    other_ = nullptr;
-    uv_close(reinterpret_cast<uv_handle_t*>(&tick_), nullptr);
-    uv_run(&loop_, UV_RUN_DEFAULT);
-    uv_loop_close(&loop_);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
 
   EtcdCluster& cluster() { return cluster_; }
   Store& node() { return *node_; }
-  Timers& timers() { return timers_; }
+  Timers& timers() { return loop_.timers(); }
   [[nodiscard]] bool is_connected() const {
     return lease_->lease() != 0 && follows() == mirrors_.size();
   }
@@ -119,17 +107,12 @@ class Bench {
 
   template <class Condition>
   bool wait(const Condition& condition) {
-    const auto end = timers_.now() + 90s;
-    while (!condition()) {
-      if (timers_.now() > end) return false;
-      uv_run(&loop_, UV_RUN_ONCE);
-    }
-    return true;
+    return loop_.wait(condition, 90s);
   }
 
   [[nodiscard]] std::unique_ptr<EtcdStore> open(std::vector<std::string> urls) {
     return std::make_unique<EtcdStore>(
-        loop_,
+        loop_.loop(),
         EtcdStore::Settings{
             .endpoints = std::move(urls), .certificates = cluster_.certificates(), .deadline = 3s});
   }
@@ -142,9 +125,7 @@ class Bench {
   }
 
   EtcdCluster cluster_{3};
-  uv_loop_t loop_{};
-  uv_timer_t tick_{};
-  UvTimers timers_{loop_};
+  TurningLoop loop_;
   std::array<std::atomic<Mode>, 3> modes_{Mode::pass, Mode::pass, Mode::pass};
   std::vector<std::unique_ptr<TcpProxy>> ways_;
   std::vector<std::string> told_;

@@ -1,0 +1,54 @@
+// A loop of libuv for tests that wait for conditions: it turns every two milliseconds, so that a
+// wait ends at its limit even if nothing happens.
+#pragma once
+
+#include <uv.h>
+
+#include <chrono>
+#include <cstdint>
+
+#include "fleet/store/uv_timers.h"
+
+namespace fleet::test {
+
+// All that uses the loop must be destroyed before it, so it is declared before them.
+class TurningLoop {
+ public:
+  TurningLoop() {
+    uv_loop_init(&loop_);
+    uv_timer_init(&loop_, &tick_);
+    uv_timer_start(
+        &tick_, [](uv_timer_t*) {}, tick_ms, tick_ms);
+  }
+  TurningLoop(const TurningLoop&) = delete;
+  TurningLoop& operator=(const TurningLoop&) = delete;
+  ~TurningLoop() {
+    uv_close(reinterpret_cast<uv_handle_t*>(&tick_), nullptr);
+    uv_run(&loop_, UV_RUN_DEFAULT);
+    uv_loop_close(&loop_);
+  }
+
+  [[nodiscard]] uv_loop_t& loop() { return loop_; }
+  [[nodiscard]] Timers& timers() { return timers_; }
+  void turn() { uv_run(&loop_, UV_RUN_ONCE); }
+
+  // Turns until the condition holds. Returns false if it does not hold within the limit.
+  template <class Condition>
+  [[nodiscard]] bool wait(const Condition& condition, std::chrono::milliseconds limit) {
+    const auto end = timers_.now() + limit;
+    while (!condition()) {
+      if (timers_.now() > end) return false;
+      turn();
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t tick_ms = 2;  // the longest that a turn of the loop takes
+
+  uv_loop_t loop_{};
+  uv_timer_t tick_{};
+  UvTimers timers_{loop_};
+};
+
+}  // namespace fleet::test
