@@ -71,11 +71,7 @@ void EtcdCall::take_ending(const Http2::Ending& ending) {
                       .sent = ending.sent};
   if (code == grpc_ok) failure.reason = "an answer without content";
   if (meaning_of(failure) != Meaning::passing) return end(failure);
-  if (code) {
-    line().failed(connection(), failure.reason);
-  } else {
-    line().ended(connection(), begun_, ending);
-  }
+  line().ended(connection(), begun_, ending);
   try_again_or_end(failure);
 }
 

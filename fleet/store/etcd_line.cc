@@ -80,6 +80,10 @@ void EtcdLine::failed(std::uint64_t connection, const std::string& reason) {
 
 void EtcdLine::ended(std::uint64_t connection, Timers::Milliseconds since,
                      const Http2::Ending& ending) {
+  if (ending.status.code()) {
+    heard(connection);
+    return failed(connection, ending.status.message());
+  }
   if (ending.silent) return suspect(connection, since, ending.error);
   ending.alone ? failed(connection, ending.error) : broke(connection, ending.error);
 }

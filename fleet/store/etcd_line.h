@@ -73,7 +73,7 @@ class EtcdLine {
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
   // The member has answered that it cannot help now, or has ended a call without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
-  // A call that was begun at this time has ended without a status.
+  // A call that was begun at this time has ended, and has not helped.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
   // The connection has ended.
   void broke(std::uint64_t connection, const std::string& reason);

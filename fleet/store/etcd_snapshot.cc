@@ -34,8 +34,7 @@ void EtcdSnapshot::take_ending(const Http2::Ending& ending) {
                               .reason = code ? ending.status.message() : ending.error};
     const bool denied = meaning_of(failure) == Meaning::denied;
     trouble = {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
-    if (!denied && code) line().failed(connection(), failure.reason);
-    if (!denied && !code) line().broke(connection(), failure.reason);
+    if (!denied) line().ended(connection(), line().timers().now(), ending);
   } else if (is_damaged_) {
     trouble = {Trouble::Kind::unreachable, "an answer that is none"};
   }

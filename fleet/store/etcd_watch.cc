@@ -64,12 +64,7 @@ void EtcdWatch::take_ending(const Http2::Ending& ending) {
   const auto code = ending.status.code();
   const CallFailure failure{.code = code.value_or(-1),
                             .reason = code ? ending.status.message() : ending.error};
-  if (code) {
-    line().heard(connection());
-    line().failed(connection(), failure.reason);
-  } else {
-    line().ended(connection(), line().timers().now(), ending);
-  }
+  line().ended(connection(), line().timers().now(), ending);
   lose(meaning_of(failure) == Meaning::denied ? Trouble::Kind::denied : Trouble::Kind::unreachable,
        failure.reason);
 }
