@@ -13,8 +13,6 @@
 namespace fleet {
 namespace {
 
-constexpr double log_unit = 1e-6;  // the record has logarithms in millionths
-
 struct Medians {
   double median = 0;
   std::int64_t controls = 0;
@@ -147,8 +145,8 @@ std::string judge_measure(JudgedMeasure& measure, const std::vector<MeasuredNode
                            log_evidence_of(measure.type, measure.worse, changes, tolerate);
   const double log = measure.judged == 1
                          ? log_batch
-                         : log_sum(static_cast<double>(measure.log) * log_unit, log_batch);
-  measure.log = std::llround(log / log_unit);
+                         : log_sum(static_cast<double>(measure.log) / million, log_batch);
+  measure.log = std::llround(log * million);
   return "";
 }
 
@@ -164,7 +162,7 @@ std::string tell_measures(std::vector<JudgedMeasure>& measures, double alpha) {
       measure.words = measure.batch < 0 ? "not judged yet" : "no control";
       continue;
     }
-    const double log = static_cast<double>(measure.log) * log_unit;
+    const double log = static_cast<double>(measure.log) / million;
     measure.words = std::to_string(measure.fresh_worse) + " of " + std::to_string(measure.fresh) +
                     " worse than the median of " + std::to_string(measure.control) +
                     " of the control: ";

@@ -17,9 +17,8 @@ std::string digits_of_number(double number, std::chars_format format, int digits
   return error == std::errc{} ? std::string(text.data(), end) : "?";
 }
 
-constexpr double million = 1e6;
 // The evidence up to which its digits are shown.
-constexpr double evidence_shown_max = million;
+constexpr double evidence_shown_max = 1e6;
 
 std::string evidence_digits(double value) {
   constexpr double few = 10;

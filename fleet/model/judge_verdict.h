@@ -50,7 +50,7 @@ struct BatchSeen {
 
 struct JudgeTerms {
   // The largest chance with which this comparison may stop a good version.
-  double alpha = static_cast<double>(alpha_default) / 1e6;
+  double alpha = static_cast<double>(alpha_default) / million;
   double tolerate = 1;     // the ratio of failure rates that is tolerated: only for judge_bake()
   std::int64_t nodes = 0;  // all nodes of the rollout
   NodeOrder order = NodeOrder::random;

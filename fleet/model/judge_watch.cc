@@ -11,8 +11,6 @@
 namespace fleet {
 namespace {
 
-constexpr double millionth = 1e-6;
-
 // Returns whether the batch's soak is over, how much of its time was seen, and which nodes are
 // missing: after the soak, those that have not reported its end.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
@@ -108,7 +106,7 @@ void JudgeWatch::remember(const RolloutJudge& judge, double tolerate) {
   failed_.insert(judge.failed.begin(), judge.failed.end());
   Evidence::Logs logs = {};
   for (std::size_t i = 0; i < std::min(logs.size(), judge.logs.size()); ++i)
-    logs[i] = static_cast<double>(judge.logs[i]) * millionth;
+    logs[i] = static_cast<double>(judge.logs[i]) / million;
   cohorts_.emplace(tolerate, Evidence(logs), judge.fresh_failed, judge.control_failed);
 }
 
@@ -207,7 +205,7 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
   found_.verdict = std::string(text_of(verdict_));
   found_.logs.clear();
   for (const double log : cohorts_->evidence().logs())
-    found_.logs.push_back(std::llround(log / millionth));
+    found_.logs.push_back(std::llround(log * million));
   is_news_ = is_news(now);
   if (is_news_) noted_at_ = now;
 }

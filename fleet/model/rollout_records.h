@@ -24,6 +24,9 @@ constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
 }
 
+// Records have whole numbers only, so ratios and logarithms stand there in millionths.
+inline constexpr double million = 1e6;
+
 // The judge's terms without --alpha and --tolerate, in millionths.
 inline constexpr std::int64_t alpha_default = 10'000;
 inline constexpr std::int64_t tolerate_default = 1'000'000;

@@ -16,8 +16,6 @@ namespace {
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
-constexpr double million = 1e6;
-
 std::optional<std::string> wrong_sizes(const RolloutTerms& terms) {
   if (!terms.batches.empty()) {
     const auto sizes = parse_batches(terms.batches);
