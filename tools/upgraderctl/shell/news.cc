@@ -12,7 +12,7 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
       changed_(std::move(changed)),
       timer_(upgrader::make_handle(uv_timer_init, loop, this)) {
   watch();
-  schedule();
+  schedule(watch_ == nullptr ? poll_alone_ms : poll_ms);
 }
 
 // Watches the directory to which the path leads now. Does nothing if that directory is watched
@@ -25,8 +25,10 @@ void News::watch() {
   if (!there) return;
   auto fresh = upgrader::make_handle(uv_fs_event_init, loop_, this);
   if (!fresh) return;
+  // libuv calls this for each event until no more are left to read. Files that change faster than
+  // the directory is looked at would keep all timers from their turn, so the look comes later.
   const auto on_event = [](uv_fs_event_t* handle, const char*, int, int) {
-    static_cast<News*>(handle->data)->changed_();
+    static_cast<News*>(handle->data)->schedule(0);
   };
   if (uv_fs_event_start(fresh.get(), on_event, directory_.c_str(), 0) != 0) return;
   watch_ = std::move(fresh);
@@ -34,14 +36,14 @@ void News::watch() {
   inode_ = facts.st_ino;
 }
 
-void News::schedule() {
+void News::schedule(std::uint64_t pause_ms) {
   const auto on_timer = [](uv_timer_t* handle) { static_cast<News*>(handle->data)->poll(); };
-  uv_timer_start(timer_.get(), on_timer, watch_ == nullptr ? poll_alone_ms : poll_ms, 0);
+  uv_timer_start(timer_.get(), on_timer, pause_ms, 0);
 }
 
 void News::poll() {
   watch();
-  schedule();
+  schedule(watch_ == nullptr ? poll_alone_ms : poll_ms);
   changed_();
 }
 

@@ -19,6 +19,7 @@ class News {
   // The polling interval without inotify: if no watch is left, or the directory does not exist yet.
   static constexpr std::uint64_t poll_alone_ms = 200;
 
+  // Calls `changed` at most once a turn of the loop, however many events there were.
   News(uv_loop_t* loop, std::string directory, std::function<void()> changed);
   News(const News&) = delete;
   News& operator=(const News&) = delete;
@@ -26,7 +27,7 @@ class News {
  private:
   void poll();
   void watch();
-  void schedule();
+  void schedule(std::uint64_t pause_ms);
 
   uv_loop_t* loop_;
   std::string directory_;
