@@ -213,7 +213,7 @@ help-all:
 	@echo 'make check-hangs    hangs on a virtual machine with a hardware watchdog (LONG=1)'
 	@echo 'make check-fat      a disk without links and FIFOs, in a virtual machine'
 	@echo 'make check-memory   the memory and the flash that a small MIPS device needs'
-	@echo 'make check-recipes  the lines for the boot counters of U-Boot and RAUC, as root'
+	@echo 'make check-recipes  the lines for boot counters in docs/small-machines.md, as root'
 	@echo 'make crash-releases   agent-releases killed at every call, and after power cuts'
 	@echo 'make check-projects   projects packed by the real npm and pip (NETWORK=1)'
 	@echo 'make check-updates    daemons that update themselves by the real npm and pip'

@@ -36,9 +36,10 @@ $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \
 	$(link_wing) -luv
 
 # make check-recipes: tries the lines for boot counters in docs/small-machines.md with the programs
-# of U-Boot and RAUC. Needs root.
+# of U-Boot, RAUC, Mender, SWUpdate and systemd-boot. Needs root.
 .PHONY: check-recipes
 check-recipes:
-	@tests/need-packages $(build_packages) python3 u-boot-tools libubootenv-tool rauc dbus
+	@tests/need-packages $(build_packages) python3 u-boot-tools libubootenv-tool rauc dbus \
+	  mender-client mender-artifact swupdate cpio openssl systemd-boot
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/upgraderctl
 	@BUILD=$(BUILD) tests/together/upgraderctl/recipes
