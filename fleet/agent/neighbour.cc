@@ -152,12 +152,14 @@ void Neighbour::watch(uv_loop_t& loop) {
   timer_ = upgrader::make_handle(uv_timer_init, &loop, this);
   event_ = upgrader::make_handle(uv_fs_event_init, &loop, this);
   UPGRADER_CHECK(timer_ != nullptr && event_ != nullptr);
-  const auto tick = [](uv_timer_t* handle) {
+  static constexpr uv_timer_cb tick = [](uv_timer_t* handle) {
     static_cast<Neighbour*>(handle->data)->look_at_status();
   };
   UPGRADER_CHECK(uv_timer_start(timer_.get(), tick, 0, look_interval_ms) == 0);
   const auto changed = [](uv_fs_event_t* handle, const char*, int, int) {
-    static_cast<Neighbour*>(handle->data)->look_at_status();
+    // Looks once a turn of the loop, however many events there are.
+    auto* const timer = static_cast<Neighbour*>(handle->data)->timer_.get();
+    UPGRADER_CHECK(uv_timer_start(timer, tick, 0, look_interval_ms) == 0);
   };
   // If the system cannot report changes of the directory, the timer finds them a little later.
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
