@@ -23,7 +23,8 @@ $(BUILD)/tests/together/conformance/wing: \
     $(conformance_library) $(base_library)
 	$(link_wing)
 
-# Builds the double, one program that plays many wrong agents: its argument says what is wrong.
+# Builds the fake agent for the tests of agent-conformance. It can break each rule of the protocol;
+# its argument names the rule to break.
 conformance_double := $(BUILD)/tests/together/conformance/double
 $(conformance_double): $(BUILD)/objects/tests/together/conformance/double.o
 	@mkdir -p $(@D)
@@ -40,9 +41,9 @@ sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents 
   tests/together/conformance/reports
 sanitized_programs += $(conformance) $(conformance_double)
 
-# The tests with real agents, in every language and of every kind; other directories add to this
-# list. Each is a program that tests/run can run, and gets its Debian packages installed first. The
-# results go into the page TABLE.
+# The tests that run agent-conformance on real agents, in every language and of every kind. Other
+# makefiles add tests and Debian packages to these two lists. The packages are installed first, then
+# tests/run runs the tests. TABLE names the page into which the results are written.
 check_agents_tests += tests/together/conformance/all_right_agents \
   tests/together/conformance/wrong_agents
 check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rustc \
@@ -55,7 +56,7 @@ check-agents:
 	@TABLE=man/agentify.1 tests/run $(BUILD) $(check_agents_tests)
 	@$(MAKE) --no-print-directory check-agents-loaded
 
-# check-agents-loaded runs the checks ten times, with four computing processes for every processor;
-# there must be no complaint.
+# Runs the checks of all correct agents ten times, while four processes for every processor of the
+# machine compute. No check may find a fault.
 check-agents-loaded: $(conformance) $(protocol_library)
 	@BUILD=$(BUILD) TIMES=10 LOAD=$$(($$(nproc) * 4)) tests/together/conformance/all_right_agents

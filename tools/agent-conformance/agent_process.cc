@@ -50,7 +50,7 @@ PolledFd::PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> 
     : fd_(std::move(fd)),
       on_readable_(std::move(on_readable)),
       poll_(upgrader::make_handle(uv_poll_init, loop, this, fd_.get())) {
-  if (!poll_) return;  // without a poll handle, nothing is read from the descriptor
+  if (!poll_) return;  // libuv could not make the handle: nothing will be read from fd_
   watch(true);
 }
 

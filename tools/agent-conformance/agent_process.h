@@ -30,7 +30,7 @@ class PolledFd {
  private:
   upgrader::OwnedFd fd_;
   std::function<void()> on_readable_;
-  upgrader::UvHandle<uv_poll_t> poll_;  // polls the descriptor, so it is closed first
+  upgrader::UvHandle<uv_poll_t> poll_;  // uses fd_, so it must be destroyed before fd_
 };
 
 class AgentProcess {

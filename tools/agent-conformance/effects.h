@@ -9,7 +9,8 @@ namespace conformance {
 
 struct Effects {
   std::vector<std::string> faults;  // calls that a held agent must not make: bind, listen
-  std::vector<std::string> notes;   // the files that the agent changes, in words
+  // sentences for the report about files that the agent opened for writing or changed
+  std::vector<std::string> notes;
 };
 
 // The system calls that strace must report.

@@ -21,7 +21,8 @@ class Object {
     return raw(name, std::to_string(value));
   }
   Object& boolean(std::string_view name, bool value) { return raw(name, value ? "true" : "false"); }
-  Object& raw(std::string_view name, std::string_view value);  // `value` is already JSON
+  // `value` is JSON text, written as it is
+  Object& raw(std::string_view name, std::string_view value);
 
   [[nodiscard]] std::string json() const { return "{" + members_ + "}"; }
   [[nodiscard]] std::string line() const { return json() + "\n"; }

@@ -1,4 +1,5 @@
-// Reads facts about an agent's processes from /proc: what they hold, and where they listen.
+// Reads facts about an agent's processes from /proc: which pipes and locks they have open, and at
+// which addresses they listen.
 #pragma once
 
 #include <sys/types.h>

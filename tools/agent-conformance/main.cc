@@ -86,8 +86,8 @@ class Runner {
     result.took += std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime() - begin));
   }
 
-  // Returns false if an earlier agent did not exit at the end of its input. Later agents are then
-  // killed at once.
+  // Returns true unless one of the checks of an agent's exit at the end of its input has failed. If
+  // this returns false, the agents of later checks are killed at once, without time to exit.
   [[nodiscard]] bool ends_at_end_of_input() const {
     return std::none_of(results_.begin(), results_.end(), [](const Result& result) {
       const std::string_view name = result.check->name;

@@ -73,7 +73,7 @@ void Play::go_on(Time now) {
       time_up_ = false;
       const Step step = steps_.front();
       begin_step(step, now);
-      // the step is a `judge`, which has put other steps before itself
+      // begin_step() has ended the check, or has put other steps in front of a `judge`
       if (over_ || !begun_) continue;
     }
     if (!is_done(steps_.front())) return;

@@ -16,8 +16,9 @@ struct Result {
   enum class Verdict : std::uint8_t { passed, failed, advised, not_judged };
   const Check* check = nullptr;
   Verdict verdict = Verdict::passed;
-  Fault fault;               // what is wrong, if the check failed or gives advice
-  std::string_view missing;  // the needed check that did not pass, if this one was not judged
+  Fault fault;  // what is wrong, if the check failed or gives advice
+  // the check that this one needs and that has not passed, if this one was not judged
+  std::string_view missing;
   std::vector<std::string> notes;
   Transcript transcript;
   Time took{0};

@@ -24,8 +24,9 @@ struct Quote {
 using Lives = std::vector<Life>;
 
 struct Fault {
-  std::string came{};            // what the agent did instead of what it must do
-  std::optional<Quote> quote{};  // the sentence that is broken; by default the check's first
+  std::string came{};  // what the agent did instead of what it must do
+  // the sentence of the page that the agent has broken; if absent, the check's first quotation
+  std::optional<Quote> quote{};
 };
 
 struct Judgement;
@@ -34,11 +35,11 @@ using Judge = std::function<Judgement(const Lives&, Time now)>;
 struct Step {
   enum class Kind : std::uint8_t {
     start,  // starts a new agent, which is sent `text` when it says hello
-    await,  // waits until the agent has done the deed `what`
+    await,  // waits until the agent has done `what`, such as sent `ready`, or exited
     tell,   // sends the lines in `text` to the agent
     hang_up,
     signal,
-    watch,  // watches for `time`; the agent must do nothing in that time
+    watch,  // watches for `time`; it is a fault if the agent does anything in that time
     taken,  // waits until the agent has read everything sent to it
     look,   // reads facts about the agent's processes from /proc
     clog,

@@ -99,7 +99,7 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  if (has_looked_) return;  // on_timer() has set the timer already
+  if (has_looked_) return;  // after the deadline, on_timer() has started the timer a second time
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();

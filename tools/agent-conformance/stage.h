@@ -45,8 +45,9 @@ class Stage {
   Play* play_ = nullptr;
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;
-  bool tells_ = false;       // an event is being delivered, so others wait
-  bool has_looked_ = false;  // the deadline has passed, and input is read once more
+  bool tells_ = false;  // an event is being delivered, so new events wait in `waiting_`
+  // the deadline has passed; the loop reads input once more before it counts as missed
+  bool has_looked_ = false;
   std::vector<std::unique_ptr<AgentProcess>> agents_;
 };
 

@@ -10,9 +10,9 @@ namespace conformance {
 // path in PATH.
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
-// Returns the environment of an agent: ours without the variables for the conversations with init
-// and with an upgrader. It has new variables for the conversation with this agent. `lock` is the
-// number of the lock's descriptor, or -1.
+// Returns the environment of an agent: the environment of this program, without the variables by
+// which init or an upgrader speaks with this program, and with those for the conversation with the
+// agent. `alone` leaves the latter out. `lock` is the number of the lock's descriptor, or -1.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
 // Returns pointers to the texts, and a null pointer at the end, as exec needs them.

@@ -17,16 +17,16 @@ releases_library := $(BUILD)/libagent-releases.a
 releases_program := $(BUILD)/agent-releases
 releases_libraries = -lcurl -larchive -lsodium
 
-# The parts that follow a directory of releases are separate from those that fetch: agents that only
-# follow need neither libcurl nor libarchive.
+# The files that only follow a directory of releases are compiled apart from those that fetch. So an
+# agent that only follows needs neither libcurl nor libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
   follower_notes.cc follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
   self_test.cc store.cc trust.cc tree.cc verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
-# The library has a copy of the parser for JSON, so that a program can link it beside the shared
-# libagent-protocol, too.
+# libagent-releases contains its own copy of the JSON parser. So a program can also link the shared
+# libagent-protocol, which has a copy, too.
 $(releases_library): $(base_text) $(base_moment) \
     $(version_unit) \
     $(call unit,tools/releases-core, \
@@ -54,8 +54,8 @@ releases_walk := tests/together/releases/choice_test.cc
 releases_unit_tests := $(releases_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/together/releases/%.o: \
   CXXFLAGS += -O0
-# The walk makes all choices that choice.h can make. Without optimisation it would take half a
-# minute of processor time.
+# The test that makes every possible choice of choice.h would take half a minute of processor time
+# without optimisation.
 $(call objects,$(releases_walk)): CXXFLAGS += -O1
 # replay_test replays the fuzzer's inputs without the fuzzer.
 $(call wing,together/releases/wing,$(releases_files))

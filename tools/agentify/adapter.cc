@@ -62,7 +62,8 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(ready_at_);
   consider(probe_at_);
   consider(judge_at_);
-  if (!probing_) consider(settled_at_);  // the answer of a probe that is under way comes first
+  // a probe under way may have a bad answer, so `healthy` waits for it
+  if (!probing_) consider(settled_at_);
   if (!moments_.empty()) consider(moments_.front().at);
   return next;
 }
@@ -191,7 +192,7 @@ void Adapter::on(const SignalTaken& event) {
 void Adapter::on(const Committed&) {
   on_trial_ = false;
   judge_at_.reset();
-  unfit_ = false;  // an `unfit` that was said has come after the commit, so it has had no effect
+  unfit_ = false;  // an `unfit` may have crossed `committed`; the upgrader has then ignored it
   if (settling_ && must_say_healthy_) order(SayHealthy{});
   end_settling();
   follow();

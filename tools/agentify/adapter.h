@@ -144,10 +144,11 @@ class Adapter {
   bool settling_ = false;           // the daemon is ready, but must last before `healthy` is said
   bool unfit_ = false;              // `unfit` has been said, so `healthy` must not follow
   Time activated_at_{};
-  std::string not_ready_;          // the latest reason why the daemon is not ready, for `unfit`
-  std::string not_well_;           // the last bad answer of a health check, for `unfit`
-  bool readiness_ = false;         // the upgrader lets an agent in any role say `healthy`
-  bool must_say_healthy_ = false;  // the role is first agent or fallback: --vouch does not count
+  std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
+  std::string not_well_;    // the last bad answer of a health check, for `unfit`
+  bool readiness_ = false;  // the upgrader lets an agent in any role say `healthy`
+  // first agent or fallback: with readiness_ it says `healthy` even if --vouch=no
+  bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
   bool daemon_beats_ = false;  // the daemon sends WATCHDOG=1, and a heartbeat follows each
@@ -160,8 +161,9 @@ class Adapter {
 
   bool follows_ = false;
 
-  bool stop_asked_ = false;             // the upgrader, a signal or the end of input wants a stop
-  std::optional<Duration> stop_limit_;  // the limit of a stop that came before the daemon's start
+  bool stop_asked_ = false;  // the upgrader, a signal or the end of input wants a stop
+  // the time limit of a stop that was requested before the daemon was started
+  std::optional<Duration> stop_limit_;
   std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
   bool gives_up_ = false;               // a sick daemon is stopped because --health-action says so
   std::optional<DaemonEnding> ending_;  // how the daemon's main process ended

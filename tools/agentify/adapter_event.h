@@ -30,7 +30,8 @@ struct DaemonEnding {
 
 struct Welcomed {
   bool candidate = false;  // the agent is a candidate, on trial from its activation
-  bool boot = false;       // the agent was started as the way back at a boot, and is on trial, too
+  // the agent is a fallback in place of a first agent that failed, and is on trial
+  bool boot = false;
   bool readiness = false;  // the upgrader has the feature `readiness`
   std::optional<Duration> watchdog = {};
 
@@ -38,7 +39,8 @@ struct Welcomed {
 };
 struct Activated {
   std::optional<Duration> trial = {};  // the length of the trial, if agentify is on trial
-  bool commit_healthy = false;         // `healthy` passes the trial; if false, lasting does
+  // true: the trial is passed by `healthy`; false: by living to its end
+  bool commit_healthy = false;
 
   bool operator==(const Activated&) const = default;
 };

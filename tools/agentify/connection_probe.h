@@ -58,8 +58,8 @@ class ConnectionProbe {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Returns false if there is no memory. `told` is called with each outcome that connect() and
-  // request() do not return themselves.
+  // Prepares the object for its requests. Returns false if there is no memory. `told` is called
+  // with each outcome that connect() and request() do not return themselves.
   [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
   // Connects to a port of the address, and closes the connection. Returns the outcome if it is
   // known at once; then `told` is not called.
@@ -91,7 +91,9 @@ class ConnectionProbe {
   Trust trust_;
   Told told_;
   upgrader::CurlLoop curl_;
-  List places_;  // the address to which libcurl connects, whatever the URL's host is
+  // host, port and address in curl's form (CURLOPT_CONNECT_TO): the address to connect to instead
+  // of the URL's host
+  List places_;
   List headers_;
   std::unique_ptr<CURL, FreeEasy> easy_;
   bool asks_ = false;

@@ -18,8 +18,8 @@ class DaemonLock {
   // of our own.
   [[nodiscard]] static DaemonLock by_file(std::string path);
 
-  // Returns 0 if the lock is ours, EWOULDBLOCK if another process holds it, or another errno value.
-  // Never waits.
+  // Tries to take the lock, without waiting. Returns 0 if this process now holds it, EWOULDBLOCK if
+  // another process does, or another errno value.
   [[nodiscard]] int try_take();
   void release() { held_.reset(); }
 

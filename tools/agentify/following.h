@@ -26,8 +26,8 @@ namespace agentify {
 
 class Following {
  public:
-  // `version` is the daemon's own version, or empty. Returns the fault in words if the directory
-  // cannot be followed.
+  // Opens the directory of --follow. `version` is the daemon's own version, or empty. Returns the
+  // fault in words if the directory cannot be followed.
   [[nodiscard]] static std::variant<Following, std::string> open(const Options& options,
                                                                  const std::string& program,
                                                                  const std::string& version,

@@ -121,7 +121,8 @@ class Loop {
   Prober health_prober_;
   std::optional<Sweep> sweep_;
   std::optional<Following> following_;
-  std::optional<agent_protocol::Agent::Failure> past_failure_;  // from a fallback's welcome
+  // the failed upgrade in a fallback's welcome, until it is recorded
+  std::optional<agent_protocol::Agent::Failure> past_failure_;
 };
 
 }  // namespace agentify

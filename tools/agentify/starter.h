@@ -14,8 +14,9 @@
 namespace agentify {
 
 struct ChildSetting {
-  std::vector<std::string> environment = {};   // NAME=value
-  std::optional<std::size_t> listen_pid = {};  // the entry in which the child writes its own pid
+  std::vector<std::string> environment = {};  // NAME=value
+  // the index in `environment` of LISTEN_PID=, where the child writes its own pid
+  std::optional<std::size_t> listen_pid = {};
   // The number of descriptors, from 3 on, that keep their numbers in the child.
   int passed = 0;
   int ready_descriptor = -1;  // the number of `ready_pipe` in the child, if there is one

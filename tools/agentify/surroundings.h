@@ -16,11 +16,11 @@
 namespace agentify {
 
 struct Surroundings {
-  bool alone = true;                             // agentify was started without an upgrader
-  int passed = 0;                                // how many descriptors: the sockets and the lock
-  std::optional<int> lock;                       // the number of the lock's descriptor
-  ChildSetting daemon;                           // environment and descriptors of the daemon
-  ChildSetting check;                            // environment and descriptors of the check
+  bool alone = true;        // agentify was started without an upgrader
+  int passed = 0;           // the number of descriptors from 3 on: init's sockets and the lock
+  std::optional<int> lock;  // the number of the lock's descriptor
+  ChildSetting daemon;      // environment and descriptors of the daemon
+  ChildSetting check;       // environment and descriptors of the check
   std::vector<std::string> command_environment;  // environment of all other commands
 };
 

@@ -26,7 +26,7 @@ upgraderctl_files := $(wildcard tests/together/upgraderctl/*_test.cc)
 upgraderctl_walk := tests/together/upgraderctl/explore_test.cc
 $(BUILD)/objects/units/tests/together/upgraderctl/%.o \
   $(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
-# The walk takes very many steps, so it is compiled with optimisation.
+# The test that walks through every state is slow without optimisation.
 $(call objects,$(upgraderctl_walk)): CXXFLAGS += -O1
 $(call wing,together/upgraderctl/wing,$(upgraderctl_files))
 $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \

@@ -65,8 +65,8 @@ std::optional<Moment> signed_at(std::string_view trusted_comment) {
 
 Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                    std::optional<Moment> added) {
-  // The publisher's clock may be ahead of the true time by up to so many seconds. So these seconds
-  // are taken from the time of a signature, to get a time that has certainly passed.
+  // The publisher's clock may be fast by at most this many seconds. They are subtracted from the
+  // time of the signature, so that the result has certainly passed.
   constexpr Moment publisher_ahead = 600;
   Passed last{program_date, "this program"};
   const auto learn = [&](Moment when, const char* what) {

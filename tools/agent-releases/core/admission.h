@@ -19,8 +19,8 @@ namespace agent_releases {
 // The highest version of the agent protocol that upgraders of this release speak.
 inline constexpr std::int64_t protocol_spoken = 1;
 
-// The version with which a new release is compared before it is added. `which` says in words which
-// version that is, such as the running one.
+// The version with which a new release is compared before it is added: an older release is refused.
+// `which` names this version in the message, for example "the running one".
 struct Present {
   Version version;
   std::string_view which;

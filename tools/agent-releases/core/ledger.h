@@ -27,19 +27,20 @@ enum class Ending : std::uint8_t { trying, committed, failed, forgotten };
 struct Entry {
   Moment when = 0;
   Version version;
-  std::string sha256;  // the hash of the release's bytes; if empty, any bytes
+  // the hash of the release's bytes; if empty, the entry is about all bytes of this version
+  std::string sha256;
   Ending ending = Ending::trying;
   std::string id;     // the id of the upgrade
   std::string stage;  // the stage of the failure, as in `upgrade_failed`, or `self-test`
   std::string reason;
   std::string errno_name;  // the failure's errno value by name, such as ENOEXEC, or ""
-  std::string wish;        // identifies the state of `desired` that asked for the upgrade, or ""
+  std::string wish;  // identifies the state of the file `desired` that led to the upgrade, or ""
 };
 
-// How an upgrade failed, as its agent was told.
+// How an upgrade failed, as the upgrader has told the agent that requested it, or the fallback.
 struct Failure {
   std::string id;
-  std::string stage;  // as in `upgrade_failed`
+  std::string stage;  // the stage in the message `upgrade_failed`
   std::string reason;
   std::string errno_name;
 };
@@ -62,11 +63,11 @@ struct Failure {
 [[nodiscard]] const Entry* last_of(const std::vector<Entry>& ledger, const Version& version,
                                    std::string_view sha256);
 
-// Returns true if a release must not be tried, for one of two reasons. It is to blame for its
-// failure; or it was tried, the ledger has no ending of that upgrade, and another version runs now.
-// `wish` identifies the present state of the file `desired`, if that names this version. A failure
-// does not count if it happened under an earlier state of the file, since somebody has written the
-// wish again.
+// Returns true if a release must not be tried, for one of two reasons. Either the release is to
+// blame for a failure; or it was tried, the ledger does not say how that upgrade ended, and another
+// version runs now. `wish` identifies the present state of the file `desired`, if that file names
+// this version. A failure from before the file was last written does not count: by writing the
+// file, the operator has asked for the version again.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);

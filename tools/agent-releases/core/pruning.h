@@ -15,7 +15,7 @@ namespace agent_releases {
 struct Holding {
   Version version;
   Moment added = 0;
-  std::optional<std::string> needed;  // why the release must not be removed, if it must not be
+  std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
 };
 
 struct Bounds {

@@ -14,15 +14,16 @@ namespace agent_releases {
 struct Attempt {
   std::string id;  // the id with which to request the upgrade
   Release release;
-  std::string left_out;  // why newer releases, which are damaged, were left out; or ""
+  std::string left_out;  // why newer releases were left out, such as damaged bytes; or ""
 };
 
-// `running` is the version of an agent that has passed its trial. If the ledger says that this
-// version is being tried, records that it is committed. Then verifies the release that should
-// replace `running`, and records that it is being tried. The agent must request the upgrade next: a
-// release that was tried counts as failed until an ending is recorded. A release that is not as it
-// was added is left out, and the next one is chosen. If no other release can be chosen, refuses,
-// and does not record that one is tried. Returns nothing if no release should replace `running`.
+// Chooses and verifies the release that should replace `running`, and records that it is being
+// tried. `running` is the version of an agent that has passed its trial: if the ledger says that
+// this version is being tried, the function first records that it is committed. The agent must
+// request the upgrade next, since a release that was tried counts as failed until an ending is
+// recorded. A release that does not have the bytes that were added is left out, and the next one is
+// chosen. If every candidate is left out, the function refuses, and records no try. Returns nothing
+// if no release should replace `running`.
 [[nodiscard]] Result<std::optional<Attempt>> begin_attempt(const Releases& releases,
                                                            const Version& running, Moment now);
 

@@ -31,15 +31,16 @@ namespace agent_releases {
 
 class Fetcher {
  public:
-  // A transfer from a server that is slower than these limits is ended.
+  // The limits of speed and time. A transfer that breaks one of them is ended.
   struct Limits {
-    // A transfer that is slower than this for `slow_s` seconds is ended.
+    // The least speed. A transfer is ended when it has been slower for `slow_s` seconds.
     std::int64_t bytes_a_second = 2'048;
     std::int64_t slow_s = 60;
     // The time limit for a small file, from the request to the last byte.
     std::chrono::milliseconds text = std::chrono::minutes(2);
   };
-  // `cancelled` is called at least every second; if it returns true, the transfer ends.
+  // Makes a fetcher. Its transfers call `cancelled` at least every second; if that returns true,
+  // the transfer ends.
   [[nodiscard]] static Result<Fetcher> make(const Limits& limits,
                                             std::function<bool()> cancelled = {});
 
@@ -48,7 +49,8 @@ class Fetcher {
 
   struct Request {
     std::string url;
-    std::int64_t from = 0;              // the number of bytes that were fetched before
+    // the number of bytes that an earlier fetch has left; the transfer begins after them
+    std::int64_t from = 0;
     std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
     std::chrono::milliseconds limit{};  // the time limit of the whole transfer
     std::function<Outcome(std::string_view)> take;

@@ -12,8 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = Wakeups::Clock;
 
-// The interval at which the directory is looked at, even if the system reports changes: a report
-// may be missed.
+// The interval at which the directory is looked at although the system reports changes, since a
+// report may be missed; and the interval if the system cannot report them.
 constexpr auto look_interval = 60s;
 constexpr auto look_interval_unwatched = 1s;
 
@@ -254,7 +254,7 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
   const auto known = ledger();
   if (!known) return agent_.report(known.reason());
   const Entry* last = upgrade_of(known.value(), failure.id);
-  if (last == nullptr) return;  // no follower requested it
+  if (last == nullptr) return;  // no follower of this directory has requested the upgrade
   if (last->ending == Ending::trying) {
     note_ending(failure_of(*last,
                            {.id = failure.id,

@@ -20,9 +20,9 @@ namespace agent_releases {
 // Reads the entries. Returns none if the ledger does not exist.
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
-// Removes a last line that a crash has cut off, appends the entry, and syncs. If that fails,
-// removes what was written of the entry. `patience` says how long to wait for the lock: an event
-// loop, which must not wait, passes none.
+// Appends the entry and syncs. Before that, removes a last line that a crash has cut off. If the
+// append fails, removes the part of the entry that was written. `patience` says how long to wait
+// for the lock; the default is not to wait, which an event loop needs.
 [[nodiscard]] Outcome append_to_ledger(const Directory& directory, const Entry& entry,
                                        const Patience& patience = {});
 

@@ -43,12 +43,13 @@ struct Options {
   std::vector<std::string> controls;
   bool json = false;
 
-  std::string source;  // the argument of add: a URL or path; for adopt, the path of the program
+  std::string source;  // add: the URL or path of the manifest; adopt: the path of the program
   std::string sha256;
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;
-  std::optional<Version> version;  // the version in the command; for `try`, the running agent's
-  Failure failure;                 // for fail
+  // the version that the command names; `try`: the version of the running agent
+  std::optional<Version> version;
+  Failure failure;  // the command `fail`: how the upgrade failed
   bool all = false;
   bool newest = false;
   std::size_t keep = 0;

@@ -58,7 +58,8 @@ class Publishing {
         manifest_(published_name(order.wanted, packing) + std::string(manifest_ending)),
         signature_(published_name(order.wanted, packing) + std::string(signature_ending)) {}
 
-  // `source` is the open file, or the open directory that is packed.
+  // Packs the release. `source` is the open file or directory; `file` has the facts about a file,
+  // and is null for a directory.
   Result<Packed> run(const upgrader::OwnedFd& source, const Found* file);
 
  private:

@@ -196,7 +196,8 @@ Result<Written> write_archive(const Directory& directory, const std::vector<Foun
   if (!writer) return Refusal{"libarchive cannot be used", Trouble::system};
   const Outcome archived = Archiving(writer.get(), directory, sink).run(tree);
   if (!archived) {
-    // Otherwise FreeWriter would complete the archive, as if all were well.
+    // Mark the archive as failed. Otherwise the destructor of `writer` would write the end of an
+    // archive that looks complete.
     archive_write_fail(writer.get());
     return archived.refusal();
   }

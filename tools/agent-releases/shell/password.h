@@ -8,8 +8,9 @@
 
 namespace agent_releases {
 
-// Returns the first line of the file, or the line that is typed. Refuses if there is neither a file
-// nor a terminal, or if a signal interrupts the question.
+// Reads a password: the first line of the file that MINISIGN_PASSWORD_FILE names, or else a line
+// from the terminal after printing `question`. Refuses if there is neither a file nor a terminal,
+// or if a signal interrupts the question.
 [[nodiscard]] Result<std::string> read_password(const std::string& question);
 
 // Reads the password of a new key. On a terminal, asks for it twice. Refuses an empty password.

@@ -47,7 +47,7 @@ Result<Needs> Needs::look(const Store& store) {
   for (auto entry = ledger.value().rbegin(); entry != ledger.value().rend(); ++entry) {
     if (!seen.insert(entry->version.text()).second || entry->ending != Ending::trying) continue;
     needs.versions_.emplace_back(entry->version, "an upgrade to it is under way, or was cut short");
-    break;  // only the newest upgrade can be under way
+    break;  // an older upgrade without an ending is over: only one can be under way
   }
   auto upgraders = used_by_upgraders(store.controls());
   if (!upgraders) {

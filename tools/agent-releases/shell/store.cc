@@ -141,7 +141,7 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   release.version.build = manifest.value().version.build;
   if (!release.is_directory) return std::optional(std::move(release));
   release.executable += "/" + manifest.value().entry;
-  // The size of the archive; a caller that needs the size on disk has to measure it.
+  // The size of the archive. A caller that needs the size of the unpacked files has to measure it.
   release.bytes = manifest.value().size;
   return std::optional(std::move(release));
 }

@@ -16,15 +16,15 @@
 
 namespace agent_releases {
 
-// The writer's lock and the open .staging. Only the process that has them writes into the
-// directory. Before it got them, the files that a crash had left were removed.
+// The writer's lock and the open directory .staging, as begin_writing() returns them. Only the
+// process that holds this lock writes into the directory of releases.
 struct Writing {
   upgrader::OwnedFd lock;
   Directory staging;
 };
 
-// The right of one process to make a certain release. As long as it is held, no other process
-// touches the names of this release in .staging.
+// The right of one process to make a certain release. As long as the process holds the lock, no
+// other process touches the names of this release in .staging.
 struct Claim {
   Directory staging;
   upgrader::OwnedFd lock;
@@ -74,7 +74,8 @@ class Store {
   [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
   [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
 
-  // The owner of the claim must call this function when the release is made or has failed.
+  // Ends the claim, so that another process can claim these names. Must be called when the release
+  // is complete, or could not be made.
   void end_claim(Claim claim, const Version& version) const;
 
   // Removes the files that a crash or a failed command has left, except those that another process

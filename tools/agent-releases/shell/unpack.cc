@@ -128,7 +128,7 @@ Outcome Unpacking::copy_data(int file, const std::string& path, Hash& hash) {
                      " bytes when it is unpacked"};
     }
     bytes_ += end - at;
-    // Libarchive has left out a hole of a sparse file. Fills it with zeros.
+    // Fills a hole of a sparse file, which libarchive has left out, with zeros.
     for (; at < offset; at += static_cast<std::int64_t>(zeros.size())) {
       const std::int64_t gap = std::min<std::int64_t>(offset - at, zeros.size());
       const std::string_view hole(zeros.data(), static_cast<std::size_t>(gap));

@@ -20,7 +20,7 @@ class RunLog {
   [[nodiscard]] std::string text() const { return told_ + end_; }
 
  private:
-  std::string told_;  // the lines of agentify and the upgrader that are not in `end_` any more
+  std::string told_;  // lines of agentify and the upgrader that are older than `end_`
   std::string end_;
 };
 

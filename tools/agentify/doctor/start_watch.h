@@ -21,7 +21,7 @@ struct StartLook {
 
 class StartWatch {
  public:
-  // `begun` is the time at which the upgrader that runs the daemon was started.
+  // Makes a watch of a daemon whose upgrader was started at the time `begun`.
   explicit StartWatch(upgrader::Duration begun) : begun_(begun), changed_(begun) {}
 
   // Adds what was seen at the time `now` to the findings. Returns whether the daemon has been

@@ -26,7 +26,7 @@ namespace agentify {
 // Returns true if one of `options`, each --NAME or --NAME=VALUE, has this name.
 [[nodiscard]] bool holds_option(const std::vector<std::string>& options, std::string_view name);
 
-// Returns true if an option of the same name stands before words[end].
+// Returns true if words[end] is an option that was given before in `words`.
 [[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);
 
 }  // namespace agentify

@@ -25,7 +25,8 @@
 
 namespace upgraderctl {
 
-// The request and the goal of a command, with the facts that show whether the goal is reached.
+// A command's task with an upgrader: the request that it sends, the goal that it waits for, and the
+// facts by which it sees that the goal is reached.
 struct Errand {
   enum class Goal {
     answer,     // reached when the request has been carried out or begun
@@ -49,9 +50,9 @@ struct Errand {
   std::string cancel_request;
   std::string cancel_line;
   std::optional<Duration> timeout;  // the limit of the whole command; 0: no limit
-  std::string tells;                // the command that shows how the upgrade ended
-  std::string shows;                // the command that shows what runs
-  std::string on_trial;             // the command that undoes an upgrade on trial
+  std::string tells;     // the command line that shows how the upgrade ended, for messages
+  std::string shows;     // the command line that shows the active agent, for messages
+  std::string on_trial;  // the command line that undoes an upgrade on trial, for messages
 };
 
 class Conversation : public Decider {

@@ -21,7 +21,7 @@ struct Looked {
 struct Wrote {
   WriteOutcome outcome = WriteOutcome::written;
 };
-// The upgrader that was reading the opened FIFO reads it no longer: it has ended.
+// The upgrader has ended: it has closed its end of the opened FIFO.
 struct ReaderGone {};
 // The peak memory of the held candidate; absent if /proc does not show it.
 struct Measured {
@@ -63,10 +63,11 @@ class Decider {
  public:
   virtual ~Decider() = default;
 
-  // Must be called once, before step().
+  // Returns the first orders. Must be called once, before step().
   [[nodiscard]] virtual Orders start(Duration now) = 0;
 
-  // Times must not decrease. Finish is always the last order.
+  // Returns the orders after an event at the time `now`, which must not decrease. After the order
+  // Finish, there are no more.
   [[nodiscard]] virtual Orders step(const Happening& happening, Duration now) = 0;
 
   // Returns the time at which step() must be called with TimePassed.

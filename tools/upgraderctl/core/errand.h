@@ -1,4 +1,5 @@
-// Makes the errand of a command: its request, the names in it, and the command's goal.
+// Makes the errand of a command, which is its task with an upgrader: the request to send, its
+// names, and the goal to wait for.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +12,11 @@
 
 namespace upgraderctl {
 
-// Returns a name for a request. It consists of the time of day, for people, and digits of the
-// random number `chance`, so that no two requests have the same name.
+// Returns a name for a request: the time of day, for people, and digits of the random number
+// `chance`, so that two requests of the same second have different names.
 [[nodiscard]] std::string request_name(Moment now, std::uint32_t chance);
 
-// How a command ends at once, because it needs no request or must not make one.
+// The result of a command that ends at once, because it needs no request or must not send one.
 using NoErrand = Finish;
 
 // The state of the upgrader before the request is sent.

@@ -33,11 +33,13 @@ using OccasionEnvironment = std::vector<std::string>;
 
 class Occasions {
  public:
-  // An agent is good when it has been active for the time `after`.
+  // Makes the object for one kind of occasion. `after` is the time for which an agent must be
+  // active before it is good.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
   void looked(const Look& look, Duration now);
-  // `well` is true if the command exited with status 0.
+  // Notes that the command has ended. `well` is true if it exited with status 0; otherwise it is
+  // run again later.
   void command_ended(bool well, Duration now);
 
   // Returns the environment of the command that must run now, which then counts as running.

@@ -27,11 +27,12 @@ class Follower {
  public:
   struct Settings {
     std::string directory;
-    std::string name{};  // the NAME of the releases, if the directory does not have it
+    std::string name{};  // the NAME of the releases; needed if the directory has no file .name
     std::string keys{};  // a directory of public keys; if set, only signed releases count
     Version running;     // the version of this agent
     bool self_test = true;
-    std::vector<std::string> arguments{};  // arguments of the self-test, before --self-test
+    // arguments of the self-test's program, in front of --self-test
+    std::vector<std::string> arguments{};
     std::chrono::milliseconds self_test_limit{5'000};
     // The pause before a release is tried again, after a failure that was not the release's fault.
     std::chrono::milliseconds pause{10'000};

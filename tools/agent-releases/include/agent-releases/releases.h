@@ -45,10 +45,11 @@ class Releases {
  public:
   struct Settings {
     std::string directory;
-    std::string name{};  // the NAME of the releases, if the directory does not have it
+    std::string name{};  // the NAME of the releases; needed if the directory has no file .name
     std::string keys{};  // a directory of minisign's public keys; if empty, nothing is verified
     bool make = false;   // make the directory if it does not exist
-    // Control directories of upgraders, in addition to those below /run/upgrader.
+    // Control directories of upgraders, besides those below /run/upgrader. They show which releases
+    // run and must not be removed.
     std::vector<std::string> controls{};
     std::chrono::milliseconds patience{30'000};  // how long to wait for locks of other processes
     // Called now and then by a function of this class that waits. If the result is true, that

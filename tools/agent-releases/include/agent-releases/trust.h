@@ -10,8 +10,8 @@
 
 namespace agent_releases {
 
-// `status` is that of the file or directory `path`. Refuses if it belongs to another user than root
-// and the caller, or if anybody else may write to it; the reason names `path`.
+// Checks who owns the file or directory `path`, whose stat(2) is `status`. Refuses unless the owner
+// is root or the caller and nobody else may write to it. The reason names `path`.
 [[nodiscard]] Outcome check_owner(const struct stat& status, const std::string& path);
 
 }  // namespace agent_releases
