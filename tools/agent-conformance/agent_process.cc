@@ -123,7 +123,7 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   options.file = args[0];
   options.args = args.data();
   options.env = env.data();
-  options.flags = UV_PROCESS_DETACHED;  // the agent leads a session of its own
+  options.flags = UV_PROCESS_DETACHED;  // in a session of its own, as under an upgrader
   options.stdio = stdio.data();
   options.stdio_count = terms.locked ? 4 : 3;
   options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
@@ -193,7 +193,8 @@ bool AgentProcess::write_some() {
   const std::size_t size = chunk.bytewise ? 1 : chunk.bytes.size();
   const ssize_t count = ::write(input_.get(), chunk.bytes.data(), size);
   if (count < 0) {
-    if (errno != EAGAIN && errno != EINTR) unwritten_.clear();  // the agent has closed its input
+    // the agent has closed its input: drop the rest
+    if (errno != EAGAIN && errno != EINTR) unwritten_.clear();
     return false;
   }
   chunk.bytes.erase(0, static_cast<std::size_t>(count));

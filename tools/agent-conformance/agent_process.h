@@ -83,8 +83,9 @@ class AgentProcess {
   upgrader::UvHandle<uv_process_t> process_;
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
-  upgrader::OwnedFd input_;          // our end of the agent's standard input
-  upgrader::OwnedFd output_writer_;  // a second writing end of the output, for clog()
+  upgrader::OwnedFd input_;  // our end of the agent's standard input
+  // this program's own writing end of the agent's output, for clog()
+  upgrader::OwnedFd output_writer_;
   upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;
   std::unique_ptr<PolledFd> output_, error_, trace_;
   LineCutter output_lines_, error_lines_, trace_lines_;

@@ -69,7 +69,7 @@ Check active_sigterm() {
 
 // ---- heartbeats
 
-constexpr int beats_watched = 4;  // for how many times watchdog_ms the agent is watched
+constexpr int beats_watched = 4;  // an agent is watched for this many times watchdog_ms
 
 Duration watchdog(const Terms& terms) {
   return std::max<Duration>(std::chrono::seconds{1}, terms.watch * 4);

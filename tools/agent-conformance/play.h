@@ -35,7 +35,8 @@ class Play {
     std::string welcome;
     bool bytewise = false;
     bool is_alone = false;
-    bool is_clogged = false;  // clog() filled the output with empty lines, which do not count
+    // clog() has filled the output pipe with empty lines, which are skipped
+    bool is_clogged = false;
     bool is_committed = false;
   };
 

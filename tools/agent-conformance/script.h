@@ -69,7 +69,7 @@ struct Step {
 
 using Script = std::vector<Step>;
 
-// The result of judging everything that was seen of the agents so far.
+// The result of judging all events of the check so far.
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
@@ -100,7 +100,7 @@ struct Check {
   // True if the check depends on time. A fault then counts only if a second try, with longer times,
   // finds it, too.
   bool twice = false;
-  bool unfit_is_fine = false;  // an agent may say `unfit` here, since this check sends it odd input
+  bool unfit_is_fine = false;  // this check sends odd input, so an agent may answer `unfit`
   bool is_advice = false;      // a fault is reported, but does not count against conformance
 };
 

@@ -54,7 +54,7 @@ struct Event {
 // ---- orders
 
 struct Start {
-  bool alone = false;    // the agent gets no variable AGENT_PROTOCOL, as without an upgrader
+  bool alone = false;    // without the variable AGENT_PROTOCOL, as if there were no upgrader
   bool traced = false;   // the agent runs under strace
   bool locked = false;   // the agent inherits the descriptor of a lock
   bool clogged = false;  // the agent's output pipe is full from the beginning

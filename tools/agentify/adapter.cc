@@ -7,8 +7,7 @@
 namespace agentify {
 namespace {
 
-// The exit statuses with which a shell says that it has not found a program, or could not execute
-// it.
+// A shell exits with one of these statuses if it could not run the program.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 

@@ -28,7 +28,7 @@
 
 namespace agentify {
 
-// The sign by which agentify finds out that a daemon works (--ready).
+// The event that shows agentify that the daemon works (--ready).
 enum class ReadyBy { start, word, time, probe };
 
 // The options on which the decisions depend.

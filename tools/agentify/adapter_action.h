@@ -93,7 +93,7 @@ struct Log {
 
   bool operator==(const Log&) const = default;
 };
-struct ReportFailure {  // log a failure outside of a trial, and send it as `status`
+struct ReportFailure {  // a failure outside of a trial: log it, and send it as `status`
   std::string text;
 
   bool operator==(const ReportFailure&) const = default;

@@ -62,7 +62,7 @@ struct CheckEnded {
   bool operator==(const CheckEnded&) const = default;
 };
 
-// ---- events of the keeper and the daemon
+// the keeper cannot start the daemon yet: processes of an earlier one hold the lock
 
 struct DaemonWaits {        // the start waits: processes of an earlier daemon still hold the lock
   std::string holder = {};  // the process that holds the lock, for people

@@ -30,7 +30,7 @@ $(BUILD)/tests/together/agentify/wing: $(call objects,$(agentify_walk)) \
     $(catch_main) $(agentify_libraries)
 	$(link_wing) -luv -lsodium -lcurl
 
-# Tests with a double of the upgrader, and with the real upgrader; they take agentify from $(BUILD).
+# Tests with a fake upgrader, and tests with the real one. Both run the agentify in $(BUILD).
 agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
   tests/together/agentify/probes.py tests/together/agentify/follow.py \
   tests/together/agentify/run.py \

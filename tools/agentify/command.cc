@@ -21,7 +21,7 @@ using upgrader::OwnedFd;
 // everything else.
 constexpr int reads_in_turn = 16;
 
-// The exit statuses with which a shell reports that it has run nothing.
+// A shell exits with one of these statuses if it could not run the command.
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 

@@ -60,9 +60,10 @@ class Prober {
   const Options* options_ = nullptr;
   const std::vector<std::string>* environment_ = nullptr;
   std::vector<Address> addresses_;
-  std::size_t next_ = 0;   // the index of the address that is asked next
-  std::string wrong_;      // the bad answers of the earlier addresses
-  std::uint64_t end_ = 0;  // the time limit for all answers, by the loop's clock
+  std::size_t next_ = 0;  // the index of the address that is asked next
+  std::string wrong_;     // why the addresses that were asked before are not good
+  // when the whole probe must have ended, by the loop's clock in milliseconds
+  std::uint64_t end_ = 0;
   std::optional<struct stat> file_;
 
   Told told_;

@@ -17,16 +17,16 @@ namespace agentify {
 // Returns true if `process` is `ancestor` or descends from it. Reads only the chain of its parents.
 [[nodiscard]] bool descends_from(pid_t process, pid_t ancestor);
 
-// Kills and reaps all processes that descend from this process, which must be a subreaper.
+// Kills and reaps all processes that descend from the calling process, which must be a subreaper.
 class Sweep {
  public:
-  // `spared` is the main process. It is not counted as killed, since its end is reported
-  // separately.
+  // Makes a sweep. killed() does not count the process `spared`, the main process, since its end is
+  // reported separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
-  // Reaps processes that have ended, and kills those that live. Returns true when none is left.
-  // Otherwise it must be called again when a child ends, or a little later, since a process may
-  // have forked before it was killed.
+  // Reaps the descendants that have ended, and kills the others. Returns true when no descendant is
+  // left. Otherwise it must be called again when a child ends, or a little later, since a process
+  // may have forked before it was killed.
   [[nodiscard]] bool round();
 
   // Returns how many living processes were killed.

@@ -33,7 +33,7 @@ struct StopPlan {
 // Returns the plan that sends SIGTERM and waits until the deadline.
 [[nodiscard]] StopPlan default_stop_plan();
 
-// The time of a stop that has no deadline: the same as the upgrader's default.
+// The time for a stop without a deadline: the default of the upgrader's --stop-timeout.
 inline constexpr Duration stop_time_default = std::chrono::seconds{90};
 
 // Returns the part of the deadline that is kept free for SIGKILL, the wait until all processes have

@@ -15,7 +15,8 @@ namespace agentify {
 
 class Watch {
  public:
-  // Begins the watch. Returns false if libuv fails.
+  // Calls `callback` whenever one of `events` comes at the descriptor. Returns false if libuv
+  // fails.
   [[nodiscard]] bool begin(uv_loop_t* loop, int descriptor, int events,
                            std::function<void()> callback) {
     end();

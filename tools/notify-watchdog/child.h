@@ -13,7 +13,8 @@
 
 namespace notify_watchdog {
 
-// The values that the child gets for the variables by which init speaks with notify-watchdog.
+// The surroundings of the child: the variables that it finds instead of those that init has set for
+// notify-watchdog, and its signal mask.
 struct ChildSetting {
   std::string notify_socket;
   Duration watchdog{};

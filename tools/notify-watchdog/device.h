@@ -36,8 +36,8 @@ class Device {
   std::string path_;
   upgrader::Duration timeout_;
   upgrader::OwnedFd descriptor_;
-  bool is_real_ = false;   // the path is that of a device, not of a FIFO
-  bool given_up_ = false;  // stopped for good: its timeout is too short
+  bool is_real_ = false;   // the path leads to a device, and not to a FIFO
+  bool given_up_ = false;  // the device was stopped for good, because its timeout is too short
   std::string complaint_;  // the last complaint, so that it is not repeated
 };
 

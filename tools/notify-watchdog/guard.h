@@ -33,8 +33,8 @@ enum class Phase { starting, watching, stopping, starving };
 
 // ---- events
 
-// The device has been opened, or cannot be opened. Before the first of these events, the device
-// counts as armed.
+// The device has been opened, or could not be opened. Until the first of these events comes, the
+// guard assumes that the device is armed.
 struct DeviceChanged {
   bool armed = false;
 };
@@ -76,7 +76,7 @@ using Actions = std::vector<Action>;
 
 class Guard {
  public:
-  // Begins. The caller must have fed the device just before.
+  // Makes a guard in the phase `starting`. The caller must have fed the device just before.
   Guard(const Terms& terms, Time now);
 
   // Returns the actions for an event, in order.

@@ -29,8 +29,8 @@ class NotifySocket {
   // `outer` is the NOTIFY_SOCKET that init has set, or null. Returns false, with errno, if the
   // child's socket cannot be made.
   [[nodiscard]] bool open(const char* outer);
-  // Sets the child. Notifications count only if they come from the child, from root, or from this
-  // user.
+  // Sets the process whose notifications count. Those from root and from this program's user count,
+  // too; all others are ignored.
   void set_child(pid_t child) { child_ = child; }
 
   // Returns the value of the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.

@@ -17,7 +17,7 @@ struct Candidate {
   std::string sha256;
 };
 
-// The operator's wish, from the file `desired`.
+// The operator's wish: the version in the file `desired`.
 struct Wish {
   std::optional<Version> version;  // the desired version; absent if the file holds no valid version
   std::string writing;             // identifies this state of the file; differs after each write

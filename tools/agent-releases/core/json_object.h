@@ -35,7 +35,7 @@ class JsonReader {
   // Returns the truth value, or `otherwise` if the member is absent or not valid.
   [[nodiscard]] bool truth(std::string_view name, bool otherwise);
 
-  // The functions for a required member: if the member is absent, the whole object is refused.
+  // Return a member that must exist: if it is absent or not valid, the whole object is refused.
   [[nodiscard]] std::string required_text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::int64_t required_number(std::string_view name);
 
@@ -46,7 +46,8 @@ class JsonReader {
  private:
   JsonReader(agent_protocol::JsonLine line, std::size_t object)
       : line_(std::move(line)), object_(object) {}
-  // Returns the index of the member's value, or JsonLine::root if there is none, or it was refused.
+  // Returns the index of the member's value. Returns JsonLine::root if the member is absent.
+  // Refuses the object if the member is there twice, or is not of the kind `kind`.
   [[nodiscard]] std::size_t find(std::string_view name, agent_protocol::JsonLine::Kind kind,
                                  std::string_view wanted);
 

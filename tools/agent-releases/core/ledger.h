@@ -51,8 +51,7 @@ struct Failure {
 [[nodiscard]] std::string to_line(const Entry& entry);
 
 // Parses the ledger, and skips lines that are not entries. If `sound_bytes` is not null, it is set
-// to the size of all whole lines; any bytes after them are the beginning of a line that a crash has
-// cut off.
+// to the size of the complete lines. A last line without a newline was cut off by a crash.
 [[nodiscard]] std::vector<Entry> parse_ledger(std::string_view text,
                                               std::size_t* sound_bytes = nullptr);
 

@@ -27,7 +27,7 @@ struct Found {
   std::string beginning{};      // the first `elf_header_bytes` of a file
 };
 
-// The values that the publisher gives.
+// The publisher's options for the release.
 struct Wanted {
   std::string name;
   Version version;

@@ -13,7 +13,7 @@ namespace agent_releases {
 struct CheckedManifest {
   std::string name;  // the name of the manifest's file
   Outcome sound = std::monostate{};
-  std::string notes{};  // the facts that were not checked, and why
+  std::string notes{};  // the facts that could not be checked, and why
 };
 
 // Checks the files *.json of the directory in the order of their names: those that are manifests,

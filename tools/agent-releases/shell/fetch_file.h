@@ -13,8 +13,8 @@ namespace agent_releases {
 // Returns the path of a file: URL, or nothing for another kind of URL.
 [[nodiscard]] std::optional<std::string> path_of_url(const std::string& url);
 
-// Passes on the file's bytes from the place where the request begins, and no more bytes than the
-// request expects.
+// Reads the file from the byte at which the request begins, and passes the bytes to the request's
+// `take`. Passes on no more bytes than the request expects.
 [[nodiscard]] Result<Fetcher::Fetched> fetch_file(const std::string& path,
                                                   const Fetcher::Request& request,
                                                   const std::function<bool()>& cancelled);

@@ -14,7 +14,8 @@ namespace agent_releases {
 
 inline constexpr mode_t lock_mode = 0600;
 
-// How long to wait for another process, and a function that returns true to end the wait early.
+// How long to wait for a lock that another process holds. The wait ends early if `cancelled`
+// returns true.
 struct Patience {
   std::chrono::milliseconds limit{0};
   std::function<bool()> cancelled{};

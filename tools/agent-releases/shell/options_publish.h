@@ -17,7 +17,7 @@ namespace agent_releases {
 struct Options;
 
 struct PublishOptions {
-  std::string source;  // what to pack: a file or directory; for `key`, the secret key's file
+  std::string source;  // pack: the file or directory to pack; key: the file of the secret key
   std::string out = ".";
   std::string arch;
   std::string entry;

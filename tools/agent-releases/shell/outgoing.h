@@ -26,7 +26,7 @@ class Outgoing {
   [[nodiscard]] std::string path() const { return directory_->path_of(name_); }
   [[nodiscard]] Outcome write(std::string_view bytes);
 
-  // Makes the bytes durable, and sets a mode with which everybody may read the file.
+  // Sets the mode that the published file has, and syncs the file.
   [[nodiscard]] Outcome finish(mode_t mode);
 
   // Renames the file to its final name, which replaces an older file. The caller must then sync the

@@ -11,7 +11,7 @@ namespace agent_releases {
 
 struct Use {
   std::string executable;  // an absolute path
-  std::string by;          // the process or upgrader that uses the file, in words
+  std::string by;          // the process or upgrader that uses the executable, in words
 };
 
 // Returns the files that processes execute, from /proc, as far as the caller may see them. Refuses

@@ -57,7 +57,8 @@ struct Findings {
 // Facts about a well-known daemon, found by its name before it is run.
 struct KnownDaemon {
   std::string_view name;
-  std::string_view check;       // checks its configuration; the daemon's argv is "$0" and "$@"
+  // a command that checks the configuration; $0 and $@ are the daemon and its arguments
+  std::string_view check;
   std::string_view stop;        // a stop plan that lets the daemon finish its work; or ""
   std::string_view foreground;  // arguments that keep the daemon in the foreground
 };

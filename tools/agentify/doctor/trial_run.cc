@@ -205,7 +205,8 @@ std::string TrialRun::log() {
     log_.add({piece.data(), static_cast<std::size_t>(count)});
     read_ += count;
   }
-  // Gives the disk its room back. A file system that cannot do that keeps the bytes until the end.
+  // Frees the disk space of the bytes that have been read. A file system that does not support this
+  // keeps them until the file is removed.
   static_cast<void>(
       ::fallocate(output_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, read_));
   return log_.text();

@@ -13,7 +13,7 @@ namespace agentify {
 
 // The options of `agentify run` and `agentify unit`. Members that were not given are empty.
 struct Launch {
-  std::string name;                     // names the upgrader's directory; see with_name()
+  std::string name;                     // the name of the upgrader's directory; see with_name()
   std::optional<std::string> releases;  // a directory of agent-releases: its link `current` is run
   std::vector<std::string> upgrader;    // options of the upgrader, as given
   std::vector<std::string> adapter;     // agentify's own options, as given

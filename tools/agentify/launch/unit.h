@@ -16,8 +16,8 @@ enum class InitSystem { systemd, openrc, runit, s6, busybox, sysvinit, finit, pr
 struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
-  std::string user;      // the user as whom everything runs; empty for root
-  std::string replaces;  // the distribution's own service; if empty, its name is that of the daemon
+  std::string user;      // the user that the upgrader and the daemon run as; empty for root
+  std::string replaces;  // the distribution's own service; if empty, it has the daemon's name
   std::string prepare;   // a command that root runs before each start, or ""
   std::string agentify;  // the path of agentify
   std::string ctl;       // the path of upgraderctl

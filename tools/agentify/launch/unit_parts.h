@@ -41,9 +41,9 @@ struct UnitTimes {
 
 // ---- comments, each line of which begins with `# `
 
-// Returns the comments after the first paragraph of every service file: how to upgrade by hand,
-// what is run after a failed upgrade or a boot, and the commands that make the package manager
-// request upgrades. `off` are the commands that end the distribution's own service; `by_hand` is
+// Returns the comments after the first paragraph of every service file: the commands that end the
+// distribution's own service (`off`), how to upgrade by hand, which program runs after a failed
+// upgrade or a boot, and the commands that let the package manager request upgrades. `by_hand` is
 // the init system's own way to request an upgrade, or "".
 [[nodiscard]] std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
                                           const std::string& by_hand);

@@ -97,10 +97,12 @@ class Conversation : public Decider {
     std::optional<Duration> limit;  // the deadline of the command, or of the wait for the answer
     std::optional<Duration> resend;
     Duration pause = first_pause;
-    std::optional<Duration> gone;      // until when to wait for a gone upgrader's last status
-    std::optional<Duration> vanished;  // until when to wait for a vanished directory
-    std::optional<Moment> told_late;   // the upgrader's deadline that was last shown as missed
-    std::optional<Finish> leaving;     // how to end as soon as the cancel is answered
+    std::optional<Duration> gone;  // an upgrader has ended: until when to wait for its last status
+    // the control directory has vanished: until when to wait for a new one
+    std::optional<Duration> vanished;
+    std::optional<Moment> told_late;  // the upgrader's deadline that was last shown as missed
+    // the rehearsal ends in this way as soon as its cancel is answered
+    std::optional<Finish> leaving;
     bool operator==(const State&) const = default;
   };
   [[nodiscard]] const State& state() const { return state_; }

@@ -42,7 +42,8 @@ class Occasions {
   // run again later.
   void command_ended(bool well, Duration now);
 
-  // Returns the environment of the command that must run now, which then counts as running.
+  // Returns the environment of the command that must run now, or nothing if none must. The command
+  // then counts as running until command_ended() is called.
   [[nodiscard]] std::optional<OccasionEnvironment> next(Duration now);
   // Returns when to look at the directory and to call next() again, if nothing happens before.
   [[nodiscard]] std::optional<Duration> next_deadline() const;

@@ -35,7 +35,7 @@ struct Options {
   Command command = Command::list;
   bool json = false;
   bool watch = false;
-  // Options of upgrade and rehearse:
+  // The options of `upgrade` and `rehearse`:
   std::optional<std::string> executable;
   // The file that `executable` leads to through links, if it exists.
   std::optional<std::string> resolved;

@@ -11,7 +11,8 @@ namespace upgraderctl {
 
 class PhaseWait : public Decider {
  public:
-  // If `timeout` is 0 or absent, there is no limit.
+  // Waits for the phase of this name. `timeout` limits the wait, unless it is 0 or absent. `tells`
+  // is the command line that shows the upgrader's state, for messages.
   PhaseWait(std::string phase, std::optional<Duration> timeout, std::string tells)
       : phase_(std::move(phase)), timeout_(timeout), tells_(std::move(tells)) {}
 

@@ -15,7 +15,8 @@ inline constexpr char system_base[] = "/run/upgrader";
 inline constexpr char runtime_variable[] = "XDG_RUNTIME_DIR";
 inline constexpr char base_in_runtime[] = "/upgrader";
 
-// The environment variable that names a single base directory, to be used instead of those two.
+// The environment variable that names one base directory. If it is set, root's and the caller's own
+// base directories are not used.
 inline constexpr char base_variable[] = "UPGRADERCTL_BASE";
 
 // A base directory, with the names of the directories in it.

@@ -16,7 +16,8 @@ namespace upgraderctl {
 class News {
  public:
   static constexpr std::uint64_t poll_ms = 1'000;
-  // The polling interval without inotify: if no watch is left, or the directory does not exist yet.
+  // The polling interval while inotify watches nothing: the directory does not exist, or the watch
+  // has failed.
   static constexpr std::uint64_t poll_alone_ms = 200;
 
   // Calls `changed` at most once a turn of the loop, however many events there were.

@@ -38,7 +38,7 @@ class Follower {
     std::chrono::milliseconds pause{10'000};
   };
 
-  // The functions of the agent that a follower calls.
+  // The agent's functions that the follower calls.
   struct Agent {
     // Requests an upgrade to this release, under this id. Returns false if no upgrade can be
     // requested now.

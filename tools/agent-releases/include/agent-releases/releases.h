@@ -27,8 +27,9 @@ struct Release {
   std::string path;          // absolute; the file or directory NAME-v1.2.3
   std::string executable{};  // absolute; the program to start
   std::string sha256{};      // the hash of the fetched file; empty if there is no manifest
-  std::int64_t bytes = 0;    // the space on disk; for a directory the size of its archive
-  std::int64_t added = 0;    // when the release was added, in seconds since 1970
+  // the bytes on disk; for a directory, the bytes of the archive that it was unpacked from
+  std::int64_t bytes = 0;
+  std::int64_t added = 0;  // when the release was added, in seconds since 1970
   bool is_directory = false;
   std::string writing{};  // identifies this state of the files; changes if they are replaced
 };
@@ -52,8 +53,8 @@ class Releases {
     // run and must not be removed.
     std::vector<std::string> controls{};
     std::chrono::milliseconds patience{30'000};  // how long to wait for locks of other processes
-    // Called now and then by a function of this class that waits. If the result is true, that
-    // function gives up.
+    // Called now and then while a function of this class waits. If it returns true, the function
+    // gives up.
     std::function<bool()> cancelled{};
   };
   [[nodiscard]] static Result<Releases> open(const Settings& settings);
@@ -92,8 +93,8 @@ class Releases {
   // Makes a release of the plain file at the path `link`, and replaces the file by a link to it.
   [[nodiscard]] Result<Release> adopt(const std::string& link, const Version& version);
 
-  // Sets the version that should run, which must be in this directory; nothing stands for the
-  // newest.
+  // Sets the version that should run, whose release must be in this directory. Without a version,
+  // the newest release should run.
   [[nodiscard]] Outcome desire(const std::optional<Version>& version);
 
   // Makes the running version the desired one, unless the file `desired` exists already. Agents
