@@ -28,8 +28,8 @@ void BakeSuspects::take(const ParsedKey& key, const KeyValue& record) {
     rollout.bakes = read.value().state == RolloutState::baking;
   }
   if (key.kind != KeyKind::rollout_node) return;
-  // The record of a rollout is written, and read, before those of its nodes. So a rollout that is
-  // unknown here has ended or cannot be read.
+  // The record of a rollout is written, and read, before the records of its nodes. So if the
+  // rollout is not known here, it has ended or its record cannot be read.
   const auto rollout = rollouts_.find(key.names[0]);
   if (rollout == rollouts_.end()) return;
   const auto read = read_record<RolloutNode>(record.value);

@@ -1,7 +1,8 @@
 // Helps a person to find out why a node has become degraded: names each rollout that may be the
-// cause. These are the rollouts that bake and whose new version the node has kept. Adds how many of
-// the rollout's nodes are degraded or have failed, and how many of all other nodes, so that a
-// person sees whether the rollout is to blame. Pure.
+// cause. A rollout may be the cause if it bakes (all its batches are done, but it is still being
+// judged) and the node has kept the rollout's new version. Adds how many of the rollout's nodes are
+// degraded or have failed, and how many of all other nodes, so that a person sees whether the
+// rollout is to blame. Pure.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,8 @@ class BakeSuspects {
 
   // The rollouts that are under way. Those that have ended are forgotten.
   std::map<std::string, Watched> rollouts_;
-  // For each node, the instances that are alive; true: degraded.
+  // For each node, its fleet-agents that are alive, by their ids; true if the fleet-agent is
+  // degraded.
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 

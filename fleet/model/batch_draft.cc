@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::int64_t whole_share = 100'000;  // 100 per cent, in thousandths of a per cent
 
-// The defaults without `--spread`: the time between the beginnings of two nodes, and the longest
-// time in which a whole batch begins.
+// Used if `--spread` was not given: the time between the beginnings of two nodes, and the longest
+// time until the last node of a batch begins.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
-// Without `--spread`, a batch with no more nodes than this begins at once, since so few nodes
-// cannot overload a server.
+// Without `--spread`, all nodes of a batch of at most this size begin at the same time, since so
+// few nodes cannot overload a server.
 constexpr std::size_t unspread_nodes_max = 10;
 
 Refusal wrong_share(std::string_view text) {
@@ -131,9 +131,9 @@ std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) 
     return sizes;
   }
   if (terms.canary > 0) sizes.push_back(terms.canary);
-  // A percentage of `--batch` is rounded down, but one of `--batches` is rounded up. The rounding
-  // must not change: if a rollout is only half written, the program that continues would write
-  // other batches.
+  // A percentage given by `--batch` is rounded down, but one given by `--batches` is rounded up.
+  // Keep the rounding: if a controller has died while it wrote the batches of a rollout, a newer
+  // version of the program may have to write the rest, and must arrive at the same batches.
   sizes.push_back(terms.batch_percent == 0 ? terms.batch : all * terms.batch_percent / 100);
   for (std::int64_t& size : sizes)
     size = std::clamp<std::int64_t>(size, 1, batch_nodes_max);

@@ -56,7 +56,7 @@ struct Share {
 // The most nodes with the same value of a label that one batch may have.
 struct Apart {
   std::string label = {};
-  Share most = {};  // a percentage is one of all nodes with the same value
+  Share most = {};  // a percentage means: of all nodes with the same value
 
   bool operator==(const Apart&) const = default;
 };
@@ -72,8 +72,8 @@ struct PlacedNode {
 
 struct BatchDraft {
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
-  // For each label of `--apart`, the nodes without it. Each such node counts as the only node with
-  // its value.
+  // For each label of `--apart`, the nodes without this label. Each such node counts as if it had a
+  // value of its own.
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
@@ -92,8 +92,8 @@ struct BatchDraft {
 // short, so that one record can list thousands of nodes.
 [[nodiscard]] std::int64_t short_place(std::string_view node);
 
-// Returns the time over which the nodes of a batch begin. Of n nodes, the k-th begins after k/n of
-// this time.
+// Returns how long after the first node of a batch the last one begins, at most. Of n nodes, the
+// k-th begins after k/n of this time.
 [[nodiscard]] std::int64_t spread_ms(const RolloutTerms& terms, std::size_t nodes);
 
 }  // namespace fleet

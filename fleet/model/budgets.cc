@@ -14,8 +14,9 @@ namespace {
 using Labels = std::map<std::string, std::string>;
 using Limits = std::map<std::string, std::int64_t>;
 
-// Returns the first of the nodes that count, each with the run that moves it or with its state: `n7
-// (rollout/r2), n9 (does not work)`.
+// Returns a text that names the first of the nodes that count against a budget, each with the
+// rollout or desired version that moves it, or with its state: `n7 (rollout/r2), n9 (does not
+// work)`.
 std::string holders(const std::map<std::string, std::string>& counted) {
   std::vector<std::string> names;
   for (const auto& [node, by] : counted)
@@ -60,7 +61,7 @@ void Budgets::take_text(const ParsedKey& key, const KeyValue* record) {
     const std::int64_t number = std::stoll("0" + names[2]);
     places.erase(number);
     if (record == nullptr) return;
-    // A place whose record cannot be read counts as taken by an unknown run.
+    // A place whose record cannot be read counts as taken, by an unknown rollout.
     const auto place = read_record<BudgetPlace>(record->value);
     places[number] = {place ? place.value().node : "", place ? place.value().by : "somebody",
                       record->modified};
@@ -98,7 +99,7 @@ bool Budgets::exists(const std::string& node) const {
 
 bool Budgets::works(const std::string& node) const {
   const auto found = nodes_.find(node);
-  if (found == nodes_.end() || !found->second.exists) return true;  // not a node of the cell
+  if (found == nodes_.end() || !found->second.exists) return true;  // not in the cell: not counted
   const auto& instances = found->second.instances;
   return !instances.empty() && std::none_of(instances.begin(), instances.end(),
                                             [](const auto& one) { return one.second; });

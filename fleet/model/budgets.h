@@ -1,7 +1,7 @@
 // Budgets: limits for how many nodes of a cell may be down at the same time, over all rollouts and
 // desired versions together. The setting `unavailable.LABEL` is a number K: of the nodes with the
-// same value of LABEL, at most K may have got a command that stops the old version, and not yet
-// have committed the new one or fallen back. Pure.
+// same value of LABEL, at most K may be in an upgrade at a time, from the command that stops the
+// old version until the new version is committed or the node has fallen back. Pure.
 //
 // Each value of the label has K places. A place is a record place/LABEL/HASH/NUMBER with a number
 // below K: HASH is the hash of the value, and the record has the value itself. A driver takes a
@@ -34,10 +34,11 @@ namespace fleet {
 inline constexpr std::size_t budget_labels_max = 4;
 inline constexpr std::int64_t budget_places_max = 1'000;
 
-// The answer to a rollout or component, called the run, that asks for the places of some nodes.
+// The answer to a rollout, a plan or a desired version (in this file each of them is called a run)
+// that asks for the places of some nodes.
 struct PlacesAnswer {
   bool has_all = false;                // true: every node has its places
-  std::vector<Compare> compares = {};  // each holds as long as the places in `puts` are free
+  std::vector<Compare> compares = {};  // the places in `puts` are still free
   std::vector<Put> puts = {};
   // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`, or
   // empty. If places are free, but too few, it ends with how many are needed.
@@ -72,7 +73,7 @@ class Budgets {
 
  private:
   struct Node {
-    // Labels from the node's identity; they win over `reported`.
+    // Labels from the node's identity. If `reported` has the same label, this one counts.
     std::map<std::string, std::string> given = {};
     std::map<std::string, std::string> reported = {};
     std::map<std::string, bool> instances = {};  // instances that are alive; true if degraded

@@ -1,6 +1,6 @@
-// Makes the capsule of one failed upgrade, which is a node's evidence of why the upgrade failed;
-// fleet-agent(8) describes it with --evidence. Pure: the caller has measured the processes and read
-// the daemon's last words.
+// Makes the capsule of one failed upgrade: a short record of the node's evidence for why the
+// upgrade failed. fleet-agent(8) describes it with --evidence. Pure: the caller has measured the
+// processes and read the end of the daemon's output.
 #pragma once
 
 #include <cstdint>
@@ -52,9 +52,10 @@ struct ListedVersion {
   std::string files = {};
 };
 
-// Returns the differences of two versions for a capsule: `1.0 -> 1.1` if both are known, and, if
-// the later one has a list, a text for each file that differs: `changed: NAME`, `new: NAME` or
-// `gone: NAME`. If there are too many for a capsule, the last text is `and N more`.
+// Returns the differences of two versions, for a capsule. The first text is `1.0 -> 1.1` if both
+// versions are known. If the later version has a list of files, a text for each file that differs
+// follows: `changed: NAME`, `new: NAME` or `gone: NAME`. If there are too many files for a capsule,
+// the last text is `and N more`.
 [[nodiscard]] std::vector<std::string> differences(const ListedVersion& before,
                                                    const ListedVersion& after);
 

@@ -32,9 +32,9 @@ struct Release {
   bool operator==(const Release&) const = default;
 };
 
-// The record desired/COMPONENT, the desired version of the cell, or node/ID/desired/COMPONENT, the
-// desired version of one node. If the same version is written again, nodes that have failed try it
-// again.
+// The record desired/COMPONENT, which is the desired version of the cell, or the record
+// node/ID/desired/COMPONENT, which is the desired version of one node. If the same version is
+// written again, the nodes on which it has failed try it again.
 struct Desired {
   std::string version = {};
   std::string digest = {};
@@ -52,8 +52,9 @@ struct Desired {
   bool operator==(const Desired&) const = default;
 };
 
-// The record driver/ID, which vanishes with its lease. Its create revision is the fence: each write
-// of the driver that holds this record compares that revision.
+// The record driver/ID, by which one driver claims what it drives. The record vanishes with its
+// lease. The revision at which it was created is the driver's fence: each write of the driver is a
+// transaction that requires this revision.
 struct DriverRecord {
   std::string controller = {};
 
@@ -71,8 +72,8 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
-// The record stop. While it exists, nothing new begins in the cell, but confirmations and
-// roll-backs go on.
+// The record `stop`, which a person writes. While it exists, no rollout or upgrade begins in the
+// cell; confirmations and roll-backs go on.
 struct Stop {
   std::string who = {};
   std::string why = {};
@@ -81,8 +82,8 @@ struct Stop {
   bool operator==(const Stop&) const = default;
 };
 
-// The record epoch. If its number differs from the number that a node knows, the store was restored
-// from a snapshot.
+// The record `epoch`. If its number differs from the number that a node has noted, the store was
+// restored from a snapshot.
 struct Epoch {
   std::int64_t number = 0;
   std::string why = {};
@@ -101,9 +102,10 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-// The record event/NUMBER, which is never changed; the oldest events are erased. Also the record
-// order/TRACE, the note of an order by a person who may not write events. The next controller that
-// sees the note and may write events turns it into an event.
+// The record event/NUMBER: one event of the cell's history. It is never changed, but the oldest
+// events are erased. The record order/TRACE has the same form: it is a note of an order by a person
+// who may not write events. The next controller that sees the note, and may write events, turns it
+// into an event.
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};
@@ -114,23 +116,23 @@ struct FleetEvent {
   // transaction as the change.
   std::int64_t revision = 0;
   std::string who = {};  // the person who has ordered the change
-  // True if a controller has seen the certificate of the person `who`. Otherwise anybody may have
-  // written that name.
+  // True if a controller has checked the certificate of the person `who`. If false, the name proves
+  // nothing: the writer of the record may have made it up.
   bool proved = false;
 
   bool operator==(const FleetEvent&) const = default;
 };
 
-// The record history/NUMBER: one line about a rollout or a plan that has ended. It remains when the
-// records of the rollout or plan itself are erased.
+// The record history/NUMBER: one line about a rollout or a plan that has ended. It stays when the
+// other records of the rollout or plan are erased.
 struct PastRun {
   std::string subject = {};  // the rollout or plan, such as `rollout/r1`
-  std::string what = {};     // the release that the run brought: `agent 2.0`
+  std::string what = {};     // the release that was rolled out: `agent 2.0`
   std::string state = {};    // the state in which the rollout or plan ended
   std::string reason = {};
   std::string who = {};  // the person who began it
   std::string began = {};
-  std::string ended = {};  // when a controller saw the end of the run
+  std::string ended = {};  // when a controller saw that it had ended
   std::string trace = {};
 
   bool operator==(const PastRun&) const = default;
@@ -171,11 +173,11 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// The record place/LABEL/HASH/NUMBER: one place of a budget (budgets.h), taken for a node that may
-// be down for a while.
+// The record place/LABEL/HASH/NUMBER: one place of a budget (budgets.h). The node that has the
+// place may be down for a while.
 struct BudgetPlace {
   std::string node = {};
-  std::string by = {};     // the run that moves the node: rollout/RID or desired/COMPONENT
+  std::string by = {};     // what moves the node: rollout/RID or desired/COMPONENT
   std::string value = {};  // the label's value; the key has only its hash
 
   bool operator==(const BudgetPlace&) const = default;

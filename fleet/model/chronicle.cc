@@ -33,11 +33,12 @@ bool is_ours(const FleetEvent& event) {
 
 // Returns whether two events of one subject say the same, so that the second one need not be
 // written. Two events with different traces follow from different orders, and do not say the same:
-// for example, a desired version that was written anew. Events of an upgrade are an exception,
-// since one command may begin the upgrade, and another may confirm it. If an upgrade begins anew,
-// an event of another kind lies in between, so both beginnings are written.
+// for example, a desired version that was written anew. For events of an upgrade the trace does not
+// count, since one command may begin the upgrade, and another may confirm it. If the upgrade begins
+// a second time, an event of another kind lies in between, so both beginnings are written.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
-  // The text about suspects has numbers that change all the time, so it is not compared.
+  // The text about rollouts that may be the cause (bake_suspects.h) contains counts that change all
+  // the time, so this text is not compared.
   const auto told = [](const FleetEvent& event) {
     return std::string_view(event.text).substr(0, event.text.find(suspects_mark));
   };
@@ -158,8 +159,8 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (last != nullptr && last->kind == "stopped") note(std::move(*event));
 }
 
-// Takes in all records of a reading. The events come first, so that no event is written again for a
-// change that has one already.
+// Takes in all records of a reading. The events in it are taken in first. So no event is written a
+// second time for a change that already has one.
 void ChronicleTask::take_all(const Reading& reading) {
   const Ms prune_at = prune_at_;
   *this = ChronicleTask(time_);

@@ -3,8 +3,8 @@
 //
 // An event depends only on the changed record and on the last event of the same subject. So if
 // another controller takes over, it reads all records that have changed since the last event, and
-// writes the events that are missing. A change that was undone while nobody held the key gets no
-// event.
+// writes the events that are missing. If a record was changed and changed back while no controller
+// held the key, no event is written for that.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +30,15 @@ inline constexpr std::string_view events_id = "events";
 // After an event, the time in which further events are collected, to be written together. So a
 // rollout of a thousand nodes costs only a few transactions a second, however fast it goes.
 inline constexpr Ms event_gather_ms = 500;
-// A node without an instance for this time counts as silent. It is longer than a restart of
-// fleet-agent takes.
+// If no fleet-agent of a node has been alive for this time, the node counts as silent. A restart of
+// fleet-agent takes less.
 inline constexpr Ms silence_ms = 30'000;
 // The time between two looks for events that are too old.
 inline constexpr Ms event_prune_ms = 3'600'000;
 
 class ChronicleTask {
  public:
-  // Returns the time of day `seconds_ago` seconds ago, as a text. Events have such a text, and
+  // Returns the date and time `seconds_ago` seconds ago, as a text. Events have such a text, and
   // comparing these texts shows which events are too old.
   using TimeText = std::function<std::string(std::int64_t seconds_ago)>;
 
@@ -52,7 +52,7 @@ class ChronicleTask {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  void wall_shows(UnixSeconds, Ms) {}  // windows do not matter: history is written at any time
+  void wall_shows(UnixSeconds, Ms) {}  // ignored: history is written at any time
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
   [[nodiscard]] bool deny(const std::string&) { return false; }
@@ -95,11 +95,11 @@ class ChronicleTask {
   // True while take_all() takes in records whose changes have events in the store already: no event
   // is written for them.
   bool takes_old_ = false;
-  // The instances of each node that are alive.
+  // For each node, its fleet-agents that are alive.
   std::map<std::string, std::set<std::string>> instances_;
-  // Nodes without an instance for which no event `silent` is written yet. A change adds a node to
-  // quiet_. look_for_silence() moves it to quiet_since_, with the time of that look. So the cost of
-  // a change grows with the number of silent nodes, and not with that of all nodes.
+  // Nodes that have no fleet-agent alive, and for which no event `silent` is written yet. A change
+  // adds a node to quiet_. look_for_silence() moves it to quiet_since_, with the time of that look.
+  // So the cost of a change grows with the number of silent nodes, and not with that of all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
   std::map<std::string, Ms> since_;  // for each node in quiet_since_, its time there
@@ -107,7 +107,7 @@ class ChronicleTask {
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;
   Retention retention_;
-  bool retains_ = false;  // whether to look for rollouts and plans that have ended
+  bool retains_ = false;  // ended rollouts and plans may have to be erased
   Ms prune_at_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Lists the fleet-controllers of a cell, and finds those that are silent. A controller has two
 // records: controller/NAME stays when it ends, and controller/NAME/life/ID is on a lease. So a
-// controller with the first alone is silent. Pure.
+// controller that has only the first record is silent. Pure.
 //
 // A controller of a version that writes no such records is known only while it drives something.
 #pragma once

@@ -22,10 +22,10 @@ struct Written {
 
 class Creation {
  public:
-  // All records are written, and the new rollout or plan begins.
+  // All records are written: the new rollout or plan begins.
   struct Begun {};
-  // The new rollout or plan does not begin, for this reason. If `is_known` is false, the store has
-  // not answered, and the rollout or plan may still begin.
+  // The reason why the new rollout or plan does not begin. If `is_known` is false, the store has
+  // not answered, and the rollout or plan may begin nevertheless.
   struct NotBegun {
     std::string reason = {};
     bool is_known = true;
@@ -37,9 +37,9 @@ class Creation {
   // Returns the key that has to be read before each next().
   [[nodiscard]] const std::string& key() const { return key_; }
 
-  // Returns the next step. `found` is the record that key() has now, or null if there is none.
-  // `last` is the outcome of the last transaction that next() returned, or null if it has returned
-  // none.
+  // Returns the next step. `found` is the record that is now at the key which key() returned, or
+  // null if there is none. `last` is the outcome of the last transaction that next() returned, or
+  // null if it has returned none.
   [[nodiscard]] Next next(const KeyValue* found, const Outcome* last);
 
  protected:
@@ -57,9 +57,9 @@ class Creation {
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
-  // Finds out whether an earlier transaction has written `wanted`: the record `found` has the same
-  // trace then. Returns that record, or std::nullopt if nothing is written. If `found` belongs to
-  // another order, returns a Refusal with the text `if_others`.
+  // Finds out whether an earlier transaction has written `wanted`. If so, the record `found` has
+  // the same trace (the id of the person's order). Returns that record, or std::nullopt if nothing
+  // is written. If `found` belongs to another order, returns a Refusal with the text `if_others`.
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {

@@ -40,7 +40,7 @@ class DesiredDecider {
  private:
   using ByTime = DesiredMarks::ByTime;
 
-  // Returns the earliest node in the list, with its time, if that time is `until` or earlier;
+  // Returns the node with the earliest time in the list, if that time is `until` or earlier;
   // otherwise null.
   [[nodiscard]] static const ByTime::value_type* first_until(const ByTime& times, Ms until) {
     return times.empty() || times.begin()->first > until ? nullptr : &*times.begin();
@@ -48,8 +48,9 @@ class DesiredDecider {
 
   [[nodiscard]] bool is_halted() const { return marks_.failed() >= settings_.max_failed; }
 
-  // Returns whether the node's window is closed, or will close too soon: before the upgrade is over
-  // or, if the new version waits at its gate, before the old one has stopped.
+  // Returns whether the node's maintenance window is closed, or closes before the node's next part
+  // of the upgrade can be over. If the new version waits beside the old one, that part is only the
+  // stop of the old version; otherwise it is the whole upgrade.
   [[nodiscard]] bool is_closed(const std::string& id, Ms takes) {
     if (wish_ && wish_->desired.ignore_window) return false;
     if (marks_.is_closed(id)) return true;
@@ -70,7 +71,7 @@ class DesiredDecider {
     return is_one_more ? begin_first_of(marks_.beginning()) : std::nullopt;
   }
 
-  // Orders the first of these nodes to move whose window is open.
+  // Orders a node to move to the desired version: the first of these nodes whose window is open.
   std::optional<DesiredDecision> begin_first_of(const std::set<std::string>& ids) {
     for (auto at = ids.begin(); at != ids.end();) {
       // is_closed() may take this node out of `ids`, so the iterator is moved on before.
@@ -178,8 +179,9 @@ class DesiredDecider {
                           .revision = fence_}}};
   }
 
-  // Adds compares for the wish of the whole cell, the wish of this node, and the claim on the node.
-  // So the store refuses the transaction if somebody changes one of these records at this moment.
+  // Adds compares for the desired version of the whole cell, that of this node, and the claim on
+  // the node. So the store refuses the transaction if somebody changes one of these records at this
+  // moment.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

@@ -3,30 +3,32 @@
 // seen each instance.
 //
 //     state of the node                 what the controller does
-//     has another version than wished   if the node may move, writes its record
+//     runs another version than desired if the node may move, writes its record
 //                                       node/ID/desired/COMPONENT, which is its order to move: for
 //                                       one node, until one runs the version; then for at most
 //                                       uncommitted_percent of all nodes at a time
 //     staging, verifying                if this has lasted for staging_ms, sets that record back to
 //                                       the version that the node runs
 //     cutover-ready                     orders the old instance to stop, if the controller itself
-//                                       has seen the new instance: of the wished version, ready, of
-//                                       the same boot, alive for observe_ms without a gap (for a
+//                                       has seen the new instance: of the desired version, ready,
+//                                       of the same boot, alive for observe_ms without a gap (for a
 //                                       component other than fleet-agent: its upgrader has reported
-//                                       for observe_ms that the version waits at its gate)
-//     any, and the wish has changed     writes the new wish into that record; the node then cancels
-//                                       the upgrade that waits
+//                                       for observe_ms that the new version waits for the stop)
+//     any, and another version is       writes the new desired version into that record; the node
+//     desired now                       then cancels the upgrade that waits
 //
-// An old instance is told to stop only if its node has its places of the cell's budgets
+// An old instance is ordered to stop only if its node has its places of the cell's budgets
 // (budgets.h): the same transaction takes them. They are given back when the upgrade has ended.
 //
-// When max_failed nodes have failed at a wish, no node gets an order to move any more, and no old
-// instance an order to stop: an instance that waits at its gate stays there. If the wish is written
-// again, even the same one, the nodes try again. While a node's window is closed, or will close
-// before the upgrade can be over, the node gets no order to move, nor its old instance one to stop.
-// A node keeps its version if it is claimed, is pinned to a version of its own, or was moved by a
-// rollout since the wish was written. On a pinned node, old instances are ordered to stop as on any
-// other. While anything is doubtful, such as a missing record, no instance is ordered to stop.
+// In this file, a wish is one write of the desired version: if the same version is written again,
+// it is a new wish. When max_failed nodes have failed at a wish, no further node gets an order to
+// move, and no old instance gets an order to stop. A new version that waits beside the old one then
+// keeps waiting. After a new wish, the nodes try again. While a node's maintenance window is
+// closed, or will close before the upgrade can be over, neither order is given. A node keeps its
+// version if a rollout, plan or person has claimed it, if it is pinned to a version of its own, or
+// if a rollout has moved it since the wish was written. On a pinned node, old instances are ordered
+// to stop as on any other. If a record that matters is missing or cannot be read, no instance is
+// ordered to stop.
 #pragma once
 
 #include <functional>

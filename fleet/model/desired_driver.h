@@ -34,8 +34,8 @@ class DesiredTask {
   // write.
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease) { lease_ = lease; }
-  // Called when the store denies a write. Returns false: there is nothing to undo, since a version
-  // that waits at its gate may stay there.
+  // Called when the store denies a write. Returns false, so that driving ends. Nothing has to be
+  // undone: a new version that waits beside the old one may go on waiting.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 

@@ -9,20 +9,22 @@
 namespace fleet {
 namespace {
 
-// Returns whether the node's own records let it get an order to move for this wish.
+// Returns whether the node may be ordered to move for this wish, as far as its own records decide
+// that.
 bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
   if (is_told(node, wish) || node.running.empty()) return false;
-  // If a version waits at its gate for an older wish, the node gets the new wish, even if it runs
-  // the wished version already.
+  // If a new version waits beside the old one for an older wish, the node gets the new wish even if
+  // it already runs the wished version: the node then cancels the upgrade that waits.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
   if (node.active.revision == 0 || active == node.instances.end()) return false;
   return active->second.record.degraded.empty();
 }
 
-// Returns whether the node's own records let its old instance get an order to stop.
+// Returns whether the node's old instance may be ordered to stop, as far as the node's own records
+// decide that.
 bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
   const bool ours = wish && is_told(node, *wish);
@@ -108,7 +110,8 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
-  // A node can be sent back only if the version that it has reported is a valid name of a version.
+  // A node can be ordered to go back only if the version that it has reported is a valid name of a
+  // version.
   const bool comes = standing.is_under_way && phase != UpgradePhase::cutover_ready;
   const auto told = told_.find(id);
   if (comes && told != told_.end() && is_version_name(node.running)) {

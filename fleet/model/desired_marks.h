@@ -1,6 +1,6 @@
-// The observations of the controller that drives the desired version of a component, and lists of
-// the nodes with which something may be done. A changed record costs the same however many nodes
-// there are: only its node is looked at again. Pure.
+// Keeps the observations of the controller that drives the desired version of a component, and
+// lists of the nodes to which an order can be given. If a record changes, only the node of that
+// record is examined again, so the cost does not grow with the number of nodes. Pure.
 //
 // The observations are not in the store, so another controller that takes over begins to observe
 // anew.
@@ -31,36 +31,38 @@ class DesiredMarks {
   [[nodiscard]] std::int64_t failed() const { return failed_; }
   [[nodiscard]] std::int64_t committed() const { return committed_; }
 
-  // ---- nodes with which something may be done, as far as their own records tell
+  // ---- nodes to which an order can be given, as far as their own records decide that
 
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
-  // The nodes that may get an order to move. If a version waits at a node's gate for an older wish,
-  // the node is in `waiting` in place of `beginning`.
+  // The nodes that may get an order to move. If a new version waits beside the old one for an older
+  // wish, the node is in `waiting`, and not in `beginning`.
   [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
-  // The nodes that are on their way and not at their gates, with the times at which this controller
-  // first saw their orders.
+  // The nodes that have got their order, and whose new version does not wait beside the old one
+  // yet, with the times at which this controller first saw their orders.
   [[nodiscard]] const ByTime& coming() const { return coming_; }
-  // The nodes whose new versions wait at their gates and are fit, with the times since which this
-  // controller has seen that.
+  // The nodes whose new version waits beside the old one, ready to replace it, with the times since
+  // which this controller has seen that.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
-  // Returns the version that a node's old instance may make room for: the id of the new instance of
-  // fleet-agent, or, for another component, the version that waits at its gate. That version must
-  // be the wished one, ready, and of the same boot. The returned time is the time since which it
-  // was seen in this state. Returns no value if no version is known to be fit.
+  // Returns the new version that may replace the old one on this node: the id of the new instance
+  // of fleet-agent or, for another component, the id of the attempt whose new version waits beside
+  // the old one. The new version must be the wished one, ready, and of the same boot. The returned
+  // time is the time since which this controller has seen the new version in this state. Returns no
+  // value if there is no such version.
   [[nodiscard]] std::optional<std::pair<Ms, std::string>> successor(const std::string& id,
                                                                     const DesiredNode& node) const;
 
   // ---- windows
 
-  // Notes that the node's window lets nothing begin. `until`: when something may begin; no value:
-  // only a changed record can open the window.
+  // Notes that nothing may begin on the node, since its maintenance window is closed. `until` is
+  // the time at which the window opens; without a value, only a changed record can open it.
   void close(const std::string& id, std::optional<Ms> until);
   [[nodiscard]] bool is_closed(const std::string& id) const { return closed_.contains(id); }
   // Returns when the first of the closed windows opens.
   [[nodiscard]] std::optional<Ms> opens_at() const { return opens_at_; }
-  // Forgets which windows are closed: a window has changed, or a closed one may be open now.
+  // Forgets which windows are closed. Called when a record of a window has changed, or a closed
+  // window may be open by now.
   void reopen();
 
   // Returns everything that decides the next step, as a text, for tests.
@@ -87,9 +89,10 @@ class DesiredMarks {
 
   std::string component_;
   std::optional<CellWish> wish_;
-  // For each node, its instances that have been ready and alive: the time since then, and the
-  // version. If the component is not fleet-agent, the empty text stands for a version that waits at
-  // the node's gate, with the id of the attempt.
+  // For each node, its instances that are ready and alive: the version of each, and the time since
+  // when this controller has seen it so. For a component other than fleet-agent, the only key is
+  // the empty text: it stands for the new version that waits beside the old one, and the value has
+  // the id of that attempt in place of a version.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
   // For each node that has a record node/ID/desired/COMPONENT: its revision, and the time at which
   // this controller first saw the record at that revision.

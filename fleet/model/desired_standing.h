@@ -1,6 +1,6 @@
-// Tells from a node's records how far it is on its way to a desired version. A node goes to the
-// version that its own record node/ID/desired/COMPONENT names, and each write of that record begins
-// one attempt.
+// Finds out from a node's records how far the node has come towards a desired version. A node moves
+// to the version that its own record node/ID/desired/COMPONENT names, and each write of that record
+// begins one attempt.
 #pragma once
 
 #include <string>
@@ -17,16 +17,17 @@ namespace fleet {
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// Returns whether a controller has ever written the node's own record for this wish, even if it has
-// put back the earlier version since. So a node gets the order for one wish only once.
+// Returns whether a controller has ever written the node's own record for this wish, even if the
+// controller has written the earlier version back since. So a node gets the order for one wish only
+// once.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node got the order for this wish, does not run the version yet, and has not
-// failed.
+// Returns whether the node has got the order for this wish, does not run the version yet, and has
+// not failed.
 [[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node has failed at this wish, or took too long, so that a controller took the
-// order back.
+// Returns whether the node has failed at this wish, or has taken too long, so that a controller has
+// taken back the order.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
 // Returns the id of the command to stop the old version for this attempt.

@@ -1,5 +1,6 @@
-// The records about the desired version of one component, as a controller sees them: the wish, and
-// the records of each node that has the component.
+// The records about the desired version of one component, as a controller sees them: the desired
+// version of the cell, and the records of each node that has the component. A wish is one write of
+// the cell's desired version; writing the same version again makes a new wish.
 #pragma once
 
 #include <map>
@@ -43,7 +44,7 @@ struct DesiredNode {
 [[nodiscard]] std::string_view without_build(std::string_view version);
 [[nodiscard]] bool is_same_version(std::string_view version, std::string_view other);
 
-// The version that the cell wants to run, and the revision at which it was written. If it is
+// The desired version of the cell, and the revision at which it was written. If the same version is
 // written again, all nodes try it again.
 struct CellWish {
   Desired desired = {};

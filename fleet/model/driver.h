@@ -16,9 +16,9 @@
 //     denied      the task is informed, and may abort; if that write is denied, too, driving ends,
 //                 and the log line is marked as loud
 //
-// Driving ends if the key is gone or belongs to another driver, if the store has not shown for a
-// whole lease that the key is the driver's own, and if the controller ends. The nodes get no
-// message of that: the next driver that takes the key continues.
+// Driving ends if the key is gone or belongs to another driver, if the store has not confirmed for
+// the whole time of the lease that the key is still the driver's own, or if the controller ends.
+// The nodes are not notified of that: the next driver that takes the key continues.
 #pragma once
 
 #include <map>
@@ -193,7 +193,7 @@ class Driver {
     task_.take_all(event.reading);
     const KeyValue* key = event.reading.find(task_.key());
     // If the key has the lease of this driver, the transaction that takes the key was committed,
-    // and only its answer was lost: no other driver uses that lease.
+    // and only its answer was lost. No other driver uses that lease.
     if (fence_ == 0 && key != nullptr && key->lease == lease_) fence_ = key->created;
     if (fence_ == 0 && key == nullptr) return take_key();
     if (key == nullptr || key->created != fence_) {
@@ -278,12 +278,14 @@ class Driver {
     DriverStep next = task_.next(fence_, now_);
     if (auto* asked = std::get_if<AskGates>(&next)) {
       actions_.emplace_back(std::move(*asked));
-      next = task_.next(fence_, now_);  // the driver does not wait for the gates
+      // Asking the gates is no reason to wait: the next step follows at once.
+      next = task_.next(fence_, now_);
     }
     waits_until_.reset();
     if (const auto* wait = std::get_if<Wait>(&next)) {
       waits_until_ = wait->until;
-      // While the driver waits, the present lease may end. So the next order gets a new lease.
+      // The lease for commands may end while the driver waits here. So the next order gets a new
+      // lease.
       task_.granted(0);
     }
     if (const auto* wanted = std::get_if<GrantLease>(&next)) {

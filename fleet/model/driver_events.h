@@ -17,7 +17,7 @@ namespace fleet {
 // ---- steps of a task, one at a time
 
 struct Wait {
-  std::optional<Ms> until = {};  // when to decide again; no value: only after an event
+  std::optional<Ms> until = {};  // when to decide again; no value: at the next event
 
   bool operator==(const Wait&) const = default;
 };
@@ -47,8 +47,8 @@ inline constexpr Ms store_retry_ms = 1'000;
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // Each gate gets the following four members with its question, so that it knows about what it is
-  // asked.
+  // Each gate gets the following four members with its question. They tell the gate for which
+  // rollout and batch it is asked.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};

@@ -23,8 +23,8 @@ std::optional<FleetEvent> rollout(const KeyValue& record) {
   const std::string state(text_of(one.state));
   std::string text =
       with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason);
-  // The gates' answers belong to the event's text. They stay the same until a gate answers
-  // otherwise, or a batch ends.
+  // The event's text contains the gates' answers. They stay the same until a gate gives another
+  // answer, or a batch ends.
   const bool is_going_on = one.state == RolloutState::rolling;
   for (std::size_t i = 0; is_going_on && i < one.gates.size(); ++i)
     text += "; gate " + one.gates[i].name + ": " + words_of(one.gates[i]);
@@ -41,8 +41,9 @@ std::optional<FleetEvent> plan(const KeyValue& record) {
                     .trace = one.trace};
 }
 
-// Returns the text for a phase that a person waits for, and an empty text for the other phases: an
-// event for each of six phases on a thousand nodes would be too many.
+// Returns the text for a phase of an upgrade in which people are interested, and an empty text for
+// the other phases. With an event for each of the six phases, a rollout to a thousand nodes would
+// fill the history.
 std::string upgrade_words(UpgradePhase phase) {
   switch (phase) {
     case UpgradePhase::staging:

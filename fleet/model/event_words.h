@@ -13,9 +13,9 @@
 
 namespace fleet {
 
-// Returns the event for a record, without its time, or no value if the history does not tell of
-// this record. As long as nothing that matters changes in the record, the event stays the same. So
-// a change is news if its event differs from the last event of the subject.
+// Returns the event for a changed record, without the event's time, or no value if the history has
+// no events for such records. The event differs from the last event of the same subject only if
+// something has changed that people want to know.
 [[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
 // Returns the event for a key that was erased, or no value if the history does not tell of it.
 [[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key);
@@ -26,9 +26,9 @@ namespace fleet {
 // Returns whether people get a notice of the event at once: it is a success, a failure or a halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
-// Returns the event for a note, which is an order by a person who may not write events. If the note
-// cannot be read, the event's text says so. Anybody may write any note, so the event is not marked
-// as proved.
+// Returns the event for a note, by which a person who may not write events has recorded an order.
+// If the note cannot be read, the event's text says so. Since anybody may write a note, the event
+// is not marked as proved.
 [[nodiscard]] FleetEvent event_of_note(const KeyValue& record, const std::string& time);
 
 // Returns the number of the last event among the cell's records, or 0 if there is none.

@@ -40,7 +40,7 @@ bool is_telling(std::string_view before) {
   return before.ends_with("status ") || before.ends_with("signal ") || before.ends_with("http: ");
 }
 
-// Failures with the same key are one group.
+// Two failures belong to one group if they have the same key.
 using Key = std::tuple<NodeStage, std::string, std::int64_t, std::int64_t, std::string>;
 
 Key key_of_failure(const std::string& id, const RolloutNode& node) {
@@ -82,8 +82,8 @@ void find_suspects(FailureGroup& group, const NodesOfRollout& nodes) {
     }
   }
   group.is_everybody = others == 0;
-  // A group of one node gets no suspects: every mark of that node that few other nodes have would
-  // be one.
+  // A group of one node gets no suspects: that node has many labels and facts that few other nodes
+  // have, and each of them would be a suspect.
   if (others == 0 || group.nodes.size() < 2) return;
   for (const auto& [mark, share] : shares) {
     const Suspect suspect{mark, share.failed, share.others, others};

@@ -1,5 +1,6 @@
-// Groups the failures of a rollout: nodes that failed alike are one group, however many they are,
-// and each group names what sets its nodes apart from those that did not fail. Pure.
+// Groups the failures of a rollout. Nodes that failed in the same way are one group, however many
+// they are. For each group, names the facts and labels by which its nodes differ from the nodes
+// that did not fail. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace fleet {
 
-// A node of a rollout: its record, and its facts and labels as `arch=x86_64`.
+// A node of a rollout: its record, and its facts and labels, each as a text such as `arch=x86_64`.
 struct NodeOfRollout {
   RolloutNode record = {};
   std::map<std::string, std::string> marks = {};
@@ -23,7 +24,8 @@ using NodesOfRollout = std::map<std::string, NodeOfRollout>;
 // The most suspects that are named for one group, the strongest first.
 inline constexpr std::size_t suspects_max = 3;
 
-// A value of a fact or a label that nearly all nodes of a group have, and few others.
+// A suspect: a value of a fact or a label that nearly all nodes of a group have, and few other
+// nodes have.
 struct Suspect {
   std::string mark = {};    // `arch=x86_64`
   std::int64_t failed = 0;  // nodes of the group with this mark

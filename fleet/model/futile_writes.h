@@ -17,8 +17,8 @@ inline constexpr int refusals_max = 20;
 
 class FutileWrites {
  public:
-  // Counts a write that was refused or got no answer. Returns true if the write before it had the
-  // same compares and failed, too: then the driver must pause before the next try.
+  // Counts a write that was refused or got no answer. Returns true if the write before this one had
+  // the same compares and failed, too. The driver must then pause before the next try.
   [[nodiscard]] bool again(const Transaction& write, const Outcome& outcome) {
     const bool same = compares_ == write.compares;
     if (!same) *this = {};

@@ -21,7 +21,7 @@ constexpr int status_well = 0;
 constexpr int status_worse = 1;
 // EX_TEMPFAIL of sysexits.h
 constexpr int status_not_known = 75;
-// The number of values that one question to Prometheus asks for.
+// The number of values that one query to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;
 constexpr long http_ok = 200;
 // In texts, a number is shown as the server has written it, cut to this many bytes.
@@ -58,8 +58,8 @@ GateStand stand(const PrometheusGate& gate, GateSays says, const std::string& va
               std::to_string(gate.for_s) + " s"};
 }
 
-// The values of one series: how many were on the good and on the bad side of the limit, and the
-// last one on each side, as the server has written it.
+// Sums up the values of one time series: how many were on the good and on the bad side of the
+// limit, and the last one on each side, as the server has written it.
 struct Series {
   std::int64_t good = 0;
   std::int64_t bad = 0;

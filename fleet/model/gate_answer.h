@@ -1,6 +1,7 @@
-// The meaning of a gate's answer. A gate is asked before a batch is confirmed, and says whether the
-// new version does well by a measure that the fleet itself does not have. Pure: the controller asks
-// (fleet/controller/gates.h), and rollout_gates.h says when.
+// Decides what a gate's answer means. A gate is a source of measurements outside the fleet: a query
+// to Prometheus, or a program. It is asked before a batch is confirmed, and says whether the new
+// version does well. Pure: the controller asks (fleet/controller/gates.h), and rollout_gates.h says
+// when.
 //
 //     well       the measure was on the good side of its limit for as long as --gate-prometheus
 //                says, or the program of the gate ended with status 0
@@ -32,7 +33,7 @@ struct PrometheusGate {
   bool operator==(const PrometheusGate&) const = default;
 };
 
-// The longest time before now that an entry may ask about.
+// The longest `for=` that an entry may have: how far back in time the query may look.
 inline constexpr std::int64_t gate_for_s_max = 86'400;
 inline constexpr std::size_t gate_query_bytes_max = 4'096;
 
@@ -40,8 +41,8 @@ inline constexpr std::size_t gate_query_bytes_max = 4'096;
 // equals signs, a URL has no comma.
 [[nodiscard]] agent_protocol::Result<PrometheusGate> parse_prometheus_gate(std::string_view text);
 
-// Returns the query for the server: about ten values of the entry's query, spread over the time
-// that the entry names, by the server's clock.
+// Returns the query for the server. It asks for about ten values of the entry's own query, spread
+// over the time `for=` that the entry names, by the server's clock.
 [[nodiscard]] std::string query_of(const PrometheusGate& gate);
 
 // The answer of an HTTP server.

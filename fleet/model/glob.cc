@@ -47,7 +47,7 @@ std::size_t take(std::string_view pattern, std::size_t at, char c) {
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t at = 0;
   std::size_t behind_star = std::string_view::npos;
-  std::size_t star_took = 0;  // the last star has matched the text up to this index
+  std::size_t star_took = 0;  // where in the text the match of the last star ends
   std::size_t i = 0;
   while (i < text.size()) {
     if (at < pattern.size() && pattern[at] == '*') {

@@ -27,14 +27,15 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // A run lasts to its end even if the node's records no longer name it: a node of the control
-  // knows from the beginning of a run how long the run lasts.
+  // A run that has begun lasts to its end, even if the node's records no longer name it: a node of
+  // the control group has got the length of the run at its beginning.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run. If the same rollout asks a node of the control again, the node's counts still begin
-// with its first run for this rollout, since only the first failure of such a node is compared.
+// Begins a run. If the same rollout asks a node of the control group again, the node's counts still
+// begin with its first run for this rollout, since only the first failure of such a node is
+// compared.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;
@@ -71,8 +72,8 @@ void HealthWatch::measured(std::vector<Measure> measures, const std::string& tro
   consider(now);
 }
 
-// Fills in by how much each measure has changed since the first minute. A counter that has fallen
-// was reset, so it has risen by its value at least.
+// Fills in the change of each measure since the first measuring. If a counter has a lower value
+// than then, it was reset to 0, so it has risen by its present value at least.
 std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   for (Measure& measure : measures) {
     const auto before = std::find_if(first_.begin(), first_.end(), [&](const Measure& one) {
@@ -87,7 +88,7 @@ std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   return measures;
 }
 
-// Renews the record if something has happened that a judge has to know.
+// Writes the record anew if something has happened that the judge of a rollout has to know.
 void HealthWatch::consider(Ms now) {
   if (run_.id.empty()) return;
   NodeHealth health{.run = run_.id,
@@ -106,8 +107,8 @@ void HealthWatch::consider(Ms now) {
   const bool begins = !is_ours && run_.judged;
   const bool fails = health.failures() > 0 && (!is_ours || report_->failures() == 0);
   const bool ends = health.over && (!is_ours || !report_->over);
-  // If its rollout compares no nodes, the node writes the record only for a person to look at: if
-  // it has measures or failures.
+  // If the rollout compares no nodes, the record is only for a person to read: the node writes it
+  // only if there are measures or failures.
   const bool is_worth_it = run_.judged || is_ours || has_measures_ || fails;
   if (!begins && !fails && !(ends && is_worth_it)) return;
   sequence_ = health.sequence;

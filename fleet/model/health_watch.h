@@ -2,7 +2,7 @@
 // and writes the record `health`. A rollout's judge compares these records (judge_watch.h). Pure.
 //
 //     a run begins      the new version of a rollout is active and soaks, or a rollout asks this
-//                       node, which belongs to its control (record `control`)
+//                       node, which belongs to its control group (record `control`)
 //     measured twice    after the first minute of the soak, or after half of a shorter soak, and at
 //                       the end of the soak: so each measure has a change
 //     written           at the beginning of a run, if the rollout compares its nodes; when the
@@ -24,15 +24,16 @@
 
 namespace fleet {
 
-// A node is measured after this time of its soak for the first time, since every program is busier
-// just after its start.
+// The first measuring of a node comes this long after the beginning of its soak, since every
+// program is busier just after its start.
 inline constexpr Ms measure_first_ms = 60'000;
 
-// The run that a node is in: the node takes part in a comparison of versions for as long as it
-// lasts. The node's ledger and the record `control` say which run that is.
+// A run: the time during which a node takes part in a rollout's comparison of versions. The node's
+// ledger and the record `control` say in which run the node is.
 struct HealthRun {
-  std::string id = {};  // the upgrade, or `run` of the record `control`; empty: none
-  // The rollout that asked this node of its control; empty for a node that has moved.
+  std::string id = {};  // id of the upgrade, or `run` of the record `control`; empty: no run
+  // For a node of a control group: the rollout that asked it. Empty for a node that has moved to
+  // the new version.
   std::string by = {};
   Ms soak_ms = 0;
   bool judged = false;  // the rollout compares its nodes
@@ -52,7 +53,8 @@ class HealthWatch {
   // `measures`: the component gives measures of itself.
   HealthWatch(std::string boot_id, std::string instance, bool measures);
 
-  // Counts one end that nobody asked for, one failed health answer or one fall-back.
+  // Counts one failure: an end of the component that nobody ordered, a failed health check, or a
+  // fall-back to the old version.
   void ended() { ++counts_.ends; }
   void failed_health() { ++counts_.unhealthy; }
   void fell_back() { ++counts_.fallbacks; }
@@ -70,7 +72,7 @@ class HealthWatch {
   // Returns whether the run is over and measured, so that only failures can change the record.
   [[nodiscard]] bool is_settled(Ms now) const;
 
-  // Returns the record as it has to be in the store, or no value as long as there is none.
+  // Returns the record as it has to be in the store, or no value if there must be none yet.
   [[nodiscard]] const std::optional<NodeHealth>& report() const { return report_; }
 
  private:

@@ -128,8 +128,8 @@ std::optional<PendingRenewal> RenewalRequests::first(const RecordsByKey& records
 }
 
 // Refuses a new certificate before half of the life of the newest one is over, however often the
-// node asks. Otherwise a node could fill its identity record: that record must list every valid
-// certificate, so that all can be revoked.
+// node asks. Otherwise a node could fill its identity record: that record lists every valid
+// certificate, so that all of them can be revoked.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {
   if (pending.pem.empty()) return "the request is damaged";
   if (!pending.identity) return pending.node + " is not enrolled";

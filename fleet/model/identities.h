@@ -33,7 +33,7 @@ inline constexpr std::string_view node_kind = "node";
 // Returns KIND:WHO.
 [[nodiscard]] std::string certificate_name(std::string_view kind, std::string_view who);
 
-// The time from which a certificate is valid, and the time until which it is.
+// The beginning and the end of the time in which a certificate is valid, in seconds since 1970.
 struct Validity {
   UnixSeconds from = 0;
   UnixSeconds until = 0;
@@ -82,14 +82,14 @@ class RenewalRequests {
   std::set<std::string> nodes_;
 };
 
-// Returns why the node gets no new certificate, or an empty text if it may get one. Reasons are
-// that it was never enrolled, was revoked, or has a certificate that is valid for long. The
-// contents of the request do not matter here.
+// Returns why the node gets no new certificate, or an empty text if it may get one. It gets none if
+// it was never enrolled or was revoked, or if less than half of the life of its newest certificate
+// is over. The contents of the request do not matter here.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
 
-// Returns why a request made with the key of the certificate `serial` is not the node's own, or an
-// empty text if it is. Operators, too, may write the record of a request, but they do not have the
-// node's key.
+// Returns why a request is not the node's own, or an empty text if it is. `serial` is the
+// certificate with whose key the request was made. The check is needed since operators may write
+// the record of a request, too; but they do not have the node's key.
 [[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
 // The answer to a node's request: the new certificate, or the reason why there is none.

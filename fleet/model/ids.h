@@ -1,5 +1,6 @@
-// The names that nodes, components, rollouts, plans and versions may have. Such a name is used in
-// keys, in certificates and in file names, so it has no character with a meaning there.
+// Checks the names of nodes, components, rollouts, plans and versions. Such names are used in keys,
+// in certificates and in file names, so they must not contain a character that has a special
+// meaning there.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +10,10 @@
 
 namespace fleet {
 
-// The limit for all names: a label of a host name (RFC 1123) has at most 63 bytes.
+// The longest name, in bytes. It is the limit for one label of a host name (RFC 1123).
 inline constexpr std::size_t id_bytes_max = 63;
-// The limit for a command's id, which is TRACE.STEP.ATTEMPT. It is also the id of the upgrade that
-// the command begins, which has the same limit.
+// The longest id of a command, in bytes. The id is TRACE.STEP.ATTEMPT, and the upgrade that the
+// command begins has the same id, so the upgrader's limit for ids holds here, too.
 inline constexpr std::size_t command_id_bytes_max = 64;
 
 // Returns whether the text matches `[a-z0-9][a-z0-9.-]{0,62}`, as the name of a node, a component,

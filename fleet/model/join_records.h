@@ -9,7 +9,8 @@
 
 namespace fleet {
 
-// The record token/ID: a token that lets machines in. The secret itself is not in the store.
+// The record token/ID: a token, with which machines may join the cell. The secret itself is not in
+// the store.
 struct Token {
   std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with the token's ID
   std::string nodes = {};  // a glob for the names of the nodes; empty for all names

@@ -67,8 +67,8 @@ bool has_approval(const JoinCase& one) {
   return one.approval && one.approval->node == one.request.node;
 }
 
-// Returns whether the approval is from before the name was revoked. Such an approval does not
-// count, since the person who revoked the name decided later.
+// Returns whether the approval was written before the name was revoked. Such an approval does not
+// count, since the revocation is the later decision.
 bool is_outdated(const JoinCase& one) {
   return has_approval(one) && is_revoked(one) && one.approval_revision < one.identity_revision;
 }
@@ -224,8 +224,8 @@ Transaction record_join(const JoinCase& one, const JoinSigned& decision, const s
                         const IssuedCertificate& issued, const std::string& time, UnixSeconds now) {
   Identity identity = one.identity.value_or(Identity{});
   if (identity.since.empty()) identity.since = time;
-  // A person has approved this machine for a name that another machine has, so the other machine is
-  // revoked.
+  // A person has approved this machine for a name that another machine has. So the certificates of
+  // the other machine are revoked.
   const bool is_another = decision.costs_use && one.identity.has_value();
   if (is_another) identity = revoked(std::move(identity), time);
   identity = with_certificate(std::move(identity), issued, now);

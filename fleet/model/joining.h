@@ -26,14 +26,14 @@ namespace fleet {
 
 // The hexadecimal digits of a secret: 128 bits.
 inline constexpr std::size_t secret_digits = 32;
-// The number of hexadecimal digits of a fingerprint. A fingerprint is half of a SHA-256, so nobody
-// can make another key with the same fingerprint.
+// The number of hexadecimal digits of a fingerprint. A fingerprint is the first half of a SHA-256,
+// which is long enough that nobody can make another key with the same fingerprint.
 inline constexpr std::size_t fingerprint_digits = 32;
 // The number of hexadecimal digits of a token's ID and of its hash.
 inline constexpr std::size_t token_id_digits = 16;
 inline constexpr std::size_t hash_digits = 64;
-// The limit for the text of a token or of a machine's question. A token has a few addresses, and a
-// question has one request for a certificate.
+// The longest text of a token, or of a machine's request to join, in bytes. A token has a few
+// addresses, and a request contains one certificate request.
 inline constexpr std::size_t join_bytes_max = 8'192;
 // The most requests in the store at a time. Further ones are not written.
 inline constexpr std::size_t join_requests_max = 1'000;
@@ -43,10 +43,11 @@ inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
 // The time that a refused request is kept, so that the machine can read the reason.
 inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
-// The most certificates of a node that have not expired, each of which stays in the node's record
-// so that it can be revoked: how many a machine gets with a key that the node has already, and how
-// many with an approval. Without such limits a machine could ask until its record cannot be read
-// any more, and nobody could revoke what it was given.
+// Two limits for the number of a node's certificates that have not expired. A machine that joins
+// again gets a further certificate up to the first limit if it has the same key as before, and up
+// to the second one after a person's approval. The node's record must list all these certificates,
+// so that they can be revoked. Without limits, a machine could ask until the record is too long to
+// be read.
 inline constexpr std::size_t certificates_again_max = 16;
 inline constexpr std::size_t certificates_max = 200;
 
@@ -65,14 +66,14 @@ inline constexpr std::size_t certificates_max = 200;
 
 // Returns the ID of the token whose secret has this hash.
 [[nodiscard]] std::string token_id(std::string_view hash);
-// Returns the record of the token whose secret has this hash, or null if there is none. The time of
-// the comparison does not show how much of the hash is right.
+// Returns the record of the token whose secret has this hash, or null if there is none. The time
+// that the comparison takes does not reveal how many digits of the hash are right.
 [[nodiscard]] const KeyValue* token_with(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view hash);
 
 // Returns why a node of this name may not join with the token, or an empty text if it may. `asked`
-// is the time of the machine's first question: if the token expires later, while the machine waits,
-// it is still good.
+// is the time of the machine's first request. The token must be valid then; it may expire while the
+// machine waits.
 [[nodiscard]] std::string why_token_unfit(const Token& token, std::string_view node,
                                           UnixSeconds asked);
 
@@ -98,11 +99,11 @@ struct JoinCase {
     const std::map<std::string, KeyValue, std::less<>>& records, const std::string& fingerprint);
 
 struct JoinWaits {
-  // True if the name is revoked: then its user is removed from the store, since it may have been
-  // made just before.
+  // True if the name is revoked. Then the store's user of that name is removed: it may have been
+  // made just before the revocation.
   bool shuts_out = false;
-  // True if there is an approval that does not count. It is removed, so that the machine is shown
-  // to people as one that waits.
+  // True if there is an approval that does not count. It is removed, so that people see again that
+  // the machine waits for approval.
   bool drops_approval = false;
 };
 struct JoinRefused {
@@ -123,8 +124,8 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] std::optional<JoinCase> next_join(
     const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now);
 
-// Returns the transaction that writes the answer to a request: the machine has to wait, or is
-// refused.
+// Returns the transaction that answers a request without a certificate: the machine has to wait, or
+// is refused.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
 // Returns the transaction that adds the signed certificate to the owner's identity, and to the
 // request. The owner gets the certificate later, by publish_join(), when the store has a user of

@@ -1,7 +1,7 @@
-// The two groups of nodes whose failures are compared: the nodes that run the new version, and the
-// control, which runs the old one. From the nodes' reports, which may come late, twice or never,
-// this finds the first failure of each node at risk. judge_evidence.h computes the evidence from
-// these failures. Pure.
+// Keeps the two groups of nodes (cohorts) whose failures a rollout compares: the nodes that run the
+// new version, and the control group, which runs the old one. A node is at risk while its failures
+// would count. Finds the first failure of each such node from the nodes' reports, which may come
+// late, twice or never. judge_evidence.h computes the evidence from these failures. Pure.
 //
 //     a report comes twice, or late      its sequence is not higher, so it is ignored
 //     a report of a failure comes late   the failure counts from when it is known, never earlier
@@ -57,9 +57,9 @@ struct CohortCount {
 class Cohorts {
  public:
   explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
-  // Continues from the findings of another driver: its evidence, and the number of nodes of each
-  // cohort that have failed. The caller then enters all nodes again; for a node that has failed,
-  // enter() gets `has_failed`.
+  // Continues from the findings of the controller that drove the rollout before: its evidence, and
+  // the number of nodes of each cohort that have failed. The caller then enters all nodes again;
+  // for a node that has failed, enter() gets `has_failed`.
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 

@@ -7,8 +7,8 @@
 namespace fleet {
 
 // Adds one observation to the logarithm for each ratio. With r = tau * ratio and p = p(tau) =
-// `chance`, a new node adds log p(r)/p(tau), and a node of the control log (1-p(r))/(1-p(tau)).
-// These are log ratio/d and log 1/d, with d = 1 + p (ratio - 1).
+// `chance`, a new node adds log p(r)/p(tau), and a node of the control group log
+// (1-p(r))/(1-p(tau)). These are log ratio/d and log 1/d, with d = 1 + p (ratio - 1).
 void Evidence::add(bool is_new, double chance) {
   if (!(chance > 0 && chance < 1)) return;
   for (std::size_t i = 0; i < logs_.size(); ++i) {
@@ -33,8 +33,8 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
-  // The control's values divide all possible values into controls + 1 intervals. This many of the
-  // intervals lie above the median, or, if there are two medians, above the upper one.
+  // The control group's values divide all possible values into controls + 1 intervals. This many of
+  // the intervals lie above the median, or, if there are two medians, above the upper one.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }

@@ -1,6 +1,6 @@
-// How strong the evidence is that a new version does worse than the one before, as a number that
-// may be looked at at any time. Pure arithmetic: judge_cohorts.h says which nodes are compared, and
-// judge_verdict.h draws the conclusion.
+// Computes how strong the evidence is that a new version does worse than the one before. The result
+// is a number that is valid at any time, however often it is computed. Pure arithmetic:
+// judge_cohorts.h says which nodes are compared, and judge_verdict.h draws the conclusion.
 //
 // The number is an *e-process*: it begins at 1, and if the versions are alike, the chance that it
 // ever reaches N is at most 1/N, however often it is looked at (Ville's inequality). So a judge
@@ -9,21 +9,22 @@
 //
 // First failures are compared by the safe logrank test: J. ter Schure, M. F. Perez-Ortiz, A. Ly, P.
 // Grünwald, "The Safe Logrank Test", arXiv:2011.06931. At each first failure, Y1 nodes of the new
-// version and Y0 nodes of the control are at risk. Let r be the ratio of the failure rates of the
-// two. Then the chance that the failed node has the new version is
+// version and Y0 nodes of the control group are at risk. Let r be the ratio of the failure rates of
+// the two. Then the chance that the failed node has the new version is
 //
 //     p(r) = Y1 r / (Y1 r + Y0)
 //
 // Let tau be the ratio that is tolerated. The evidence is multiplied by p(r)/p(tau) if the failed
-// node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to the control. Ratios are not
-// known, so the evidence is the mean over ratios from 1.5 tau to 200 tau. The mean of e-processes
-// is an e-process, too. If the true ratio is smaller than tau, each of them only shrinks, so the
-// promise holds for every ratio up to tau.
+// node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to the control group. Ratios
+// are not known, so the evidence is the mean over ratios from 1.5 tau to 200 tau. The mean of
+// e-processes is an e-process, too. If the true ratio is smaller than tau, each of them only
+// shrinks, so the limit for the chance of a wrong stop holds for every ratio up to tau.
 //
 // This assumes that new and control nodes were drawn without a look at the nodes (in a random
 // order), and that every node is at risk from the same moment, when the rollout began, until its
-// first failure. Failure rates may differ from node to node and change with time. With an order by
-// name the promise is as good as the names are: see judge_verdict.h.
+// first failure. Failure rates may differ from node to node and change with time. If the nodes come
+// in the order of their names, the limit for the chance of a wrong stop holds only if the names are
+// unrelated to failures: see judge_verdict.h.
 //
 // How it behaves:
 //
@@ -55,12 +56,13 @@ class Evidence {
   using Logs = std::array<double, evidence_ratios.size()>;
 
   Evidence() = default;
-  // Continues from the logarithms of another driver, as its logs() returned them.
+  // Continues from the logarithms that logs() returned in the controller that drove the rollout
+  // before.
   explicit Evidence(const Logs& logs) : logs_(logs) {}
 
-  // Adds one observation: something happened to a new node (`is_new`) or to a node of the control.
-  // `chance` is the probability that it happens to a new node, if the ratio is the tolerated one. A
-  // chance of exactly 0 or 1 changes nothing.
+  // Adds one observation: something happened to a new node (`is_new`) or to a node of the control
+  // group. `chance` is the probability that it happens to a new node, if the ratio is the tolerated
+  // one. A chance of exactly 0 or 1 changes nothing.
   void add(bool is_new, double chance);
 
   // Returns the natural logarithm of the evidence: 0 at the beginning.
@@ -72,22 +74,22 @@ class Evidence {
 };
 
 // The number of nodes that are at risk when a node fails, including that node: new ones, and those
-// of the control.
+// of the control group.
 struct AtRisk {
   std::int64_t fresh = 0;
   std::int64_t control = 0;
 };
 
 // Returns the probability that the next node that fails is a new one, if new nodes fail `tolerate`
-// times as often as those of the control.
+// times as often as those of the control group.
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
 // Returns the chance that the gauge of the next node is worse, if the versions are alike. A gauge
 // has a value and no failures; each node gives one number for each batch: the gauge's change over
-// the soak. A node is *worse* if its change is worse than the median change of the control nodes in
-// the same time. For the first node the chance of that is one half. For the next ones it follows
-// from the nodes before, since the median is an estimate of a few hundred values and no constant:
-// after n nodes, a of them worse, against m control nodes,
+// the soak. A node is *worse* if its change is worse than the median change of the control group's
+// nodes in the same time. For the first node the chance of that is one half. For the next ones it
+// follows from the nodes before, since the median is an estimate of a few hundred values and no
+// constant: after n nodes, a of them worse, against m control nodes,
 //
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (rounded down above, m odd: (m+1)/2)
 //
@@ -99,9 +101,9 @@ struct AtRisk {
                                      std::int64_t worse_before);
 
 // Returns the logarithm of a batch's share in the evidence of a gauge. The comparisons of a
-// rollout's batches share the control's nodes, so this evidence is a mean over the batches, which
-// needs no independence. The share of the b-th batch, from 1, is 1/(b(b+1)): the shares add up to
-// less than 1.
+// rollout's batches share the control group's nodes, so this evidence is a mean over the batches,
+// which needs no independence. The share of the b-th batch, from 1, is 1/(b(b+1)): the shares add
+// up to less than 1.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
 // Returns the limit, as a logarithm, beyond which evidence is a verdict. Each measure gets a fixed

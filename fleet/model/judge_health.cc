@@ -1,5 +1,5 @@
-// The part of JudgeWatch that asks the control for its health, and judges the measures that the
-// component gives of itself when a batch has soaked.
+// The part of JudgeWatch that asks the control group for its health, and judges the measures that
+// the component gives of itself when a batch has soaked.
 #include <algorithm>
 #include <utility>
 
@@ -37,7 +37,7 @@ std::vector<std::string> JudgeWatch::controls_to_ask(const RolloutView& view) co
 }
 
 // Returns what the node has reported for this rollout: after its upgrade to the new version, or as
-// a node of the control.
+// a node of the control group.
 const NodeHealth* JudgeWatch::health_of(const RolloutView& view, const std::string& node) const {
   const auto heard = heard_.find(node);
   if (heard == heard_.end()) return nullptr;
@@ -58,7 +58,7 @@ void JudgeWatch::look_at_health(const RolloutView& view, const std::string& node
   if (health->failures() == 0 && !has_failed_before) return;
   part.is_counted = true;
   if (!has_failed_before) return fail(node, now);
-  // A node of the control that had failed before it was asked is not compared any more.
+  // A node of the control group that had failed before it was asked is not compared any more.
   failed_.insert(short_place(node));
   cohorts_->leave(node, now);
 }
@@ -70,7 +70,7 @@ bool JudgeWatch::has_control_reports(const RolloutView& view) const {
   return reports >= judge_control_min;
 }
 
-// Returns the reports on the end of this soak, from the batch and from the control.
+// Returns the reports on the end of this soak, from the batch and from the control group.
 JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const {
   SoakReports reports;
   const std::string run = control_run(id_, turn_of(*view.rollout));
@@ -96,8 +96,8 @@ JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const 
   return reports;
 }
 
-// Judges the batch by those measures that enough nodes have given. Returns why the measures do not
-// show yet how the batch does, or an empty text.
+// Judges the batch by those measures that enough nodes have reported. If the measures do not show
+// yet whether the batch does well, returns the reason; otherwise an empty text.
 std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   const std::int64_t turn = turn_of(*view.rollout);
   if (over_.first != turn) over_ = {turn, now};
@@ -122,7 +122,7 @@ std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   return why;
 }
 
-// Adds to the verdict on a batch how its measures stand.
+// Adds the results of the component's own measures to the verdict on a batch.
 void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms now) {
   const std::string missing = is_soak_over ? why_measures_miss(view, now) : "";
   const std::string worse = tell_measures(found_.measures, alpha_of(view.rollout->terms));
@@ -135,10 +135,10 @@ void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms n
   }
 }
 
-// Returns the part of alpha that the failures of nodes may use. If the component gives measures by
-// which it is judged, this is half of what the judge may use. In the first batch, it is also half
-// as soon as enough of the control has reported its health, since measures may still be chosen
-// then.
+// Returns the part of alpha, the allowed chance of stopping a good version, that the comparison of
+// failures may use. If the component gives measures by which it is judged, this is half of what the
+// judge may use. In the first batch, it is also half as soon as enough of the control group has
+// reported its health, since measures may still be chosen then.
 double JudgeWatch::alpha_of_failures(const RolloutView& view) const {
   const bool may_have =
       !found_.measures.empty() || (view.rollout->batch == 0 && has_control_reports(view));

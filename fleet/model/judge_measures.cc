@@ -18,8 +18,8 @@ struct Medians {
   std::int64_t controls = 0;
 };
 
-// Returns the median of the control's changes, each multiplied by `sign`; of two medians the upper
-// one, as chance_of_worse() needs it. `sign` is -1 for a measure that gets worse downwards,
+// Returns the median of the control group's changes, each multiplied by `sign`; of two medians the
+// upper one, as chance_of_worse() needs it. `sign` is -1 for a measure that gets worse downwards,
 // otherwise 1.
 Medians medians_of(const std::vector<MeasuredChange>& changes, double sign) {
   std::vector<double> control;
@@ -64,7 +64,7 @@ double sign_of(MeasureWorse worse) {
   return worse == MeasureWorse::down ? -1 : 1;
 }
 
-// Returns how many of the new nodes are worse than the median of the control.
+// Returns how many of the new nodes are worse than the median of the control group.
 std::int64_t count_worse(const JudgedMeasure& measure, const std::vector<MeasuredChange>& changes) {
   const double sign = sign_of(measure.worse);
   const double median = medians_of(changes, sign).median;

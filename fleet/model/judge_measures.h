@@ -1,8 +1,9 @@
-// Judges a rollout by the measures that its component gives of itself: whether they have changed
-// for the worse on more nodes with the new version than on nodes of the control. Pure.
+// Judges a rollout by measures, such as latency or a count of errors, that the upgraded component
+// reports about itself. Decides whether they have become worse on more nodes with the new version
+// than on nodes of the control group. Pure.
 //
 // Each node gives one number a batch for each measure: its change over the soak. The numbers of the
-// batch's nodes and of the control at the same time are compared once, when the soak is over:
+// batch's nodes and of the control group at the same time are compared once, when the soak is over:
 //
 //     a gauge                   a node is worse if its change is worse than the median change of
 //                               the control: chance_of_worse() in judge_evidence.h
@@ -13,10 +14,10 @@
 //                               which finds one that should not rise. The nodes come in a random
 //                               order, so the times of these failures need not be known
 //
-// Only the comparison by first failures has a ratio, so only there --tolerate has an effect: a
-// median has none. A version that is as good as the one before is stopped with a chance of at most
-// alpha, however large a ratio is tolerated. For a version that fails as often as is tolerated this
-// is only about true, since the comparison does not know the order of the failures.
+// --tolerate is a ratio of failure rates, so it has an effect only on the comparison by first
+// failures. A version that is as good as the one before is stopped with a chance of at most alpha,
+// however large a ratio is tolerated. For a version that fails as often as is tolerated this is
+// only about true, since the comparison does not know the order of the failures.
 //
 // A weighted mean of e-processes is an e-process, too. So the evidence of all batches is the mean
 // of the evidence of each, with the weights of log_share_of_batch(). The measures share one half of
@@ -24,9 +25,9 @@
 // measures and the failures need not be independent for that.
 //
 // The measures by which a rollout is judged are chosen once, at its first batch, from the control
-// alone: those that at least measure_given_min per cent of the control's nodes give, and that have
-// a direction in which they get worse. A version that no longer gives such a measure is not known
-// to be good.
+// group alone: those that at least measure_given_min per cent of the control group's nodes give,
+// and that have a direction in which they get worse. A version that no longer gives such a measure
+// is not known to be good.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +39,11 @@
 
 namespace fleet {
 
-// The least part of the nodes of the control, and of those of a batch, that must give a change of a
-// measure before the measure is judged, in per cent.
+// In per cent: a measure is judged only if at least this part of the control group's nodes, and of
+// the batch's nodes, have reported a change of it.
 inline constexpr std::int64_t measure_given_min = 80;
-// The part of alpha that all own measures of a component have together.
+// The part of alpha (the allowed chance of stopping a good version) that all measures of a
+// component have together.
 inline constexpr double own_share = 0.5;
 
 // One node's change of a measure. The nodes must come in an order that does not depend on their
@@ -65,12 +67,14 @@ struct MeasuredNode {
   std::vector<Measure> measures = {};
 };
 
-// Returns the measures by which a rollout is to be judged. Only the control's nodes choose them.
+// Returns the measures by which a rollout is to be judged. Only the control group's nodes choose
+// them.
 [[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
 // Judges one batch by `measure`, and notes the findings in it. `fresh` is how many nodes of the
-// batch have soaked. Returns why it is not known how the batch does, or an empty text. With fewer
-// than judge_control_min nodes of the control, nothing is judged, and the measure's text says so.
+// batch have soaked. If the batch cannot be judged, returns the reason; otherwise an empty text.
+// With fewer than judge_control_min nodes of the control group, nothing is judged, and the
+// measure's text says so.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
                                         std::int64_t batch, double tolerate = 1);
@@ -79,7 +83,8 @@ struct MeasuredNode {
 // rollout.
 [[nodiscard]] double log_limit_of_measure(double alpha, std::size_t measures);
 
-// Writes into the text of each measure how it stands. Returns the texts of those that are worse.
+// Writes the present result of each measure into that measure's text. Returns the texts of the
+// measures that are worse.
 [[nodiscard]] std::string tell_measures(std::vector<JudgedMeasure>& measures, double alpha);
 
 }  // namespace fleet

@@ -19,7 +19,7 @@ bool runs_new(const NodeSight& sight) {
 
 }  // namespace
 
-// Chooses the control: the nodes that come last in the random order of the rollout's seed.
+// Chooses the control group: the nodes that come last in the random order of the rollout's seed.
 void JudgeWatch::choose_control(const RolloutView& view) {
   std::vector<std::pair<std::uint64_t, std::string>> places;
   std::int64_t nodes = 0;
@@ -84,8 +84,8 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
   // A silent node without the new version is not compared until it reports, since nothing is known
-  // about it. A silent node with the new version is compared, since it has reported that version.
-  // The exception is a node that fell silent together with many others: it must report again first.
+  // about it. A silent node with the new version is compared, since it has reported that version,
+  // unless it fell silent together with many others. In that case, too, it must report again first.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -128,8 +128,8 @@ void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
     const Heard& heard = heard_.at(node);
     const auto own = heard.instances.find(heard.active);
     if (own == heard.instances.end() || heard.active == part.instance) continue;
-    // Another process is active than before. If its version is the same, this is a restart, which
-    // counts as a failure. If the version differs, somebody has ordered an upgrade.
+    // A new process of fleet-agent is active. If its version is the same as before, this is a
+    // restart, which counts as a failure. If the version differs, somebody has ordered an upgrade.
     const bool is_restart = own->second == part.version;
     part.instance = heard.active;
     part.version = own->second;
@@ -140,8 +140,8 @@ void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
 // ---- the part of the soak that is seen
 
 // Adds up how much of the soak was seen: the time since the last look, for each node that soaks and
-// is not silent. A node whose soak has ended since the last look is counted once more, since its
-// soak may have ended just now.
+// is not silent. If a node's soak has ended since the last look, the whole time since that look
+// still counts, since the soak may have ended only a moment ago.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {
     found_.seen_ms = 0;

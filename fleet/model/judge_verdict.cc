@@ -17,7 +17,7 @@ std::string digits_of_number(double number, std::chars_format format, int digits
   return error == std::errc{} ? std::string(text.data(), end) : "?";
 }
 
-// The evidence up to which its digits are shown.
+// Above this value, the evidence is shown only as `e > 1000000`.
 constexpr double evidence_shown_max = 1e6;
 
 std::string evidence_digits(double value) {
@@ -57,7 +57,7 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns why the batch need not wait for the judge, or an empty text if it has to wait.
+// Returns why the batch need not wait for the judge's verdict, or an empty text if it has to wait.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

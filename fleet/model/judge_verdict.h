@@ -6,9 +6,9 @@
 //     worse      the evidence has passed its limit; this may happen at any time, and is final
 //     not known  everything else; it never counts as "well"
 //
-// With fewer nodes than judge_nodes_min, or a control of fewer than judge_control_min, there are
-// too few failures for a verdict in time. Then the numbers are shown, and no batch waits for a
-// verdict.
+// In a rollout to fewer nodes than judge_nodes_min, or with fewer than judge_control_min nodes in
+// the control group, failures are too few for a verdict in time. Then the numbers are shown, and no
+// batch waits for a verdict.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,15 @@ namespace fleet {
 inline constexpr std::int64_t judge_nodes_min = 200;
 inline constexpr std::int64_t judge_control_min = 20;
 inline constexpr std::int64_t judge_control_max = 500;
-// For the verdict "well", at least this much of the batch's soak must have been seen, in per cent
-// of the time of all its nodes.
+// In per cent of the soak, added up over all nodes of the batch: the verdict is "well" only if the
+// nodes were seen to work for at least this part.
 inline constexpr std::int64_t judge_seen_min = 80;
 
 enum class Verdict { well, worse, not_known };
 [[nodiscard]] std::string_view text_of(Verdict verdict);
 
 // The numbers that the judge compares: the counts of the nodes with the new version, those of the
-// control, and the evidence that nodes with the new version fail more often.
+// control group, and the evidence that nodes with the new version fail more often.
 struct Compared {
   CohortCount fresh = {};
   CohortCount control = {};
@@ -49,7 +49,7 @@ struct BatchSeen {
 };
 
 struct JudgeTerms {
-  // The largest chance with which this comparison may stop a good version.
+  // The largest probability that this comparison stops a good version.
   double alpha = static_cast<double>(alpha_default) / million;
   double tolerate = 1;     // the ratio of failure rates that is tolerated: only for judge_bake()
   std::int64_t nodes = 0;  // all nodes of the rollout
@@ -84,8 +84,8 @@ struct Judgement {
 // Returns the ratio of failure rates that the rollout tolerates.
 [[nodiscard]] double tolerate_of(const RolloutTerms& terms);
 
-// Returns the number of nodes in the control of a rollout to `nodes` nodes, or 0 if these are too
-// few to compare.
+// Returns the number of nodes in the control group of a rollout to `nodes` nodes, or 0 if these are
+// too few to compare.
 [[nodiscard]] std::int64_t control_size(std::int64_t nodes);
 
 }  // namespace fleet

@@ -80,7 +80,7 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     written_.reset();
     if (text == nullptr) return;
     const auto judge = read_record<RolloutJudge>(*text);
-    // If the record cannot be read, this driver writes it anew later.
+    // If the record cannot be read, it is ignored, and this driver writes it anew later.
     if (judge) written_ = judge.value();
   }
 }
@@ -116,8 +116,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // While the rollout is not under way nobody looks at its nodes. That time counts neither as
-    // time in which a node was seen to work nor as silence of a node.
+    // While the rollout is not under way, no controller watches its nodes. That time counts neither
+    // as time in which a node was seen to work nor as silence of a node.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -180,7 +180,8 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const auto left = std::count_if(control_.begin(), control_.end(),
                                   [this](const auto& node) { return unmoved_.contains(node); });
   if (left < judge_control_min || order != NodeOrder::random) return;
-  // The rollout has a control. There is no verdict until the control was compared for some time.
+  // The rollout has a control group. There is no verdict until the control group was compared for
+  // some time.
   const CohortCount& control = compared.control;
   const bool is_early = now < began_at_ + judge_delay_ms + judge_look_ms;
   const bool is_unheard = control.at_risk + control.failed < judge_control_min;
@@ -219,9 +220,9 @@ bool JudgeWatch::is_news(Ms now) const {
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
-  // The control's time at risk grows all the time, so a change of that time alone is not written.
-  // The bake's time at risk is written at intervals of bake_note_ms_, so that a driver that dies
-  // loses no more than that.
+  // The control group's time at risk grows all the time, so a change of that time alone is not
+  // written. The bake's time at risk is written at intervals of bake_note_ms_, so that a driver
+  // that dies loses no more than that.
   before.control_ms = found_.control_ms;
   if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;

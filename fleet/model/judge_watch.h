@@ -1,10 +1,12 @@
-// Watches the nodes of one rollout for its judge, by the records that its driver reads anyway:
-// which nodes run the new version, which are the control, and which of them fail. Pure.
+// Watches the nodes of one rollout, by the records that the rollout's driver reads anyway: which
+// nodes run the new version, which are the control group with the old version, and which of them
+// fail. The judge, which compares the failures of the two groups, gets its numbers from here. Pure.
 //
-//     control     the last control_size() nodes in the random order of the seed, until they move
+//     control     the control group: the last control_size() nodes in the random order of the seed,
+//                 until they move
 //     others      all other nodes that have not moved are watched, but not compared. If such a node
 //                 fails, it is not compared after its move, either. In the same way, a node of the
-//                 control that has failed leaves the control
+//                 control group that has failed leaves the group
 //     new         nodes on which the new version is active: from a minute after its activation to
 //                 the end of the rollout
 //     a failure   another process of fleet-agent is active than before, of the same version, so
@@ -13,12 +15,12 @@
 //                 unknown; then the node is not compared until it reports again
 //     and         a failure of the component that the node has counted (record `health`)
 //     of `agent`  in a rollout of fleet-agent, a node that has gone back counts as a failure, too,
-//                 since the same crash on a control node shows as another process. In a rollout
+//                 since the same crash in the control group shows as another process. In a rollout
 //                 of another component, it counts if the node reports its health: nodes of an
 //                 older fleet-agent do not report the crashes of the old version, so without that
 //                 the comparison would be unfair
-//     control's   the control is asked for its health before each batch, by the record `control`;
-//     health      a node that reports a failure from before the comparison is not compared
+//     health of   before each batch, the control group is asked for its health by the record
+//     control     `control`; a node that reports a failure from before that is not compared
 //     measures    of the component itself are judged when a batch has soaked: judge_measures.h
 //
 //     unseen      time does not count as seen while a node of the batch is silent in its soak, or
@@ -30,11 +32,12 @@
 // since thousands of nodes may report at once.
 //
 // During a bake every node has moved. The new nodes are still watched, and compared with the rate
-// of failures that the control had, according to the record: see judge_bake.h. Nothing waits for
-// this verdict, but if it is "worse", the rollout is aborted.
+// of failures that the control group had, according to the record: see judge_bake.h. Nothing waits
+// for this verdict, but if it is "worse", the rollout is aborted.
 //
 // A batch is confirmed when the verdict is "well". With fewer nodes than judge_nodes_min, without a
-// control, or if the order of the nodes is not random, the batch does not wait for the verdict.
+// control group, or if the order of the nodes is not random, the batch does not wait for the
+// verdict.
 #pragma once
 
 #include <map>
@@ -85,8 +88,8 @@ class JudgeWatch {
   [[nodiscard]] Verdict verdict() const { return verdict_; }
   // Returns why the batch must still wait for the judge, or an empty text if it need not wait.
   [[nodiscard]] std::string why_unconfirmed() const;
-  // Returns the nodes of the control that have to be asked for their health before the batch under
-  // way begins.
+  // Returns the nodes of the control group that have to be asked for their health before the batch
+  // under way begins.
   [[nodiscard]] std::vector<std::string> controls_to_ask(const RolloutView& view) const;
 
  private:
@@ -103,11 +106,11 @@ class JudgeWatch {
     // When to begin to watch the node; no value if it is watched already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
-    // The node fell silent together with many others. It is watched again when it reports.
+    // True if the node fell silent together with many others. It is watched again when it reports.
     bool is_lost = false;
     std::string instance = {};
     std::string version = {};  // the version of fleet-agent
-    bool is_counted = false;   // the node's health shows a failure, which was counted
+    bool is_counted = false;   // a failure from the node's record `health` was counted
   };
   struct SoakReports {
     std::vector<MeasuredNode> nodes = {};
@@ -152,21 +155,23 @@ class JudgeWatch {
   std::set<std::string> unmoved_;
   std::set<std::string> control_;
   std::set<std::int64_t> failed_;
-  Ms control_ms_before_ = 0;          // the control's time at risk that earlier drivers have seen
+  Ms control_ms_before_ = 0;  // the control group's time at risk that earlier drivers have seen
   std::optional<CohortCount> baked_;  // the counts of new nodes at the last look during the bake
-  Ms bake_note_ms_ = judge_note_ms;   // the time between two writes of the bake's time at risk
-  std::set<std::string> soaked_;      // nodes of the batch whose soak has ended
-  Ms soak_ms_ = 0;  // the soaks of the batch's nodes with the new version, added up
+  // The interval at which the time at risk in the bake is written.
+  Ms bake_note_ms_ = judge_note_ms;
+  std::set<std::string> soaked_;  // nodes of the batch whose soak has ended
+  Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
-  // The batch whose measures are waited for or judged, as turn_of() numbers it, and the time at
-  // which its soak was found to be over.
+  // The batch, as turn_of() numbers it, whose soak is over and whose measures are awaited or
+  // judged; and the time at which this driver found that its soak was over.
   std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;
 };
 
-// Returns `run` of the record by which the control is asked for its health before this batch.
+// Returns the text for the member `run` of the record by which the control group is asked for its
+// health before this batch.
 [[nodiscard]] std::string control_run(const std::string& rollout, std::int64_t turn);
 
 }  // namespace fleet

@@ -170,9 +170,9 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   }
   std::vector<std::string_view> all(names);
   const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
-  // The names come from this program, so a name that may not be in a key is a programming error. A
-  // number that is too large is not: parse_key() refuses such a key later. So the check puts
-  // another number in its place.
+  // The names come from this program, so it is a programming error if a name may not be in a key. A
+  // number that is too large is not such an error, since parse_key() refuses the key later. So for
+  // this check, another number stands in its place.
   constexpr std::string_view some_number = "000000000000";
   static_assert(some_number.size() == event_digits);
   *place = some_number;

@@ -26,8 +26,8 @@ enum class KeyKind {
   node_claim,        // node, component
   node_csr,          // node
   node_certificate,  // node: the answer to the record node_csr of the node
-  // node, plan: how far the node is in the plan. The node itself writes this record, unlike
-  // plan_member.
+  // node, plan: the progress of the node in the plan. Written by the node itself, while plan_member
+  // is written for it.
   node_plan,
   node_health,    // node, component
   node_control,   // node, component
@@ -72,8 +72,8 @@ inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 // key would overwrite another record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
-// Returns the key of a record, like key_of(), for names that others have written, or that were made
-// from such names. Returns no value if a name may not be in its place.
+// Returns the key of a record, like key_of(), but may be called with unchecked names, such as those
+// that other programs have written. Returns no value if a name may not be in its place.
 [[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
                                                 std::initializer_list<std::string_view> names);
 

@@ -62,7 +62,8 @@ MeasureLines read_measures(std::string_view output) {
   std::size_t number = 0;
   for (std::string_view rest = output.substr(0, measure_bytes_max); !rest.empty();) {
     const std::size_t end = rest.find('\n');
-    // The last line may have been cut in the middle of its number.
+    // If the output was cut off, the last line may end in the middle of its number, so it is
+    // dropped.
     if (end == rest.npos && is_cut) break;
     const std::string_view line = rest.substr(0, end);
     rest = end == rest.npos ? std::string_view{} : rest.substr(end + 1);

@@ -1,5 +1,5 @@
-// The measures that a component gives of itself, as its program or its server has written them.
-// Every byte of them comes from others. Pure.
+// Parses the measures that a component reports about itself: the output of a program, or the answer
+// of a server, with one measure on each line. The output may contain any bytes. Pure.
 //
 //     NAME TYPE WORSE VALUE        latency gauge up 12.5
 //     NAME TYPE VALUE              shown, never judged: it is not said what would be worse

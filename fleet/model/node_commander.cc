@@ -43,8 +43,8 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. If this is a new write of the command, and not the same
-    // write read again, its answer is reported again.
+    // The command was answered before. If somebody has written the command again, its answer is
+    // reported again; if the same write was only read again, nothing is reported.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -88,8 +88,8 @@ void NodeCommander::consider() {
   begin(command);
 }
 
-// Returns the answer to a command that need not begin: an error, or that the effect of the command
-// is there already. Returns an empty text if the command has to begin.
+// Returns the answer to a command that need not begin: either an error, or the answer that the
+// command's effect has been reached already. Returns an empty text if the command has to begin.
 std::string NodeCommander::why_not(const Command& command) const {
   const bool ours = run_ && run_->command.trace == command.trace;
   const bool preparing =
@@ -141,8 +141,9 @@ void NodeCommander::take(const AskEnded& event) {
   } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
-    // The command, the active instance or `stop` has changed, and the mirror will soon show that.
-    // Nothing was done, so the same command may begin again.
+    // One of the compares did not hold: the command, the active instance or `stop` has changed in
+    // the store, and the local copy of the records will soon show that. Nothing was done, so the
+    // same command may begin again.
     job_.reset();
   } else {
     job_->ask_at = now_ + ask_again_ms;
@@ -207,8 +208,8 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // If the store has another command by now, the answer to the new command is reported, since
-  // somebody waits for that answer.
+  // If the store has another command by now, that command's answer is reported, since a controller
+  // waits for it.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;
@@ -294,7 +295,7 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    job_->stage = Job::Stage::saving;  // the ledger is saved already, so the store is asked next
+    job_->stage = Job::Stage::saving;  // a save has just ended, so the store is asked next
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();
   if (!run_ || !run_->activated || run_->command.action != CommandAction::apply) return;

@@ -68,12 +68,12 @@ struct Restarted {
   std::string ended = {};  // the id of the upgrade that ended last, or empty
   UpgradeEnding ending = UpgradeEnding::failed;
   std::string why = {};
-  bool expired = false;  // the trial of the upgrade `ended` was over without a commit
+  bool expired = false;  // the upgrade `ended` was on trial, and no commit came in time
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade `ended` has failed
 };
-// Says whether this instance acts for the node: `revision` is that of the record `active` that
-// names this instance, or 0 if no such record does.
+// Reports whether this instance acts for the node. `revision` is the revision of the record
+// `active` if it names this instance, and 0 otherwise.
 struct ActiveIs {
   Revision revision = 0;
 };
@@ -83,8 +83,8 @@ struct CommandSeen {
 };
 struct CommandGone {};
 struct StopIsGone {};
-// The store was restored from a snapshot, so this node does nothing until a person has accepted the
-// restored store. With `differs` false: a person has accepted it.
+// If `differs` is true, the store was restored from a snapshot, and this node does nothing until a
+// person has accepted the restored store. If it is false, a person has accepted it.
 struct EpochDiffers {
   bool differs = true;
 };
@@ -115,7 +115,8 @@ struct UpgradeEnded {
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
-// Says which version of the component runs now, whether by a command, a wish or a person.
+// Reports which version of the component runs now, whether a command, a desired version or a person
+// has started it.
 struct RunsNow {
   std::string version = {};
 };
@@ -166,7 +167,7 @@ struct GoBack {
 
   bool operator==(const GoBack&) const = default;
 };
-// Confirms the version that waits at the gate: it takes the place of the running one.
+// Confirms the new version that waits beside the old one: it now replaces the old one.
 struct PassGate {
   std::string reason = {};
   Ms deadline_ms = 0;
@@ -189,7 +190,7 @@ class NodeCommander {
   // Returns when the event NodeTimePassed must come, or no value if it need not come.
   [[nodiscard]] std::optional<Ms> next_deadline() const;
 
-  // Returns whether this upgrade was ordered to commit, and not to go back since then.
+  // Returns whether the last order for this upgrade was to commit it.
   [[nodiscard]] bool commits(const std::string& upgrade) const {
     return run_ && run_->command.id == upgrade && run_->commit_sent && !run_->told;
   }
@@ -220,7 +221,7 @@ class NodeCommander {
     bool late_told = false;
     bool told = false;               // a command has ordered the upgrade to go back
     std::string reason = {};         // the reason in the command to go back
-    std::optional<Ms> tell_at = {};  // when to send the order to commit or to go back again
+    std::optional<Ms> tell_at = {};  // when to repeat the order to commit or to go back
   };
 
   void take(const Restarted& event);

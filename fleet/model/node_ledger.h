@@ -1,6 +1,6 @@
-// The ledger of a component: the notes about commands that fleet-agent keeps on its disk. With the
-// ledger, each command is executed at most once, even if processes are killed. The ledger is synced
-// before fleet-agent acts or reports.
+// The ledger of a component: fleet-agent's notes on disk about the commands that it has executed.
+// With them, each command is executed at most once, even if fleet-agent is killed. The ledger is
+// synced to disk before fleet-agent executes a command or reports an answer.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace fleet {
 
-// The number of answers that are kept. A driver repeats only its last order, so it needs only the
-// last answer. The other answers are for people.
+// How many answers are kept. Only the last one is needed, since a driver repeats only its last
+// order. The others are for people.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
@@ -40,8 +40,8 @@ struct NodeLedger {
   // Notes that this version runs now. Called while no upgrade by a command is under way. If the
   // last such upgrade did not bring the version, it is unknown which version ran before.
   void runs(std::string_view version);
-  // Returns whether the version is the one that ran just before `running`. `running` is empty while
-  // no version runs, as after a crash: then the version before the one that ran last.
+  // Returns whether the version is the one that ran just before `running`. If no version runs, as
+  // after a crash, `running` is empty. It then stands for the version that ran last.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;
 };
 

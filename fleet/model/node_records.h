@@ -50,8 +50,9 @@ struct Instance {
   bool operator==(const Instance&) const = default;
 };
 
-// The record node/ID/active: the instance that acts for the node; the node's other instances are
-// held. The record has no lease.
+// The record node/ID/active: the instance (process) of fleet-agent that acts for the node. If
+// further instances run, as during an upgrade of fleet-agent, they only wait. The record has no
+// lease.
 struct Active {
   std::string instance = {};
   std::string boot_id = {};
@@ -65,7 +66,7 @@ enum class UpgradePhase {
   staging,        // the release is being fetched
   verifying,      // signature and self-test are being checked
   prepared,       // the release is on disk and verified; no upgrade has begun
-  cutover_ready,  // the new version waits at its gate for `stop`, beside the old one
+  cutover_ready,  // the new version runs beside the old one, and waits for `stop`
   soaking,        // the new version is active and on trial, for soak_ms
   soaked,         // the new version has worked for soak_ms, and waits for `confirm`
   done,
@@ -99,8 +100,9 @@ constexpr bool is_under_way(UpgradePhase phase) {
   return false;
 }
 
-// The evidence of one failure, for people far away. A capsule is a part of other records, and has
-// at most capsule_bytes_max bytes as JSON. The node writes it, so no text in it can be trusted.
+// The evidence of one failure, for people who cannot look at the node itself. A capsule is a part
+// of other records, and has at most capsule_bytes_max bytes as JSON. The node writes it, so no text
+// in it can be trusted.
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {
   std::string stage = {};         // the stage of the upgrade, or `prepare`
@@ -139,8 +141,8 @@ constexpr auto names(MeasureType) {
   return std::to_array<std::string_view>({"unknown", "counter", "gauge"});
 }
 
-// The direction in which a measure gets worse. `unknown`: the component has not said it, so the
-// measure is shown and never judged.
+// The direction in which a measure gets worse. `unknown`: the component has not given a direction,
+// so the measure is shown, but never used to judge a version.
 enum class MeasureWorse { unknown, up, down };
 constexpr auto names(MeasureWorse) {
   return std::to_array<std::string_view>({"unknown", "up", "down"});
@@ -149,26 +151,27 @@ constexpr auto names(MeasureWorse) {
 // The most measures of one component.
 inline constexpr std::size_t measures_max = 16;
 
-// A measure that a component gives of itself: a part of the record NodeHealth. Numbers are texts,
-// as the component has written them.
+// A measure, such as a latency, that a component reports about itself. It is a part of the record
+// NodeHealth. Numbers are texts, as the component has written them.
 struct Measure {
   std::string name = {};
   MeasureType type = MeasureType::unknown;
   MeasureWorse worse = MeasureWorse::unknown;
   std::string value = {};
-  // The change since the comparison began; of a counter, by how much it has risen. Empty until the
-  // time of the comparison is over, or if the measure was not given at its beginning.
+  // The change since the comparison began; for a counter, how much it has risen. Empty until the
+  // comparison is over, or if the measure was missing at its beginning.
   std::string change = {};
 
   bool operator==(const Measure&) const = default;
 };
 
-// The record node/ID/health/COMPONENT: how the component does while a rollout compares this node
-// with others. The counts begin at 0 when the new version becomes active or, on a node of the
-// control, when the rollout asks it for the first time. They only rise as long as boot and instance
-// are the same.
+// The record node/ID/health/COMPONENT: failures and measures of the component while a rollout
+// compares this node with others. The counts begin at 0 when the new version becomes active or, on
+// a node of the control group, when the rollout asks it for the first time. They only rise as long
+// as boot and instance are the same.
 struct NodeHealth {
-  // The upgrade to the new version, or `run` of the record `control`.
+  // The id of the upgrade to the new version or, in the control group, `run` of the record
+  // `control`.
   std::string run = {};
   std::string version = {};
   std::string boot_id = {};
@@ -180,7 +183,7 @@ struct NodeHealth {
   std::int64_t ends = 0;       // ends of the component that nobody has ordered
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
   std::int64_t fallbacks = 0;  // upgrades that have failed
-  bool over = false;           // the time of the comparison is over: the changes are known
+  bool over = false;           // the comparison is over, so the changes are known
   std::string trouble = {};    // why some or all measures are missing
   std::vector<Measure> measures = {};
 
@@ -190,8 +193,8 @@ struct NodeHealth {
   bool operator==(const NodeHealth&) const = default;
 };
 
-// The record node/ID/control/COMPONENT: this node belongs to the control of a rollout, and has to
-// report its health like the nodes of the batch: for the same time, by its own clock.
+// The record node/ID/control/COMPONENT: this node belongs to the control group of a rollout, and
+// has to report its health like the nodes of the batch: for the same time, by its own clock.
 struct ControlWatch {
   std::string by = {};   // rollout/NAME
   std::string run = {};  // ROLLOUT.control.NUMBER, with another number for each batch
@@ -207,7 +210,7 @@ enum class CommandAction {
   upgrade,  // begins an upgrade that needs no `confirm`
   confirm,
   rollback,
-  stop,  // confirms the version at the gate: the old one stops
+  stop,  // lets the waiting new version replace the old one, which stops
   reboot,
   status,
 };
@@ -240,7 +243,8 @@ struct Command {
   bool operator==(const Command&) const = default;
 };
 
-// The possible results in an answer. In place of a result, an answer may have an error as a text.
+// The possible results in an answer to a command. If the command has failed, the answer has an
+// error text in place of a result.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
 // The node does not know how the command has ended, since fleet-agent was interrupted. The versions

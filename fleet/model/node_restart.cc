@@ -19,8 +19,8 @@ bool is_ended(const NodeLedger& ledger) {
 void NodeCommander::take(const Restarted& event) {
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // If the last command was begun and not answered, the earlier process may have carried it out
-  // without noting that.
+  // If the last command was begun and has no answer, the earlier process may have executed it and
+  // not have noted that.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {
@@ -58,7 +58,7 @@ void NodeCommander::resolve_begun(const Restarted& event) {
     case CommandAction::apply:
       if (run_ && run_->activated) answer(begun.id, result_done);
       if (!run_) answer(begun.id, result_interrupted);
-      return;  // `apply` is answered when the new version is activated
+      return;  // the answer follows when the new version is activated
     case CommandAction::upgrade:
       if (!run_) answer(begun.id, result_interrupted);
       return;

@@ -87,7 +87,7 @@ void NodeCommander::take(const ReportEnded& event) {
     reported_answer_ = reporting_answer_;
   } else {
     // The report may not have been written, so it is sent again later. If it was refused since
-    // another instance is active, the event ActiveIs comes before that.
+    // another instance is active by now, the event ActiveIs comes first and stops this.
     report_at_ = now_ + ask_again_ms;
   }
 }

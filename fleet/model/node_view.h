@@ -16,7 +16,7 @@ namespace fleet {
 
 struct NodeView {
   std::string id = {};
-  NodeInfo info = {};  // labels from the node's identity win over those that the node reports
+  NodeInfo info = {};  // with its labels; those from the node's identity count first
   Versions versions = {};
   std::map<std::string, Instance> instances = {};  // instances that are alive
   Active active = {};

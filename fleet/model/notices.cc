@@ -77,8 +77,9 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
-  // The store has noted `done_`, so it is not needed any more. If the store is later restored from
-  // an older copy, `done_` must not say that events with lower numbers were sent.
+  // The number in `done_` is in the store now, so `done_` is set back to 0. Otherwise, if the store
+  // is later restored from an older copy, `done_` would claim that the new events with these
+  // numbers were sent.
   done_ = 0;
   // If the store was restored from an older copy, the numbers continue from a lower one.
   if (last < looked_until_) looked_until_ = 0;

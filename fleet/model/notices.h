@@ -1,6 +1,7 @@
-// Decides which events are sent to the webhook, and when an event is sent again. Successes,
-// failures and halts are sent in their order, each at least once, and nothing else in the cell
-// waits for that. The controller that writes the history sends them. Pure.
+// Decides which events of the history are sent to the webhook, and when an event is sent again.
+// Successes, failures and halts are sent in their order, each at least once. Nothing else in the
+// cell waits until an event was sent. The controller that writes the history also sends its events.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@
 
 namespace fleet {
 
-// After this many tries, over about an hour and a half, an event is given up, and the next event is
-// sent.
+// After this many tries, which take about an hour and a half, an event is skipped, and the next
+// event is sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
@@ -54,8 +55,8 @@ class Notices {
   bool under_way_ = false;
   std::int64_t event_ = 0;  // the event that is being sent
   std::int64_t done_ = 0;   // the last event that was sent or given up
-  // All events up to this number were sent or need not be sent. So they are not read again at each
-  // change of the cell.
+  // Every event up to this number was sent or need not be sent. So these events are not read again
+  // at each change of the cell.
   std::int64_t looked_until_ = 0;
   int tries_ = 0;
   std::optional<Ms> rests_until_;

@@ -1,5 +1,5 @@
-// Before the first step of a plan, a rollout brings the wanted version of fleet-agent to the
-// members of the plan. It is a rollout like any other, except that the plan's driver begins it.
+// Upgrades fleet-agent on the members of a plan, before the plan's first step. This is done by a
+// rollout like any other, except that the plan's driver begins it.
 #pragma once
 
 #include <string>
@@ -24,11 +24,11 @@ namespace fleet {
 // Returns whether the rollout will begin or is under way, and not paused.
 [[nodiscard]] bool is_under_way(const Rollout& rollout);
 
-// Returns whether the plan's rollout of fleet-agent is under way. Until it has ended, a member with
-// the new fleet-agent has it on trial, and may go back.
+// Returns whether the plan's rollout of fleet-agent is under way. As long as it is, a member that
+// runs the new fleet-agent has it on trial, and may go back to the old one.
 [[nodiscard]] bool is_agent_under_way(const PlanView& view);
 
-// Returns the members that have another fleet-agent than the plan names.
+// Returns the members whose version of fleet-agent is not the one that the plan names.
 [[nodiscard]] std::vector<std::string> those_of_other_agents(const PlanView& view);
 
 }  // namespace fleet

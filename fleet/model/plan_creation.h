@@ -1,4 +1,4 @@
-// Writes a new plan.
+// Writes the records of a new plan.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace fleet {
 
 class PlanCreation : public Creation {
  public:
-  // `members` must be sorted.
+  // `members` are the names of the nodes, sorted.
   PlanCreation(std::string name, Plan wanted, std::vector<std::string> members, PlanGround ground);
 
  private:

@@ -110,8 +110,8 @@ class PlanDecider {
                 "");
   }
 
-  // Waits for the members whose turn it is. After them, as many others may run the step as places
-  // allow.
+  // Waits for the members that may run the step now. When they have done it, further members get
+  // the permission, as many as can have places.
   PlanDecision any() {
     std::vector<std::string> behind = view_.those_before(plan_.step + 1);
     if (plan_.lock.empty() || behind.front() <= plan_.lock) {
@@ -176,22 +176,22 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
-    // The record `stop` does not matter here: the members have stopped, and would not work while
-    // they wait.
+    // The record `stop` is ignored here: the members have stopped their services already, and would
+    // be down while they wait.
     return write("all have stopped for step " + name() + ", and may act");
   }
 
   // ---- places of budgets
 
   [[nodiscard]] bool needs_places() const { return fleet::needs_places(plan_, facts_.budgets); }
-  // Returns the first of these members, as many as may have places at the same time.
+  // Returns the first of these members: as many as there may be places for at the same time.
   [[nodiscard]] std::vector<std::string> fitting(std::vector<std::string> ids) const {
     if (needs_places()) ids.resize(facts_.budgets->fitting(ids));
     return ids;
   }
 
-  // Gives back the places of all other members, and takes those of these. Returns no value if there
-  // is nothing to do.
+  // Takes the places for these members, and gives back those of all other members. Returns no value
+  // if there is nothing to do.
   std::optional<PlanDecision> places_for(const std::vector<std::string>& ids) {
     auto frees = free_places(ids);
     return frees || ids.empty() ? frees : take_places(ids);
@@ -209,8 +209,9 @@ class PlanDecider {
     return transaction_.erases.empty() ? std::nullopt : std::optional(write(news));
   }
 
-  // Takes places for these members. Returns no value if they have all of them. If one is not free,
-  // gives all back, so that no other run waits for them, and says for what the plan waits.
+  // Takes places for these members. Returns no value if they have all places already. If a place is
+  // not free, gives back all that the plan has, so that no other rollout or plan waits for them,
+  // and notes for which places the plan waits.
   std::optional<PlanDecision> take_places(const std::vector<std::string>& nodes) {
     if (!needs_places()) return std::nullopt;
     const std::size_t room = operations_max - transaction_.compares.size() - 2;
@@ -250,8 +251,9 @@ class PlanDecider {
 
   // ---- the end of a plan
 
-  // Returns whether stopped members may start the old version again: no member may have begun
-  // `act`, and the member that migrates must have changed nothing or not have begun.
+  // Returns whether stopped members may start the old version again. They may if no member has
+  // begun `act`, and the member that migrates has not begun or has reported that it changed
+  // nothing.
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
     if (plan_.lock.empty()) return true;
@@ -310,7 +312,7 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // Writes the desired version of the plan's component, which nodes then follow again.
+  // Writes the desired version of the plan's component. From now on, nodes follow it again.
   void put_desired(const std::string& version, const std::string& digest) {
     const Desired desired{
         .version = version, .digest = digest, .why = "plan/" + view_.name, .trace = plan_.trace};

@@ -27,9 +27,9 @@
 //
 // Every transaction compares the driver's key and the plan, and writes the plan. A transaction that
 // lets members begin something also compares that `stop` is absent, unless the members have stopped
-// for the step already: they would not work while they wait. A transaction that stops the plan
-// compares the record of the lock's holder, so that the driver knows whether the holder has begun
-// to act.
+// their services for the step already: they would be down while they wait. A transaction that stops
+// the plan compares the record of the lock's holder, so that the driver knows whether the holder
+// has begun to act.
 #pragma once
 
 #include <map>
@@ -85,7 +85,7 @@ struct PlanFacts {
   Revision fence = 0;
   const Budgets* budgets = nullptr;  // the cell's budgets; null: the plan needs no places
   Opening window = {};               // whether the windows let the plan begin
-  // the wait that the plan is in, from the last PlanDecision
+  // what the plan waits for, from the last PlanDecision
   std::string waits_for = {};
   Ms since = 0;
 };
@@ -95,13 +95,15 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  std::string waits_for = {};  // the wait that the plan is in; goes into the next PlanFacts
+  // What the plan waits for; the caller passes it in with the next PlanFacts.
+  std::string waits_for = {};
   Ms since = 0;
 };
 
 // Returns whether the members of this plan need places. `budgets` may be null: there are none.
 [[nodiscard]] bool needs_places(const Plan& plan, const Budgets* budgets);
-// Returns why the plan may not do this step while the cell has budgets, and how it could be done.
+// Returns why the budgets of the cell do not allow this step of the plan, and what a person could
+// change to allow it.
 [[nodiscard]] std::string over_budget_text(const std::string& step, const Budgets& budgets);
 
 // Returns the longest time that the plan may take. The plan begins only if the windows of all

@@ -1,5 +1,5 @@
-// A new plan: decides whether the plan that a person has written can run, and writes its records to
-// the store.
+// Decides whether a new plan that a person has written can run, and writes its records to the
+// store.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,8 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 // Returns why the plan cannot run, or no value if it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// The records that must not change until the plan begins: their revisions, and the desired version.
+// The state of the records that must not change until the plan begins: revisions and the desired
+// version.
 struct PlanGround {
   Revision release = 0;        // release of the plan's component; 0: the plan has none
   Revision agent_release = 0;  // release of fleet-agent, if the plan names one

@@ -25,8 +25,8 @@ class PlanTask {
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
-  // Called when the store denies a write. Returns false, so that driving ends: nobody can undo half
-  // a plan. The members wait until a driver goes on with the plan.
+  // Called when the store denies a write. Returns false, so that driving ends, since half a plan
+  // cannot be undone automatically. The members wait until a driver continues with the plan.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 

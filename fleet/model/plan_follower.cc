@@ -45,7 +45,8 @@ class Follower {
     if (own_.phase == MemberPhase::rebooting) return reboot();
     switch (step().kind) {
       case StepClass::any:
-        // If only some members have places, the lock is the last member that has.
+        // If not all members may run the step yet, `lock` names the last one that may, in the order
+        // of names.
         if (!plan_.lock.empty() && facts_.node > plan_.lock) return NothingToDo{};
         return check_and_begin();
       case StepClass::one_at_a_time:
@@ -112,7 +113,7 @@ class Follower {
     if (!facts_.began_to_act) return NothingToDo{};
     if (!is_done(HookVerb::reboot)) return hook(HookVerb::reboot);
     if (status(HookVerb::reboot) != 0) return fail_of(HookVerb::reboot);
-    return NothingToDo{};  // the machine is about to go down: does nothing more
+    return NothingToDo{};  // the machine is about to reboot
   }
 
   // ---- when the plan stops
@@ -134,7 +135,7 @@ class Follower {
     return write(MemberPhase::halted);
   }
 
-  // ---- steps to take
+  // ---- the possible next steps
 
   [[nodiscard]] FollowerStep hook(HookVerb verb) const {
     return RunHook{step().hook, verb, step().name, plan_.version, step().timeout_ms};

@@ -1,5 +1,5 @@
-// Decides what a member of a plan does next, from the plan, from the member's own record, and from
-// the hooks that this process has run for the step.
+// Decides what a member of a plan, that is a node that takes part in it, does next: from the plan,
+// from the member's own record, and from the hooks that this process has run for the step.
 //
 //     phase         what the member does while the plan runs, if the plan is at the member's step
 //     no record     records that it takes part, and its version; again after its own upgrade
@@ -10,15 +10,16 @@
 //                   if it migrates: runs `migrate`, and is then `migrated`
 //
 // Before a member acts, it records that it acts. That transaction compares the plan, and that this
-// instance acts for the node. So if the plan is stopped at this moment, the member does not begin.
-// If fleet-agent was killed while it acted, the next process reports `interrupted`. If it was
-// killed in another phase, the next process repeats what that phase asks for. If `check` ends with
-// status 1 to 125, the step is skipped. If `check` cannot be run, or is killed, the step fails.
+// instance acts for the node. So if a person stops the plan at this moment, the member does not
+// begin. If fleet-agent was killed while it acted, the next process reports `interrupted`. If it
+// was killed in another phase, the next process repeats what that phase asks for. If `check` ends
+// with status 1 to 125, the step is skipped. If `check` cannot be run, or is killed, the step
+// fails.
 //
-// By the exit status 76, `act` asks for a reboot. The member records that, with the id of the
-// present boot. The process that has written this record orders the reboot, once. If another
-// process finds the record in the same boot, it waits for the reboot, and does not order another.
-// After the reboot, `start` and `post` follow.
+// If the hook `act` exits with status 76, it asks for a reboot. The member records that, with the
+// id of the present boot. The process that has written this record orders the reboot, once. If
+// another process finds the record in the same boot, it waits for the reboot, and does not order
+// another. After the reboot, `start` and `post` follow.
 //
 // When the plan stops, a member that acts finishes its `act` first. If a member has stopped for a
 // step in which no `act` has begun, it runs `start`, and is `resumed`. Every other member stays as
@@ -56,8 +57,8 @@ struct FollowerFacts {
   std::string version = {};  // version of its fleet-agent
   std::string boot = {};     // the id of this boot of the machine
   Revision active = 0;       // revision of the record `active`; 0 if it does not name this instance
-  // For the step and phase in the member's record: the exit statuses of the hooks that this process
-  // has run.
+  // The exit statuses of the hooks that this process has already run for the step and phase in the
+  // member's record.
   std::map<HookVerb, int> done = {};
   bool began_to_act = false;  // this process has written the present phase, `acting` or `rebooting`
   std::string output = {};    // the last line of the last hook's output

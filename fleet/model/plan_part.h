@@ -1,9 +1,10 @@
-// A member's part in one plan, as a state machine around plan_follower.h. It runs one hook or
-// writes one transaction at a time, and remembers what this process itself has begun.
+// Executes a node's part in one plan, as a state machine around the decisions of plan_follower.h.
+// Runs one hook or writes one transaction at a time, and remembers what this process itself has
+// begun.
 //
-// If the answer to a transaction was lost, the next reading of the member's record shows whether it
-// was written: only the acting instance writes this record. So if the record has the contents that
-// were sent, that transaction has written them.
+// If the answer to a transaction was lost, the next reading of the member's record shows whether
+// the transaction was committed. Only the acting instance writes this record, so if it has the
+// contents that were sent, that transaction has written them.
 #pragma once
 
 #include <optional>
@@ -62,7 +63,7 @@ class PlanPart {
   std::optional<PlanMember> unknown_;  // the record in a transaction whose outcome is unknown
   bool looks_ = false;                 // waits for a reading that shows the outcome of `unknown_`
   std::optional<Basis> refused_;       // the records on which a refused write was decided
-  // Revision of this process's last write; earlier readings are outdated.
+  // Revision of this process's last write. A reading from before this revision is outdated.
   Revision written_ = 0;
   Revision as_of_ = 0;  // revision of the last reading of the member's record
 };

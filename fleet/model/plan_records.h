@@ -29,7 +29,7 @@ enum class PlanState {
   unknown,
   created,  // not all records of the plan are written yet
   running,
-  stopping,  // there was an error; members stop when they can
+  stopping,  // there was an error; each member stops when it can
   halted,    // the plan has failed; a person has to `recover` it
   aborted,   // the plan has failed and changed nothing: all work again
   completed,
@@ -60,10 +60,11 @@ struct Plan {
   PlanState state = PlanState::created;
   std::string previous = {};  // the desired version before the plan, to go back to
   std::string previous_digest = {};
-  std::int64_t step = 0;  // the step that members may do now, counted from 1; 0: none yet
+  std::int64_t step = 0;  // the step that may run now, counted from 1; 0: no step yet
   bool acting = false;    // for `together`: `act` may begin; for `once`: the step is done
   bool back = false;      // the plan stops before any `act`: stopped members start again
-  // The only member that may act or migrate now; for `any`, the last of the members that may.
+  // The member that may act or migrate now, and no other. For a step `any`: all members up to this
+  // one, in the order of names, may run the step.
   std::string lock = {};
   std::string error = {};  // the first error of the run
   bool ignore_window = false;

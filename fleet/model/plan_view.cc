@@ -65,8 +65,9 @@ void PlanView::take_all(const Reading& reading) {
 
 namespace {
 
-// Returns the transactions that erase the plan's records. Each compares the plan's own record,
-// which the last one erases: as long as that record exists, something is still to be erased.
+// Returns the transactions that erase the plan's records. Each compares the plan's own record, and
+// the last one erases it. So as long as the plan's own record exists, other records may still have
+// to be erased.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
   erases.push_back({.key = key_below(key), .subtree = true});

@@ -1,7 +1,7 @@
-// Two cereal archives, which read and write one record in JSON. If a member is absent, the value in
-// memory stays as it was; an unknown member is ignored. If a member has the wrong type or occurs
-// twice, the reader refuses the whole record, which must be damaged. agent-protocol parses the
-// JSON.
+// Two archives for the serialisation library cereal: one reads a record in JSON, the other writes
+// it. If a member is absent, the value in memory stays as it was; an unknown member is ignored. If
+// a member has the wrong type or occurs twice, the reader refuses the whole record, which must be
+// damaged. agent-protocol parses the JSON.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -104,8 +104,8 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
   std::optional<std::string> refusal_;
 };
 
-// Writes members in their order, on one line. Leaves out `false` and an empty text, list or map: a
-// reader takes an absent member for these.
+// Writes members in their order, on one line. Leaves out members that are `false` or an empty text,
+// list or map: for an absent member, a reader uses just this value.
 class RecordWriter : public cereal::OutputArchive<RecordWriter> {
  public:
   RecordWriter() : cereal::OutputArchive<RecordWriter>(this) {}

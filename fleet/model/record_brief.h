@@ -1,5 +1,5 @@
-// Shortens texts and lists of names that come from others to the lengths that a record may have. So
-// a text of a node, a hook or a person cannot make a record too long for the store.
+// Shortens texts and lists of names to the lengths that a record may have. So a text that comes
+// from a node, a hook or a person cannot make a record too long for the store.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,8 @@ constexpr std::size_t list_element_bytes = 3;
 void keep_first(std::vector<std::string>& texts, std::size_t count_max, std::size_t bytes_max) {
   if (texts.size() > count_max) texts.resize(count_max);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    // If fewer bytes are left, a text would show only its first letters, so it is left out.
+    // The shortest part of a text that is kept. With fewer bytes, only its first letters would be
+    // left, so the text is dropped.
     constexpr std::size_t least_bytes = 16;
     if (bytes_max < least_bytes) return texts.resize(i);
     texts[i] = brief(texts[i], bytes_max - list_element_bytes);

@@ -19,7 +19,7 @@ inline constexpr std::size_t capsule_lines_max = 8;
 inline constexpr std::size_t capsule_differs_max = 6;
 
 // Keeps the first capsule and drops all others. In the capsule, keeps the newest lines and the
-// first differences. A number out of its range becomes the one that stands for an unknown value.
+// first differences. A number out of its range is replaced by the number that means "unknown".
 void cut_evidence(std::vector<Capsule>& evidence);
 
 }  // namespace fleet

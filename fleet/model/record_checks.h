@@ -1,5 +1,5 @@
-// The checks of which the rules for records consist (record_rules.cc): each returns the fault that
-// it has found, or cuts a text that is too long.
+// Single checks, from which record_rules.cc builds the rules for records. Each check returns the
+// fault that it has found, or cuts a text that is too long.
 #pragma once
 
 #include <algorithm>

@@ -97,8 +97,8 @@ Result<Record> read_record(std::string_view text) {
 template <class Record>
 std::string write_record(const Record& record) {
   Record written = record;
-  // Cuts texts and lists that are too long. put_right() may also find wrong names, but those were
-  // checked before.
+  // Cuts texts and lists that are too long. put_right() may also report wrong names, but names were
+  // checked before, so its result is ignored.
   static_cast<void>(put_right(written));
   RecordWriter archive;
   archive.write_member("v", std::int64_t{records_version});

@@ -1,6 +1,6 @@
-// Turns a record into its text in the store, and back. Others write the texts that are read: newer
-// or older programs, broken or hostile ones. Each text becomes a record or a Refusal with the
-// reason, and never a part of a record.
+// Turns a record into its text in the store, and back. A text that is read may come from a newer or
+// older program, or from a broken or hostile one. It becomes either a whole record, or a Refusal
+// with the reason.
 //
 // A text is accepted if it is one JSON object in UTF-8 of at most 64 KiB, nested at most 16 deep
 // (which is checked before it is parsed), whose member `"v"` is absent or 1. An unknown member is

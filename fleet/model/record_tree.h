@@ -1,5 +1,6 @@
-// A JSON value as a tree, for texts that are not records: those that people and other programs send
-// and get. agent-protocol parses the bytes, and limits their size.
+// Parses JSON into a tree. Used for texts that are not records of the store, such as those that
+// people and other programs send. The parser of agent-protocol reads the bytes, and limits their
+// size.
 #pragma once
 
 #include <cstddef>

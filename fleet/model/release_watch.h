@@ -1,5 +1,5 @@
-// Chooses which of the releases that a source (a repository on GitHub, for example) lists is taken:
-// by their tags, the wanted channel and the order of versions.
+// Chooses one of the releases that a source (a repository on GitHub, for example) lists: by their
+// tags, the wanted channel and the order of versions.
 #pragma once
 
 #include <compare>
@@ -37,7 +37,7 @@ enum class Channel { production, staging };
 // The state of a component whose source is watched.
 struct WatchState {
   std::string current = {};  // the newest version in use so far, or empty
-  bool under_way = false;    // a rollout runs, or nodes are still to run the desired version
+  bool under_way = false;    // a rollout runs, or some nodes do not run the desired version yet
   bool halted = false;       // the last change failed, and a person has to decide
 };
 

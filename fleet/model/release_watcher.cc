@@ -46,8 +46,9 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
     const auto rollout = read_record<Rollout>(at.value);
     if (!rollout || rollout.value().terms.component != component) return;
     const Rollout& one = rollout.value();
-    // No controller continues to write a rollout that is half written, so it does not count. The
-    // controller that takes the release begins the rollout anew.
+    // A rollout whose records are only half written does not count as under way, since no
+    // controller continues to write it. The controller that follows the source begins the rollout
+    // anew.
     if (one.state == RolloutState::created && one.who == watch_who) return;
     take_version(state, one.terms.version);
     if (!is_over(one.state)) state.under_way = true;
@@ -132,8 +133,9 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
   return rest;
 }
 
-// Returns a line for the log about versions that no release may have, or an empty text. The line is
-// returned only once for the same versions, not at each question to the source.
+// Returns a line for the log about versions in the source's list that no release may have, or an
+// empty text. For the same versions, the line is returned only once, and not after each query to
+// the source.
 std::string ReleaseWatcher::complaint_of(const std::string& component,
                                          const std::vector<FoundRelease>& releases) {
   std::vector<std::string> refused;

@@ -1,7 +1,7 @@
 // Follows sources of releases, and does with a new release what the settings say: publishes it,
 // makes it the desired version, or rolls it out. Only the controller that writes the history does
-// so, and each transaction compares that it still does. Pure: next() returns a question to a source
-// as a step, and the caller passes in the answer.
+// so, and each transaction compares that it still does. Pure: if a source has to be queried, next()
+// returns this as a step, and the caller queries it and passes in the answer.
 //
 // A release that was tried once is never tried again automatically. If something is under way, or
 // the last rollout that began here has failed, nothing begins: a person has to continue by a
@@ -27,8 +27,8 @@ namespace fleet {
 
 using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 
-// The name in `who`, in place of a person's, of a rollout that a controller has begun for a new
-// release.
+// The text that stands in `who`, in place of a person's name, in the record of a rollout that a
+// controller has begun for a new release.
 inline constexpr std::string_view watch_who = "watch";
 
 // Returns the state of a component whose source is watched, from the records of the cell.
@@ -80,7 +80,7 @@ class ReleaseWatcher {
     std::optional<Release> release = {};  // the release with its manifests
     std::optional<Rollout> wanted = {};   // the rollout that is being written
     RolloutDraft draft = {};
-    std::string refused = {};  // the versions that the last line of the log called unfit
+    std::string refused = {};  // the invalid versions that were logged last
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,

@@ -51,9 +51,9 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. The line of a run in history/ has the texts of the run, cut to the
-// lengths that a record may have. So the texts are cut here in the same way, to find out whether
-// the run has its line already.
+// Notes a run that has ended. Texts in a run's line in history/ were cut to the lengths that a
+// record may have. So the run's texts are cut here in the same way, before they are compared to
+// find out whether the run has its line already.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;
@@ -117,7 +117,7 @@ std::optional<Transaction> Retention::next(const CellSettings& settings,
   return erase_lines();
 }
 
-// Writes a line for each run that has ended and has none yet.
+// Writes a line in history/ for each run that has ended and has no line yet.
 std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   const std::uint64_t last = lines_.empty() ? 0 : lines_.rbegin()->first;
   Transaction transaction{.compares = {{.key = key_of(KeyKind::history, {}, last + 1)}}};
@@ -135,8 +135,8 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   return transaction;
 }
 
-// Erases the oldest lines. If a run still has its records, its line is kept, since otherwise it
-// would be written again.
+// Erases the oldest lines of history/. If a run still has its own records, its line is kept, since
+// it would otherwise be written again.
 std::optional<Transaction> Retention::erase_lines() const {
   std::set<std::uint64_t> needed;
   for (const auto& [subject, run] : ended_) {
@@ -157,8 +157,8 @@ std::optional<Transaction> Retention::erase_lines() const {
 
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
-  // If several rollouts to the highest version have ended, only the last of them is needed: the one
-  // whose line in the history has the highest number.
+  // If several rollouts to the highest version have ended, only the last of them is kept: the one
+  // whose line in history/ has the highest number.
   const auto number_of = [this](const Ended& one) {
     const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;
@@ -175,7 +175,8 @@ bool Retention::is_needed(const std::string& subject, const Ended& run) const {
                      [&name](const std::string& plan) { return name.starts_with(plan + "."); });
 }
 
-// Erases one run that ended before `oldest` and is not one of the last runs of its group.
+// Erases one run that ended before the time `oldest`, and is not one of the last runs of its group,
+// which are kept.
 std::optional<Transaction> Retention::erase_run(const std::string& oldest) const {
   std::map<std::string, std::vector<std::uint64_t>> groups;
   std::map<std::uint64_t, std::string> subjects;

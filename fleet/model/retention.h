@@ -1,8 +1,9 @@
-// Decides which records of ended rollouts and plans are kept, and which are erased.
+// Decides which records of ended rollouts and plans are kept, and which are erased. In this file, a
+// run is one execution of a rollout or plan.
 //
-// As soon as a run has ended, one line about it is written to history/: what it ran, how it ended,
-// and who began it. Its own records are erased when its end is longer ago than the setting `keep`
-// says. Records that somebody may still need are kept:
+// As soon as a run has ended, one line about it is written to the record history/NUMBER: the
+// release, how the run ended, and who began it. The run's own records are erased when its end is
+// longer ago than the setting `keep` says. Records that somebody may still need are kept:
 //
 //     the last 20 rollouts of each component, and the last 20 plans
 //     the rollout of a component's highest version: a controller that watches releases must not
@@ -50,7 +51,8 @@ class Retention {
   // A rollout or a plan that has ended. In a map its key is its subject, such as `rollout/r1`.
   struct Ended {
     Revision revision = 0;
-    // The group of which the last runs are kept: one component's rollouts, or all plans.
+    // The group that the run belongs to: the rollouts of one component, or all plans. The last runs
+    // of each group are kept.
     std::string group = {};
     std::string version = {};  // the version of a rollout; empty for a plan
     PastRun line = {};

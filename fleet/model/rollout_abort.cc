@@ -67,8 +67,8 @@ std::string RolloutDecider::why_abort() const {
 }
 
 // Returns the reason to abort a rollout whose batch has no record. All batches are written before a
-// rollout begins. So the record was lost, and nobody knows which nodes were meant, or somebody has
-// changed the number of batches.
+// rollout begins. So either the record was lost, and it is unknown which nodes were meant, or
+// somebody has changed the number of batches.
 std::string RolloutDecider::no_batch() const {
   return "batch " + std::to_string(view_.rollout->batch + 1) + " of " +
          std::to_string(view_.rollout->batches) + " is not there, or has no nodes";
@@ -102,8 +102,8 @@ What RolloutDecider::abort() {
   return Write{writer.transaction(), "is undone: " + view_.rollout->reason};
 }
 
-// Records that a node keeps what it has: a node that has begun nothing, and with --leave also one
-// that has begun.
+// Records that a node keeps the version that it runs. This is done for a node that has begun
+// nothing, and with --leave also for a node that has begun.
 std::optional<What> RolloutDecider::leave_untouched() {
   const bool leave = view_.rollout->order == RolloutOrder::abort_and_leave;
   RolloutWriter writer(view_, facts_);

@@ -82,9 +82,9 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // A node that has not soaked by `soaked_by` has failed: soon afterwards, the node that began
-  // first would go back by itself, unless it is confirmed. To soak in time, a node must begin its
-  // soak by `applied_by`.
+  // A node that has not soaked at the time `soaked_by` has failed. Shortly after that time, the
+  // first node of the batch would go back by itself if it is not confirmed, so the batch cannot
+  // wait longer. To soak in time, a node must begin its soak before `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {

@@ -1,5 +1,5 @@
-// The batch under way, and the state of each of its nodes at one moment. The state depends on the
-// node's records, and on whether its time to answer is over.
+// Describes the batch under way: the state of each of its nodes at one moment. The state follows
+// from the node's records, and from whether the node's time to answer is over.
 #pragma once
 
 #include <functional>
@@ -21,25 +21,27 @@ class RolloutBatchNow {
     Stand stand = {};
     std::optional<Ms> answer_by = {};  // the time limit for an answer; no value: none is awaited
     bool undoes = false;               // an undo of the rollout is under way
-    bool is_unjudged = false;          // the node was ordered to go back since there was no verdict
+    bool is_unjudged = false;          // the node had to go back since there was no verdict in time
   };
 
-  // Finds out for which steps the batch waits now. If a wait begins, notes the time in `marks`.
+  // Finds out which answers of nodes the batch waits for now. If such a wait begins, notes the time
+  // in `marks`.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
-  // Returns the nodes that have gone back, in this course of the batch, since there was no verdict.
+  // Returns the nodes that have gone back in this run of the batch, since the judge or a gate gave
+  // no verdict.
   [[nodiscard]] std::vector<std::string> unjudged() const;
   // Returns whether the batch has begun: a node is moving, or no node is still to begin.
   [[nodiscard]] bool has_begun() const;
   // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
-  // Returns the time within which all nodes of the batch begin a step. delay_of() returns how long
-  // after the first node this node begins.
+  // Returns how long after the first node of the batch the last one begins a step. delay_of()
+  // returns this delay for one node.
   [[nodiscard]] Ms spread() const { return spread_; }
   [[nodiscard]] Ms delay_of(const std::string& id) const;
 

@@ -26,8 +26,7 @@ class RolloutDecider {
   [[nodiscard]] const RolloutMarks& marks() const { return marks_; }
 
  private:
-  // Returns the times at which waits for this batch began. If the batch is another one than before,
-  // no wait has begun.
+  // Returns the times at which waits for this batch began. For a new batch, no wait has begun.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;
@@ -58,9 +57,9 @@ class RolloutDecider {
   What end_batch();
   What pause_unjudged(const Ids& nodes);
   What complete();
-  // Ends the rollout, or lets it bake first. If no node has kept the version, the rollout does not
-  // end as completed, even if fewer nodes have failed than are allowed to. Returns a message for
-  // people.
+  // Ends the rollout, or lets it bake (be judged for some more time) first. If no node has kept the
+  // version, the rollout does not end as completed, even if fewer nodes have failed than are
+  // allowed to. Returns a message for people.
   std::string end(Rollout& rollout) const;
   // Waits until the bake has passed, or the version turns out to be worse.
   What bake();
@@ -69,8 +68,8 @@ class RolloutDecider {
 
   // ---- nodes go back: see rollout_abort.cc
 
-  // Waits for the judge and the gates, or orders the batch to go back. If one of its nodes has that
-  // order, the whole batch gets it.
+  // Waits for the verdicts of the judge and the gates, or orders the batch to go back. If one node
+  // of the batch has been ordered to go back, all others are, too.
   std::optional<What> go_back_unjudged(const Ids& ready);
   // Returns the next step if a gate says worse, a gate's answer is new, or the batch has to wait
   // for gates or judge. Returns no value if the batch may be confirmed, or if it has waited for as
@@ -88,8 +87,8 @@ class RolloutDecider {
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();
-  // Records that a node keeps what it has: a node that has begun nothing, and with --leave also one
-  // that has begun.
+  // Records that a node keeps the version that it runs. This is done for a node that has begun
+  // nothing, and with --leave also for a node that has begun.
   std::optional<What> leave_untouched();
   [[nodiscard]] bool undoes() const { return is_undoing(view_); }
   What undo();

@@ -43,8 +43,7 @@ What RolloutDecider::decide() {
   return Wait{};
 }
 
-// Returns the times at which waits for this batch began. If the batch is another one than before,
-// no wait has begun.
+// Returns the times at which waits for this batch began. For a new batch, no wait has begun.
 RolloutMarks RolloutDecider::marks_of(const RolloutView& view, const DriverFacts& facts) {
   const std::int64_t turn = turn_of(*view.rollout);
   return facts.marks.batch == turn ? facts.marks : RolloutMarks{.batch = turn};
@@ -109,7 +108,8 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   return Write{writer.transaction(), ""};
 }
 
-// Asks nodes of the control for their health. The records have the lease of the batch's commands.
+// Asks nodes of the control group for their health. The records have the lease of the batch's
+// commands.
 What RolloutDecider::ask_control(RolloutWriter& writer) const {
   for (const std::string& id : facts_.controls) {
     if (!writer.has_room()) break;
@@ -186,8 +186,8 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
   if (!answer.impossible.empty()) {
-    // An undo does not pause, since nobody may be there to resume it. It waits until somebody makes
-    // the budget larger.
+    // An undo does not pause, since perhaps nobody is there to resume it. It waits for places until
+    // somebody makes the budget larger.
     if (undoes()) return give_places_back(nodes, answer.impossible);
     return pause("more nodes of the batch than places: " + answer.impossible);
   }
@@ -198,8 +198,8 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   return Write{writer.transaction(), ""};
 }
 
-// Gives back the places of these nodes, so that a run that waits never keeps another run waiting.
-// Writes into the rollout's record for which places it waits.
+// Gives back the budget places of these nodes, so that a rollout that waits for more places does
+// not keep other rollouts waiting. Notes in the rollout's record for which places it waits.
 What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
   RolloutWriter writer(view_, facts_);
   bool is_news = view_.rollout->waits_for != brief(waits_for);
@@ -231,7 +231,7 @@ What RolloutDecider::wait_for_answers() const {
   return Wait{batch_.first_answer_by()};
 }
 
-// Pauses a rollout whose batch was not judged. If somebody resumes the rollout, the same batch is
+// Pauses a rollout whose batch got no verdict. If somebody resumes the rollout, the same batch is
 // done again.
 What RolloutDecider::pause_unjudged(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
@@ -281,7 +281,7 @@ std::string RolloutDecider::end(Rollout& rollout) const {
     return one.second.node.stage == NodeStage::confirmed;
   });
   rollout.order = RolloutOrder::none;
-  // the reason named the gates that the bake has waited for
+  // the reason may still name the gates for which the bake has waited
   if (rollout.state == RolloutState::baking) rollout.reason.clear();
   const bool bakes = is_kept && terms().bake_ms > 0 && rollout.state != RolloutState::baking;
   rollout.state = bakes ? RolloutState::baking : RolloutState::completed;

@@ -7,8 +7,9 @@
 //     some preparing                waits for them, at most prepare_ms
 //     all prepared or ended         takes places of the cell's budgets (budgets.h) for all of them;
 //                                   if some are not free, gives back the others, and waits. Then
-//                                   asks the control for its health, and orders `apply` (`stop`
-//                                   must be absent)
+//                                   asks the control group (nodes with the old version, for
+//                                   comparison) for its health, and orders `apply` (`stop` must be
+//                                   absent)
 //     some applying                 waits until all report `soaked`; a node that has not soaked
 //                                   when the first node must be confirmed has failed
 //     all soaked or ended           asks the gates, and waits for them and for the judge, at most
@@ -62,13 +63,14 @@ namespace fleet {
 
 // How long a node may take to fetch and verify a release. Links may be slow.
 inline constexpr Ms prepare_ms = 600'000;
-// The order to confirm is given at the latest this long before the first node would go back by
+// The order to confirm is given no later than this time before the first node would go back by
 // itself.
 inline constexpr Ms confirm_margin_ms = 30'000;
 // How long a driver waits for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
 inline constexpr Ms rollback_ms = 300'000;
-// How often the record notes, in the course of a bake, how much of the bake has passed.
+// How many times in a bake the rollout's record is updated with the part of the bake that has
+// passed.
 inline constexpr std::int64_t bake_notes = 10;
 // The limit for a rollout's name. The id of a command, such as NAME.rollback.NUMBER, has at most 64
 // bytes.
@@ -92,8 +94,8 @@ struct RolloutMarks {
   bool operator==(const RolloutMarks&) const = default;
 };
 
-// The lease for the commands of one step of a batch. When it ends, a command that was not begun
-// must not be begun any more.
+// The lease for the commands of one step of a batch. When the lease ends, the commands vanish, so a
+// command that no node has begun cannot be begun any more.
 struct StepLease {
   std::int64_t batch = -1;
   RolloutStep step = RolloutStep::prepare;
@@ -115,7 +117,7 @@ struct DriverFacts {
   bool is_worse = false;                   // the findings show that the new version is worse
   // Why the batch must still wait for the judge; empty if it need not wait.
   std::string unjudged = {};
-  // The nodes of the control that have to be asked for their health before the batch begins.
+  // The nodes of the control group that have to be asked for their health before the batch begins.
   std::vector<std::string> controls = {};
   std::optional<GateRound> gates = {};  // the last round of questions to the gates
   const Budgets* budgets = nullptr;     // the cell's budgets; null: the rollout takes no places

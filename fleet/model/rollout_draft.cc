@@ -150,7 +150,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.compares.push_back(
         {.key = key_of(KeyKind::release, {wanted.terms.component, wanted.terms.version}),
          .revision = release});
-    // A plan of this name would have the same driver's key.
+    // A plan of the same name would need the same key driver/NAME.
     transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});
     transaction.compares.push_back({.key = key_of(KeyKind::stop)});
     rollout.state = RolloutState::created;

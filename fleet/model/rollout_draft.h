@@ -1,5 +1,5 @@
-// Plans a rollout before anything is written: which nodes it has, in which batches, or why it must
-// not begin. With `--dry-run`, nothing more is done.
+// Makes the draft of a rollout before anything is written: its nodes and batches, or the reason why
+// it must not begin. With `--dry-run`, nothing more is done.
 #pragma once
 
 #include <map>

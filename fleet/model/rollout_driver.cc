@@ -54,15 +54,15 @@ void RolloutTask::take_all(const Reading& reading) {
   judge_.take_all(reading);
 }
 
-// Returns whether the batch may begin a step. The windows of its nodes must stay open until the
-// nodes would go back by themselves, when the batch has ended in any case.
+// Returns whether the batch may begin a step. The maintenance windows of its nodes must stay open
+// until the nodes would go back by themselves: by then, the batch has ended in any case.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
-// Lets the judge look at the nodes. If the order of the nodes is not random, the judge's verdict is
-// shown to people, and decides nothing.
+// Updates the judge's view of the nodes. If the nodes do not come in a random order, the judge's
+// verdict is only shown to people.
 void RolloutTask::ask_judge(Ms now) {
   judge_.look(view_, now);
   facts_.judge = judge_.news();

@@ -28,8 +28,8 @@ class RolloutTask {
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);
   void take_gates(const GatesAnswered& event);
-  // Called when the store has denied a write. The next step then aborts the rollout. Returns false
-  // if the store has denied the write of that abort, too.
+  // Called when the store has denied a write. The next step then aborts the rollout. Returns false,
+  // so that driving ends, if the store has denied the write of this abort, too.
   [[nodiscard]] bool deny(const std::string& reason);
   [[nodiscard]] std::string words(Ms now) const;
 

@@ -33,8 +33,8 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   const bool is_late = is_ours && !round->is_answered && now >= round->asked_at + gate_round_ms;
   if (!is_ours || (!round->is_answered && !is_late)) {
     all.is_to_ask = !is_ours;
-    // As long as this round has no answers, the answers of the round before tell why the batch
-    // waits.
+    // As long as this round has no answers, show those of the round before as the reason why the
+    // batch waits.
     for (const std::string& gate : gates) {
       const auto stand = is_ours ? found_in(round->before, gate) : std::nullopt;
       if (stand && stand->says != GateSays::well) add(all.not_known, *stand);

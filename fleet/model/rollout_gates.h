@@ -1,9 +1,10 @@
 // Decides when a rollout's driver asks the gates, and what their answers mean for the batch. Pure:
 // gate_answer.h says what one answer means.
 //
-// A round asks all gates of the rollout at once. The first round begins when all nodes of a batch
-// have soaked. Further rounds follow until the batch is confirmed. For that, all gates must say
-// well in one round that is not too old. If one gate says worse, the rollout is aborted. If no
+// A gate is a measurement outside the fleet, such as a query to Prometheus, that can stop a
+// rollout. A round asks all gates of the rollout at once. The first round begins when all nodes of
+// a batch have soaked. Further rounds follow until the batch is confirmed. For that, all gates must
+// say well in one round that is not too old. If one gate says worse, the rollout is aborted. If no
 // answers come in time, the gates' verdict is not known.
 #pragma once
 
@@ -21,8 +22,8 @@ namespace fleet {
 inline constexpr Ms gate_again_ms = 10'000;
 // The time limit for the answer of a gate; then its question is broken off.
 inline constexpr Ms gate_answer_ms = 10'000;
-// If no answers have come after this time, the round is over. The time is longer than the limit for
-// one answer.
+// If no answers have come within this time, the round is over. The time is longer than the limit
+// for the answer of one gate.
 inline constexpr Ms gate_round_ms = 30'000;
 
 // The last round of questions. The round is not in the store, so another driver asks anew.
@@ -40,7 +41,7 @@ struct GateRound {
 struct GatesNow {
   std::string worse = {};       // which gates say worse, and why
   std::string not_known = {};   // why nothing is known yet; empty if all gates say well
-  bool is_to_ask = false;       // true: a round has to begin now
+  bool is_to_ask = false;       // a round has to begin now
   std::optional<Ms> next = {};  // when the next round begins, or the present round is over
   std::vector<GateStand> stands = {};
 };

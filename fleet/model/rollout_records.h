@@ -24,10 +24,10 @@ constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
 }
 
-// Records have whole numbers only, so ratios and logarithms stand there in millionths.
+// Numbers in records are integers, so ratios and logarithms are written there in millionths.
 inline constexpr double million = 1e6;
 
-// The judge's terms without --alpha and --tolerate, in millionths.
+// The values of --alpha and --tolerate if they are not given, in millionths.
 inline constexpr std::int64_t alpha_default = 10'000;
 inline constexpr std::int64_t tolerate_default = 1'000'000;
 
@@ -64,10 +64,11 @@ struct RolloutTerms {
   std::int64_t judge_timeout_ms = 0;
   // The gates, by the names that --gate-prometheus or --gates give them.
   std::vector<std::string> gates = {};
-  std::int64_t bake_ms = 0;  // how long the rollout is still judged after its last batch
-  // The largest chance with which the judge stops a good version, over all its looks together.
+  std::int64_t bake_ms = 0;  // the bake: how long the judge watches on after the last batch
+  // The largest probability that the judge stops a good version, in the whole rollout.
   std::int64_t alpha_millionths = alpha_default;
-  // The ratio of failure rates, new nodes to the control, up to which a version is good.
+  // How many times the failure rate of the control group the nodes with the new version may have.
+  // Up to this ratio, the version counts as good.
   std::int64_t tolerate_millionths = tolerate_default;
 
   bool operator==(const RolloutTerms&) const = default;
@@ -152,12 +153,12 @@ struct Rollout {
   std::int64_t not_covered_count = 0;
   bool undo = false;                  // the abort is followed by an undo
   bool undo_now = false;              // the undo goes through all batches at once
-  bool wish_refused = false;          // refuse_wish() has run (rollout_writer.h)
+  bool wish_refused = false;          // the cell's desired version is marked as refused
   std::int64_t kept = 0;              // how many nodes could not be undone
   std::vector<GateStand> gates = {};  // the last answers of the gates
-  // How often the batch under way has gone back without a verdict.
+  // How many times the batch under way has gone back for lack of a verdict.
   std::int64_t again = 0;
-  std::int64_t baked_ms = 0;   // how much of the bake had passed when the driver last noted it
+  std::int64_t baked_ms = 0;   // how much of the bake has passed, as last noted
   std::string waits_for = {};  // the places of budgets that the batch under way waits for
   std::string driver = {};     // the controller that drives the rollout, or did so last
   std::string who = {};
@@ -174,8 +175,8 @@ struct RolloutBatch {
   bool operator==(const RolloutBatch&) const = default;
 };
 
-// How the nodes of a rollout do by one measure that the component gives of itself: a part of the
-// judge's record (judge_measures.h).
+// The comparison of a rollout's nodes by one measure that the component reports about itself: a
+// part of the judge's record (judge_measures.h).
 struct JudgedMeasure {
   std::string name = {};
   MeasureType type = MeasureType::unknown;
@@ -185,7 +186,7 @@ struct JudgedMeasure {
   std::int64_t batch = -1;  // the batch that was judged last, as turn_of() numbers it
   std::int64_t fresh = 0;   // nodes of the new version that were compared
   std::int64_t fresh_worse = 0;
-  std::int64_t control = 0;  // nodes of the control, at the batch judged last
+  std::int64_t control = 0;  // nodes of the control group, at the batch judged last
   std::string words = {};
 
   bool operator==(const JudgedMeasure&) const = default;
@@ -202,12 +203,13 @@ struct RolloutJudge {
   std::vector<std::int64_t> failed = {};  // the failed nodes, each as its short_place()
   std::int64_t batch = 0;                 // the batch under way, as turn_of() numbers it
   std::int64_t seen_ms = 0;               // how much of the batch's soak was seen, nodes times ms
-  std::int64_t control_ms = 0;            // the time of the control's nodes at risk, added up
+  std::int64_t control_ms = 0;            // the time of the control group's nodes at risk, added up
   std::int64_t bake_failed = 0;  // nodes of the new version that have failed during the bake
   std::int64_t bake_ms = 0;      // the times at risk of new nodes during the bake, added up
   std::string verdict = {};
   std::string words = {};
-  // The measures by which the rollout is judged. The control has chosen them at the first batch.
+  // The measures by which the rollout is judged. The control group has chosen them at the first
+  // batch.
   std::vector<JudgedMeasure> measures = {};
 
   bool operator==(const RolloutJudge&) const = default;
@@ -226,7 +228,7 @@ enum class NodeStage {
   failed,       // the old version is active, or will be again
   unconfirmed,  // the node went back since no `confirm` came, or did not answer `confirm`
   rolled_back,  // the node was ordered to go back, and has done so
-  left,         // the rollout has ended, and the node keeps what it has
+  left,         // the rollout has ended, and the node keeps its present version
   undone,       // the undo has brought back the earlier version
   kept,         // the undo could not bring back the earlier version
   // The node went back since the judge or a gate gave no verdict in time. The batch of the node is
@@ -273,7 +275,7 @@ struct RolloutNode {
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
   bool undo = false;                         // true: the last order belongs to an undo
-  // `again` of the rollout when the node got its last order
+  // the value of Rollout::again when the node got its last order
   std::int64_t again = 0;
   std::vector<Capsule> evidence = {};  // at most one: why the node has failed, beside `error`
 

@@ -11,8 +11,9 @@
 namespace fleet {
 namespace {
 
-// Without --max-failed, a rollout is not aborted before this many failures, nor before one failure
-// for each hundred nodes that have begun. Fewer failures say nothing about a version.
+// Without --max-failed, a rollout is aborted at `failures_min` failures at the earliest, and not
+// before one in `begun_for_a_failure` of the nodes that have begun has failed. Fewer failures may
+// be accidents.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -98,8 +99,8 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   }
   if (terms.confirm_ms != 0) return;
   // The first node of a batch waits for its confirmation while the other nodes begin, soak and are
-  // judged. Its limit for that wait must be long enough that it does not go back by itself
-  // meanwhile.
+  // judged. Its time limit for `confirm` must be longer than all that, so that it does not go back
+  // by itself meanwhile.
   const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
   const bool is_judged =
       waits_for_verdict(terms) || control_size(static_cast<std::int64_t>(nodes)) > 0;

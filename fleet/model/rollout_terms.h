@@ -41,7 +41,7 @@ inline constexpr std::int64_t alpha_max = 500'000;
 inline constexpr std::int64_t tolerate_min = tolerate_default;
 inline constexpr std::int64_t tolerate_max = 100'000'000;
 
-// Stands in the terms for a number that the person has left open.
+// The value in the terms that marks a number as not given by the person.
 inline constexpr std::int64_t unsaid = -1;
 
 // Returns terms in which batches, order, soak, max-failed and spread are open. Terms from the store
@@ -62,8 +62,8 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // if the text is no number from 0 to 1,000,000.
 [[nodiscard]] std::optional<std::int64_t> millionths_in(std::string_view text);
 
-// Returns --alpha and --tolerate as a text, and whether they have an effect in a rollout to `nodes`
-// nodes; an empty text if both have their default.
+// Returns a text with the values of --alpha and --tolerate, which also says whether they have an
+// effect in a rollout to `nodes` nodes. Returns an empty text if both have their default.
 [[nodiscard]] std::string judging_words(const RolloutTerms& terms, std::int64_t nodes);
 
 // Returns how long a node waits for `confirm` before it goes back. The time counts on the node's
@@ -73,11 +73,10 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // Returns how long a batch waits for its judge and its gates after its nodes have soaked.
 [[nodiscard]] std::int64_t judge_timeout_ms(const RolloutTerms& terms);
 
-// Returns after how many failures a rollout is aborted, if `begun` nodes have begun.
+// Returns the number of failures at which a rollout is aborted, if `begun` nodes have begun.
 [[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);
 
-// Returns how long a rollout with these batches takes at least, if each node does every step at
-// once.
+// Returns the shortest time that a rollout with these batches can take, if no node delays a step.
 [[nodiscard]] std::int64_t least_ms(const RolloutTerms& terms,
                                     const std::vector<std::vector<std::string>>& batches);
 

@@ -21,8 +21,8 @@ Record record_of(const std::string* text, std::string& damage) {
 }
 
 // Returns whether this rollout began the node's last upgrade, or, during its undo, whether the undo
-// began it. A batch that is done again uses higher numbers of attempts, so the node's upgrades from
-// before that do not count.
+// began it. If a batch is done again, its commands have higher attempt numbers, by which they
+// differ from those of the first time. So the node's upgrades of the first time do not count.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -72,8 +72,8 @@ Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
 
 Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   const bool answered = sight.answer.command == sight.node.command;
-  // The record of the upgrade counts before the answer: even if the answer was lost, the new
-  // version may be active.
+  // Look at the record of the upgrade before the answer to the command: even if the answer was
+  // lost, the new version may be active.
   const Stand stand = upgrade_stand(sight, view);
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
@@ -125,8 +125,8 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   return {Standing::waiting};
 }
 
-// Returns the state of a node that went back without a verdict: it begins anew if its batch is done
-// again.
+// Returns the state of a node that went back for lack of a verdict. Such a node begins anew if its
+// batch is done again.
 Stand again_stand(const NodeSight& sight, const RolloutView& view) {
   if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
   if (sight.node.again >= view.rollout->again) return {Standing::ended};
@@ -256,7 +256,7 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // A claim without a name counts as a claim nevertheless, so that the node gets no second one.
+    // A claim that names nobody still counts as a claim, so the node gets no second claim.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

@@ -62,11 +62,11 @@ struct RolloutView {
   void take_of_node(const ParsedKey& key, const std::string* text);
 };
 
-// The most times that an order is given. An order is given again if its outcome is unknown.
+// How many times an order is given at most. It is given again if its outcome is unknown.
 inline constexpr std::int64_t attempts_max = 3;
 
-// Returns a number that identifies the batch under way, for times, leases, gates and the judge. If
-// a batch is done again or undone, it has another number.
+// Returns a number that identifies the batch under way. Wait times, leases, gates and the judge
+// refer to a batch by this number. If a batch is done again or undone, it gets another number.
 [[nodiscard]] std::int64_t turn_of(const Rollout& rollout);
 
 // Returns whether an undo of the rollout is under way.
@@ -77,7 +77,7 @@ inline constexpr std::int64_t attempts_max = 3;
 
 // The state of a node of the batch, judged by its records alone and not by the time.
 enum class Standing {
-  waiting,      // the node has got no order yet
+  waiting,      // no order was given to the node yet
   claimed,      // another run or a person moves the node
   pending,      // the node has not answered its order yet
   ready,        // the node has prepared or soaked, and waits for its next order

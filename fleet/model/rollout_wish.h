@@ -17,13 +17,13 @@ enum class RolloutWish { pause, resume, abort, undo, undo_now };
 // Returns the reason of a pause or an abort that a person has ordered: `asked for by NAME`.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
 
-// Begins the undo of a rollout, with its last batch. The rollout must have ended, or end in the
-// same transaction.
+// Begins the undo of a rollout, starting with its last batch. The rollout must have ended, or must
+// end in the same transaction.
 void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // the new record; no value if nothing changes
-  // The order lets nodes begin something, unless `stop` exists.
+  // After the order, nodes may begin a step, unless the record `stop` exists.
   bool begins = false;
   std::string words = {};
 };

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The most writes that an order or an end of one node needs in a transaction, including the write
-// of the rollout's own record.
+// The number of writes that a transaction needs at most for one node, to give an order or to record
+// the node's end. Includes the write of the rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {
@@ -41,8 +41,8 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// Returns the node's record with the order for this step. With its first order, the record gets the
-// version that the node runs, so that an undo can go back to it.
+// Returns the node's record, changed by the order for this step. The first order also puts into the
+// record the version that the node runs, so that an undo can go back to it.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
                            RolloutStep step) {
   RolloutNode record = sight.node;

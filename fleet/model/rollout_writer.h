@@ -35,11 +35,11 @@ class RolloutWriter {
   // `ttl_ms` later.
   void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
-  // Asks a node of the control for its health while the batch under way soaks.
+  // Asks a node of the control group for its health while the batch under way soaks.
   void ask_control(const std::string& node);
 
-  // Records how a node has ended. Erases its claim and its command, so that a command that was not
-  // begun is never begun. A confirmed node gets the version as its own desired version, so that it
+  // Records how a node has ended. Erases the claim and the command, so that the node cannot begin
+  // the command any more. A confirmed node gets the version as its own desired version, so that it
   // stays there. An undone node gets back its earlier desired version, unless somebody has written
   // another one since.
   void end(const NodeEnding& ending);
@@ -52,8 +52,8 @@ class RolloutWriter {
   // this, too.
   bool free_places(const std::string& node);
 
-  // Called when a rollout is undone. If the cell's wish is the rollout's version, marks the wish as
-  // refused: it moves no node until a person writes it anew.
+  // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks
+  // it as refused: no node moves to it until a person writes a desired version anew.
   void refuse_wish();
 
   // Adds the judge's findings to the transaction.

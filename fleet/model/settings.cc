@@ -17,14 +17,14 @@
 namespace fleet {
 namespace {
 
-// The shortest interval between two questions to a source. More questions would only be a burden to
-// it.
+// The shortest interval between two queries to a source of releases. Querying it more often would
+// only burden it.
 constexpr std::int64_t every_ms_min = 1'000;
 constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 constexpr std::string_view unavailable = "unavailable.";
 
-// The kind of value that is needed; no value if the given one is right.
+// Describes the kind of value that the setting needs. No value if the given one is right.
 using Wrong = std::optional<std::string>;
 
 std::optional<std::int64_t> number_in(std::string_view text) {

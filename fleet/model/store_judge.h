@@ -1,4 +1,4 @@
-// Decides whether the store that a node sees is the store that it knows. If not, it may be an older
+// Decides whether a node still sees the store that it saw before. If not, the store may be an older
 // copy, restored from a snapshot, which repeats orders that were valid only in the past.
 #pragma once
 
@@ -22,10 +22,10 @@ struct StoreVerdict {
   std::string doubt = {};  // why the node does nothing; empty if it goes on
 };
 
-// Decides whether the node may go on with this store. A node that knows no store yet may. If the
-// epoch is the known one, the node may go on unless the revision is lower than the known one. If
-// the epoch is another one, it may only if a person has accepted that epoch, whatever the revision
-// is. If the record of the epoch is absent, the epoch is 0.
+// Decides whether the node may go on with this store. A node that has noted no store yet may go on.
+// If the epoch in the store is the noted one, the node may go on unless the revision is lower than
+// the noted one. If the epoch is another one, the node may go on only if a person has accepted that
+// epoch; the revision does not matter then. If the record `epoch` is absent, the epoch is 0.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

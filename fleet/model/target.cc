@@ -18,7 +18,7 @@ bool is_white(char c) {
   return white_space.find(c) != std::string_view::npos;
 }
 
-// A term or an operation, as it is written, and its place in the expression.
+// A term or an operation of the expression, and where in the expression it stands.
 struct Token {
   std::string text = {};
   std::size_t at = 0;

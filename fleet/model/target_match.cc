@@ -169,8 +169,8 @@ Result<Selection> select_nodes(const Target& target, const std::vector<TargetNod
     if (!meant) return meant.refusal();
     if (meant.value()) (node.reports ? reporting : others).insert(node.id);
   }
-  // A list in a target may name a node without any record, of which only the name is known. Such a
-  // node is selected if its name alone fulfils the target.
+  // A list in a target may name a node that has no record. Only the name of such a node is known,
+  // so it is selected if its name alone fulfils the target.
   for (const TargetTerm& term : target.terms) {
     for (const std::string& id : term.listed) {
       if (known.contains(id)) continue;

@@ -1,5 +1,5 @@
-// The time that state machines get as an argument: milliseconds of a clock that only goes forward
-// and begins anywhere. Nothing here reads a clock.
+// The type of the time that state machines get as an argument: milliseconds of a clock that never
+// goes back and whose zero means nothing. No code in fleet/model reads a clock.
 #pragma once
 
 #include <cstdint>

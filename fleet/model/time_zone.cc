@@ -76,8 +76,8 @@ std::int64_t seconds_of(sys_days day) {
   return day.time_since_epoch().count() * day_seconds;
 }
 
-// Returns when, in that year, the offset changes: the local time before the change, in seconds
-// since 1970 as if it were UTC.
+// Returns when the offset changes in that year: the local time before the change, written as the
+// seconds since 1970 that it would be in UTC.
 std::int64_t change_in(year in, const ZoneChange& change) {
   using std::chrono::last;
   using std::chrono::weekday;

@@ -30,7 +30,7 @@ struct ZoneChange {
 
   Kind kind = Kind::month_week_day;
   int month = 0;
-  int week = 0;  // 5 is the last week
+  int week = 0;  // the week of the month from 1; 5: the last one
   int day = 0;
   std::int64_t seconds = 7'200;  // seconds after midnight, in the local time before the change
 
@@ -57,9 +57,10 @@ class TimeZone {
   // Returns how many seconds local time is ahead of UTC.
   [[nodiscard]] std::int64_t offset_at(UnixSeconds moment) const;
 
-  // Returns the moment at which clocks show `local`, which is given in seconds as if it were UTC.
-  // If clocks show `local` twice, returns the first moment. If clocks are put forward over `local`,
-  // returns the moment at which they would show it without that change.
+  // Returns the moment at which clocks show `local`. The parameter is a local time, written as the
+  // seconds since 1970 that it would be in UTC. If clocks show this time twice, returns the first
+  // moment. If clocks are put forward and skip this time, returns the moment at which they would
+  // show it without that change.
   [[nodiscard]] UnixSeconds moment_of(std::int64_t local) const;
 
   bool operator==(const TimeZone&) const = default;

@@ -15,7 +15,7 @@
 namespace fleet {
 
 // The store's number of a change: each committed transaction that changes anything gets the next
-// number. 0 stands for no revision: that of an absent key.
+// number. An absent key has the revision 0.
 using Revision = std::int64_t;
 
 // The number of a lease. 0 stands for no lease: the key stays until somebody erases it.
@@ -93,7 +93,8 @@ struct Erase {
 };
 
 // A transaction: if all compares hold, the store makes all writes, at one revision; otherwise none.
-// A transaction without writes is a question, which the majority of the store's members answers.
+// A transaction without writes is a question whether its compares hold. The answer is that of the
+// majority of the store's members.
 struct Transaction {
   std::vector<Compare> compares = {};
   std::vector<Put> puts = {};
@@ -102,7 +103,7 @@ struct Transaction {
   bool operator==(const Transaction&) const = default;
 };
 
-// The transaction was written, at the revision `revision`. If it was a question, all its compares
+// The transaction was committed at the revision `revision`. If it had no writes, all its compares
 // held at that revision.
 struct Committed {
   Revision revision = 0;

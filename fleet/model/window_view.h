@@ -1,10 +1,10 @@
-// The cell's windows, as a driver sees them: whether something may begin on a node now, and when it
-// may begin next.
+// The cell's maintenance windows, as a driver sees them. Finds out whether an upgrade may begin on
+// a node now, and when one may begin next.
 //
 // A node's group is its label `group`, from its identity or reported by itself. The node's window
-// is the record window/GROUP, or window/all if its group has none. Without a window, everything may
-// begin at any time. A window that cannot be read, or whose time zone is unknown, counts as closed,
-// since somebody wanted to hold something back.
+// is the record window/GROUP, or window/all if its group has none. Without a window, an upgrade may
+// begin at any time. A window that cannot be read, or whose time zone is unknown, counts as closed:
+// somebody has written it to hold upgrades back.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ class WindowView {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // Grows with each change that may open or close a window: of a record, or of the wall clock.
+  // A counter that grows with each change that may open or close a window: a change of a record, or
+  // a new time of the wall clock.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
   // Returns whether something that takes the time `takes` may begin now: on this node, or on all of
@@ -77,15 +78,16 @@ class WindowView {
 
   ZoneBook zones_;
   std::uint64_t changes_ = 0;
-  // Each zone is looked up once until the next set_wall(), and each answer is computed once for
-  // each moment: a cell has far more nodes than windows and time zones.
+  // Caches: each time zone is looked up once until the next set_wall(), and each answer is computed
+  // once for each moment. This pays since a cell has far more nodes than windows and time zones.
   mutable std::map<std::string, Result<TimeZone>> known_zones_;
   mutable std::map<std::tuple<std::string, std::string, Ms>, Opening>
       answers_;  // the answers by group, time zone and `takes`
   mutable Ms answered_at_ = 0;
   std::map<std::string, Held> windows_;  // the windows by the names of groups
   std::map<std::string, Node> nodes_;
-  // The groups of nodes by their identities. They win over those that the nodes report.
+  // The groups of nodes according to their identities. They count before the groups that the nodes
+  // report.
   std::map<std::string, std::string> given_groups_;
   std::optional<std::pair<UnixSeconds, Ms>> clock_;
 };

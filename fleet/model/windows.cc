@@ -52,8 +52,8 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   if (why_no_window(window)) return std::nullopt;
   const std::int64_t start = *start_of(window.start);
   const std::int64_t today = day_of(now + zone.offset_at(now));
-  // Looks at each day from the earliest one whose window may still be open, to a week ahead: within
-  // a week, each day of the week comes once.
+  // Try each day, from the earliest one whose window may still be open, to a week ahead. In a week,
+  // each day of the week comes once.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
   std::optional<OpenWindow> next;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {
@@ -61,7 +61,7 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
     const UnixSeconds begins = zone.moment_of(day * day_seconds + start);
     const UnixSeconds ends = begins + window.duration_s;
     if (next && begins > next->ends) break;
-    // If another window opens before this one ends, the two count as one.
+    // If the next window opens before this one ends, the two count as one window.
     if (next) {
       next->ends = std::max(next->ends, ends);
     } else if (ends > now) {

@@ -27,10 +27,11 @@ struct OpenWindow {
   bool operator==(const OpenWindow&) const = default;
 };
 
-// Returns the window that is open at that moment, or else the next one. A window begins when local
-// time reaches its start. If clocks are put forward over the start, it begins when the start would
-// have been. If they show the start twice, it begins at the first time. Its duration does not
-// depend on changes of clocks. Returns no value if the window is not valid.
+// Returns the window that is open at the moment `now`, or else the next one. A window begins when
+// local time reaches its start. If clocks are put forward and skip the start, the window begins at
+// the moment at which it would have begun without that change. If clocks show the start twice, it
+// begins at the first time. A change of clocks does not change the window's duration. Returns no
+// value if the window is not valid.
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 

@@ -45,8 +45,8 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
 }
 
-// Handles the end of a fetch. If the wish has changed since, the release stays on disk, and no
-// upgrade is requested.
+// Handles the end of a fetch. If the node's desired version was written again since then, the
+// release stays on disk, and no upgrade is requested.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error, fetched.evidence);
@@ -98,8 +98,8 @@ void WishMachine::begin(const Wish& wish) {
   actions_.push_back(FetchRelease{upgrade_.attempt, wish.desired});
 }
 
-// Gives up the attempt. If the old version has already been ordered to stop, this is no longer
-// possible, and the attempt goes on.
+// Gives up the attempt. After the old version was ordered to stop, giving up is no longer possible,
+// and the attempt goes on.
 void WishMachine::give_up() {
   switch (stage_) {
     case Stage::idle:

@@ -1,19 +1,20 @@
-// A node's part in reaching the desired version of one component: fetches the release, asks the
-// upgrader to start it beside the old version, shows `cutover-ready`, and lets the old version end
-// when a command orders that. Pure.
+// Moves a node to the desired version of one component: fetches the release, asks the upgrader to
+// start it beside the old version, shows `cutover-ready`, and lets the old version end when a
+// command orders that. Pure.
 //
-// It obeys the record node/ID/desired/COMPONENT. The driver of the cell's desired versions writes
-// that record when this node may begin; a person may write it to send this node to another version.
-// Each write is a wish of its own, and is tried once: its revision is in the attempt's id, and the
-// record node/ID/upgrade/COMPONENT tells how the attempt ended. So if the wish is read again, for
-// example after a restart, nothing is tried again.
+// The orders come by the record node/ID/desired/COMPONENT. The driver of the cell's desired
+// versions writes that record when this node may begin; a person may write it to send this node to
+// another version. Each write of that record is called a wish, even if it names the same version.
+// Each wish is tried once: its revision is in the attempt's id, and the record
+// node/ID/upgrade/COMPONENT says how the attempt ended. So if the same wish is read again, for
+// example after a restart, it is not tried again.
 //
 //   phase of the attempt | event                 | next phase, and what is done
-//   none                 | a wish not yet tried  | staging: fetch the release
+//   none                 | an untried wish       | staging: fetch the release
 //   staging              | fetched               | verifying: ask for the upgrade
-//   verifying            | ready, at the gate    | cutover-ready
+//   verifying            | ready, and waits      | cutover-ready
 //   cutover-ready        | a command to stop     | going: confirm the upgrade
-//   any but going        | the wish has changed  | cancel; when it has ended, begin the new wish
+//   any but going        | another wish          | cancel; when that is done, begin the new wish
 //   any                  | failed                | failed, with the error as a text
 //   (the new instance)   | committed             | done
 #pragma once
@@ -44,10 +45,10 @@ struct Wish {
 
 // ---- events
 
-// It is certain by now that this instance of fleet-agent stays active: it is its upgrader's first
-// agent, a fallback, or committed. `failure` is the error of the last upgrade, if that has failed.
-// If a command began that upgrade, NodeCommander reports how it ended, so WishMachine reports
-// nothing.
+// The first event: this instance of fleet-agent is active and will stay so, since its upgrader
+// started it as the first agent or as a fallback, or since the upgrade to it is committed.
+// `failure` is the error of the last upgrade, if that has failed. If a command began that upgrade,
+// NodeCommander reports how it ended, and WishMachine reports nothing.
 struct Settled {
   std::string version = {};
   Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT
@@ -55,14 +56,16 @@ struct Settled {
   std::string failure = {};
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
-// The wish and the claim, both at one revision of the store. When a rollout ends, one transaction
-// erases the claim and writes the node's wish. If the end of the claim were seen before that write,
-// the node would begin the earlier wish in between.
+// The wish and the claim, both read at one revision of the store. When a rollout ends, one
+// transaction erases the claim and writes the node's wish. If the two were read at different
+// revisions, the node could see the claim gone but still the earlier wish, and would begin that
+// one.
 struct WishSeen {
   std::optional<Wish> wish = {};
-  bool claimed = false;  // another run or a person moves this node, so its wishes wait
+  bool claimed = false;  // a rollout, plan or person moves this node, so the wish waits
 };
-// Says which version of the component runs now, whether by a wish, a rollout or a person.
+// Reports which version of the component runs now, whether a wish, a rollout or a person has
+// started it.
 struct RunsSeen {
   std::string version = {};
 };
@@ -92,7 +95,7 @@ struct FetchRelease {
 struct AskUpgrade {
   std::string attempt = {};
   std::string version = {};
-  bool downgrade = false;  // the version may be older than the one that runs
+  bool downgrade = false;  // allows a version that is older than the running one
 
   bool operator==(const AskUpgrade&) const = default;
 };
@@ -118,7 +121,8 @@ class WishMachine {
   // `now` is only written into records for people. No decision depends on it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
-  // Returns whether the upgrade with this id is still wanted, and has not reached its gate.
+  // Returns whether the upgrade with this id is still wanted, and its new version does not wait
+  // beside the old one yet.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }

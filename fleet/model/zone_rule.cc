@@ -1,4 +1,5 @@
-// Parses the rules of POSIX's TZ, as they stand at the end of a time zone's file.
+// Parses the rule in the format of POSIX's variable TZ that stands at the end of a time zone's
+// file.
 #include "fleet/model/time_zone.h"
 
 namespace fleet {
@@ -93,7 +94,7 @@ std::optional<ZoneRule> parse_zone_rule(std::string_view text) {
   RuleReader reader(text);
   ZoneRule rule;
   reader.name();
-  rule.standard = -reader.seconds();  // POSIX counts seconds westward
+  rule.standard = -reader.seconds();  // in POSIX, a positive offset is west of UTC
   if (!reader.at_end()) {
     reader.name();
     rule.summer = rule.standard + 3'600;
