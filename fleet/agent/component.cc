@@ -53,8 +53,8 @@ void Component::runs(const std::string& version) {
   if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
-// Passes an event to the NodeCommander, and performs its actions. For an event that ends an
-// upgrade, finds out whether the new version has asked for a reboot.
+// Passes an event to the NodeCommander, and performs the actions that it returns. If the event ends
+// an upgrade, first finds out whether the new version has asked for a reboot.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -81,8 +81,8 @@ void Component::look() {
   look_at_command();
 }
 
-// Looks for a new command in the mirror. A command to stop the old version is not passed on before
-// the new version is at the gate.
+// Looks for a new command in the local copy of the records. A command to stop the old version is
+// passed on only when the new version waits to replace it.
 
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
@@ -118,8 +118,8 @@ void Component::perform(const Save& save) {
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
-  // perform() is called within a step, which must end before the next one begins. So a timer begins
-  // the next step.
+  // perform() is called within a step of the NodeCommander. The next step must not begin before
+  // this one has ended, so a timer begins it.
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});
@@ -132,14 +132,14 @@ void Component::perform(const Ask& ask) {
     if (!std::holds_alternative<Committed>(outcome))
       desk_.log(settings_.name + ": the command is not obeyed now: " + words(outcome));
     take(AskEnded{outcome});
-    // The store has refused the transaction: forgets the command, so that the next change of the
-    // mirror makes this component look at it again.
+    // The store has refused the transaction. Forget the command, so that it is looked at again when
+    // the local copy of the records changes next.
     if (std::holds_alternative<Refused>(outcome)) seen_ = {};
   });
 }
 
-// Writes a report of NodeCommander. If the last upgrade was for a wish, the WishMachine writes the
-// record of its progress, so that record is left out here.
+// Writes a report of NodeCommander. If the last upgrade was for a desired version and not for a
+// command, the WishMachine writes the record of its progress, so that record is left out here.
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {
@@ -186,9 +186,9 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
-// Commits an upgrade. First makes the directory of releases desire the new version: a program that
-// follows the directory starts working at the commit. If the directory still desired the old
-// version, that program would go back to it.
+// Commits an upgrade. First makes the new version the desired one in the directory of releases: a
+// program that follows the directory starts working at the commit. If the old version were still
+// desired there, that program would go back to it.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;
   fetcher_.desire(commander_->ledger().upgrade.version,

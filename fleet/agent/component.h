@@ -1,6 +1,6 @@
-// One component of a node: it connects the store with the upgrader of the component. NodeCommander
-// decides what a command means, and this class carries that out: it writes the ledger and records,
-// and fetches releases. The owner supplies the functions that send requests to the upgrader.
+// One component of a node: connects the store with the upgrader of the component. NodeCommander
+// decides what to do for a command, and this class does it: it writes the ledger and records, and
+// fetches releases. The owner supplies the functions that send requests to the upgrader.
 #pragma once
 
 #include <uv.h>
@@ -41,11 +41,11 @@ struct NodeDesk {
   bool is_doubtful = false;           // if true, no upgrade is begun
   // How much evidence of a failure the node reports.
   EvidenceLevel evidence = EvidenceLevel::reason;
-  // For each component, the trouble that it has on this machine, such as a full disk.
+  // For each component, the trouble, such as a full disk, that it has on this machine.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Returns the evidence of a failure of which nothing but the stage and the reason is known.
+  // Returns the evidence of a failure, made from a stage and a reason alone.
   [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
                                                  const std::string& reason) const {
     return capsule_of({.stage = stage, .reason = reason}, evidence);
@@ -72,7 +72,7 @@ class Component {
     std::string id = {};
     std::string executable = {};
     std::string version = {};  // the version of the release
-    bool gate = false;         // true: the new version, when ready, waits for `confirm`
+    bool gate = false;         // when ready, the new version waits beside the old one for `confirm`
     // The time of the trial, after which the upgrade is undone without a `commit`. If it is 0, the
     // upgrader itself decides about the commit.
     Ms trial_ms = 0;
@@ -97,30 +97,31 @@ class Component {
 
   // Reads the ledger that an earlier process has left on disk. That process must have ended.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
-  // Makes this instance obey commands and wishes from now on. `running` is the version that runs.
+  // Makes this instance obey commands and desired versions from now on. `running` is the version
+  // that runs.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
   // Returns the id of the command that was begun last, by this process or an earlier one. It is
   // empty before begin().
   [[nodiscard]] const std::string& last_command() const { return last_command_; }
 
-  // Looks in the mirror for a new wish and a new command. Called after each change of the mirror,
-  // and only while the node is active.
+  // Looks in the local copy of the records for a new desired version and a new command. Called
+  // after each change of the copy, and only while the node is active.
   void look();
   void take(NodeEvent event);
 
-  // Called once it is certain that the running version stays: from now on wishes are followed.
-  // `committed` is the id of the upgrade that led to this version, or empty. `failure` says why the
-  // last upgrade failed, or is empty.
+  // Called once it is certain that the running version stays. From then on, the component follows
+  // its desired version. `committed` is the id of the upgrade that led to this version, or empty.
+  // `failure` is the reason why the last upgrade failed, or empty.
   void settle(const std::string& committed, const std::string& failure,
               const std::vector<Capsule>& evidence = {});
   [[nodiscard]] bool is_settled() const { return settled_; }
-  // Handles the upgrader's message about an upgrade, which a wish, a command or somebody else may
-  // have begun.
+  // Handles the upgrader's message about an upgrade. The upgrade may have been begun for a desired
+  // version, by a command, or by somebody on the machine.
   void gate_reached(const std::string& id);
   void upgrade_ended(const UpgradeEnded& ended);
 
-  // Called when this process ends. Breaks off downloads, which the next process continues.
+  // Called when this process ends. Breaks off downloads; the next process continues them.
   void leave() { fetcher_.leave(); }
 
   void runs(const std::string& version);
@@ -133,8 +134,9 @@ class Component {
   [[nodiscard]] const std::string& asked() const {
     return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
   }
-  // Returns the id of the upgrade in the store's record of this component, if the upgrade is for a
-  // wish; otherwise an empty text. An earlier process may have begun it.
+  // Returns the id of the upgrade in the component's record node/ID/upgrade/COMPONENT. The id is
+  // empty if that upgrade is not for a desired version. An earlier process may have begun the
+  // upgrade.
   [[nodiscard]] std::string attempt_recorded() const;
 
  private:
@@ -183,8 +185,8 @@ class Component {
   std::optional<NodeCommander> commander_;
   WishMachine machine_;
   bool settled_ = false;
-  // True if the last upgrade is for a wish, not for a command: then the WishMachine writes the
-  // record of its progress.
+  // True if the last upgrade is for a desired version and not for a command. The WishMachine then
+  // writes the record of its progress.
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;

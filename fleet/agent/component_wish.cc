@@ -1,5 +1,5 @@
-// The part of Component that brings the component to its wish, and the functions that wishes and
-// commands share.
+// The part of Component that brings the component to its desired version, and the functions that
+// this part shares with commands.
 #include <utility>
 
 #include "fleet/agent/component.h"
@@ -69,7 +69,7 @@ void Component::perform(const AskUpgrade& ask) {
   const Fetcher::Order order{
       .version = ask.version, .older_is_wanted = ask.downgrade, .running = running_};
   fetcher_.locate(order, [this, ask](const Fetcher::Result& result) {
-    if (!machine_.asks_for(ask.attempt)) return;  // the wish has changed meanwhile
+    if (!machine_.asks_for(ask.attempt)) return;  // another version is desired now
     std::string why = result.error;
     if (why.empty()) {
       asked_ = ask.attempt;
@@ -90,8 +90,7 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 
 void Component::perform(const CancelUpgrade& cancel) {
   const std::string attempt = machine_.upgrade().attempt;
-  if (asked_ != attempt)
-    return feed(AttemptEnded{cancel.reason});  // the upgrader was not asked for this upgrade yet
+  if (asked_ != attempt) return feed(AttemptEnded{cancel.reason});  // not yet requested
   const std::string why = hands_.go_back(attempt, cancel.reason);
   if (!why.empty()) feed(AttemptEnded{cancel.reason});
 }
@@ -102,10 +101,11 @@ void Component::perform(const ReportUpgrade& report) {
   if (report.upgrade.phase == UpgradePhase::done) fetcher_.desire(running_);
 }
 
-// ---- functions for wishes and commands
+// ---- functions for desired versions and commands
 
-// Fetches and tests a release, and calls `then` with the result. If the store does not answer, asks
-// it again. If the store denies the reading, calls `then` with the reason.
+// Fetches and tests a release, and calls `then` with the result. First reads the release's record:
+// if the store does not answer, reads again, and if the store denies the reading, calls `then` with
+// the reason.
 void Component::prepare(const Wanted& wanted) {
   const auto release = key_if(KeyKind::release, {settings_.name, wanted.version});
   if (!release) return wanted.then("\"" + wanted.version + "\" is no version");
@@ -116,7 +116,7 @@ void Component::prepare(const Wanted& wanted) {
 void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) {
   if (const auto* trouble = std::get_if<Trouble>(&reply)) {
     if (trouble->kind == Trouble::Kind::denied) return wanted.then(trouble->reason);
-    return prepare(wanted);  // asks again without a pause: the failed read has taken its time
+    return prepare(wanted);  // no pause is needed: the failed read has taken seconds
   }
   const Reading& reading = std::get<Reading>(reply);
   if (reading.found.empty()) return wanted.then("release " + wanted.version + " is not published");

@@ -1,5 +1,5 @@
-// Explains a failed upgrade to fleet-agent: whether the new version was bad, or a command or a
-// missing confirmation made it go back. Pure.
+// Decides what the failure of an upgrade means for fleet-agent: either the new version was bad, or
+// the node went back since a command ordered it or a confirmation was missing. Pure.
 #pragma once
 
 #include <agent-protocol/agent.h>

@@ -50,7 +50,7 @@ std::vector<Capsule> FailureWatch::evidence_of(const upgraderctl::Ending& ending
                     level_);
 }
 
-// Returns the daemon's last words, if agentify has written them since this upgrade began.
+// Returns the end of the daemon's output, if agentify has kept it since this upgrade began.
 std::string FailureWatch::last_words() const {
   const auto words = control_.last_words();
   const bool is_new = words && (!words_before_ || words->written != words_before_->written ||

@@ -1,6 +1,7 @@
 // Watches the new version during an upgrade of a neighbour, and gathers the evidence if the version
-// fails: how long it lived, how much memory and processor time it used, and the last words that
-// agentify has kept.
+// fails: how long its process ran, how much memory and processor time it used, and the end of its
+// output, which agentify has kept. A neighbour is a component with an upgrader of its own, beside
+// fleet-agent's.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ class FailureWatch {
 
   FailureWatch(Places places, EvidenceLevel level) : places_(std::move(places)), level_(level) {}
 
-  // Begins to watch another upgrade. Last words that exist already belong to an earlier failure,
-  // and are not used.
+  // Begins to watch another upgrade. Output that agentify kept before this call belongs to an
+  // earlier failure, and is not used.
   void begin(const std::string& from, const std::string& to);
   // Measures the memory and the processor time of the new version's process. Must be called again
   // and again while the upgrade is under way.
@@ -44,7 +45,7 @@ class FailureWatch {
   Places places_;
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
-  std::optional<upgraderctl::LastWords> words_before_;  // the last words before this upgrade
+  std::optional<upgraderctl::LastWords> words_before_;  // the kept output before this upgrade
   std::string from_;  // the two versions; empty if an earlier process began the upgrade
   std::string to_;
   std::int64_t pid_ = 0;

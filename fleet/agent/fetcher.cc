@@ -25,8 +25,8 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   return nullptr;
 }
 
-// Returns an error if the fetched manifest differs from the published one, or an empty text. The
-// two differ if the URL serves another file by now.
+// Returns an error if the fetched manifest differs from the published one, or an empty text. They
+// differ if the file at the URL was replaced after the release was published.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
   std::ifstream file(added.path + std::string(agent_releases::manifest_ending));
@@ -56,8 +56,8 @@ bool is_from_a_server(const std::string& url) {
   return url.starts_with("https://") || url.starts_with("http://");
 }
 
-// Returns why the URL is refused, or an empty text. URLs come from the store, and whoever can write
-// to the store must not read this machine's files by a `file:` URL.
+// Returns why the URL is refused, or an empty text. URLs come from the store. A person who can
+// write to the store must not be able to read this machine's files by a `file:` URL.
 std::string why_not_allowed(const Fetcher::Settings& settings, const std::string& url) {
   if (is_from_a_server(url)) return "";
   const std::string scheme = "file://";

@@ -26,8 +26,8 @@ class Fetcher {
     // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
     // How long to wait for another process that writes to the directory. An operator's command may
-    // write for minutes. But the wait occupies a thread of libuv's pool, which the other components
-    // need, so this limit is much shorter than that.
+    // write for minutes. But meanwhile a thread of libuv's pool is blocked, which the other
+    // components need, so this limit is much shorter.
     std::chrono::milliseconds patience{10'000};
   };
   struct Order {
@@ -47,12 +47,12 @@ class Fetcher {
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
-  // Called when this process ends: no `then` is called any more. A download that is under way ends
-  // within seconds, and the next process continues it. The destructor does the same.
+  // Called when this process ends. After that, no `then` is called any more. A running download
+  // breaks off within seconds, and the next process continues it. The destructor does the same.
   void leave() { alive_.reset(); }
 
-  // Fetches a release. `then` is called when this order has ended. Of several orders, a later one
-  // may end first.
+  // Fetches a release, and calls `then` when that has ended. Of several fetches, a later one may
+  // end first.
   void fetch(Order order, Then then);
   // Finds a release that was fetched before, and checks that it is complete.
   void locate(Order order, Then then);
@@ -72,7 +72,7 @@ class Fetcher {
 
   uv_loop_t& loop_;
   Settings settings_;
-  // Reset when this object ends: then results of the worker threads are dropped.
+  // Reset when this object ends. Results of worker threads that come later are then dropped.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -1,5 +1,6 @@
-// Keeps the record `health` of one component: measures the component by a program or by HTTP, as an
-// option of fleet-agent says, and writes the record that HealthWatch makes.
+// Keeps the record `health` of one component up to date: gets the component's measures from a
+// program or by HTTP, as an option of fleet-agent says, and writes the record that HealthWatch
+// makes.
 #pragma once
 
 #include <uv.h>
@@ -30,7 +31,7 @@ struct MeasureSource {
 
 class HealthKeeper {
  public:
-  // The component's measures come from `sources`, in their order; there may be none.
+  // `sources` are asked for measures one after the other; the list may be empty.
   HealthKeeper(uv_loop_t& loop, NodeDesk& desk, std::string component,
                std::vector<MeasureSource> sources);
   HealthKeeper(const HealthKeeper&) = delete;
@@ -40,9 +41,9 @@ class HealthKeeper {
 
   [[nodiscard]] HealthWatch& watch() { return watch_; }
 
-  // Looks which run the component is in, measures it if it is time, and writes its record if that
-  // has changed. `ledger` is null as long as the component obeys no commands. Called at least once
-  // a second while the node is active.
+  // Finds out in which comparison of versions the component takes part, measures the component if
+  // it is time, and writes its record if the record has changed. `ledger` is null as long as the
+  // component obeys no commands. Called at least once a second while the node is active.
   void look(const NodeLedger* ledger);
 
  private:
@@ -56,10 +57,10 @@ class HealthKeeper {
   std::vector<MeasureSource> sources_;
   HealthWatch watch_;
   Outside outside_;
-  // The sources that have not been asked yet. While the last one is asked, there are none left.
+  // The sources that have not been asked yet. Empty while the last one is asked.
   std::vector<MeasureSource> waiting_;
   std::string output_;   // the output of the sources that have answered
-  std::string trouble_;  // why the other sources have failed
+  std::string trouble_;  // why some sources have failed
   std::unique_ptr<HookRun> run_;
   std::unique_ptr<Timer> soon_;
   bool is_measuring_ = false;

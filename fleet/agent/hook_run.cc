@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 
-// The limit for reads in one turn of the loop. Without it, a hook that writes without end would
-// keep this process from its other work, such as renewing its lease.
+// The most reads from a hook in one turn of the event loop. Without a limit, a hook that writes
+// without end would keep this process from its other work, such as renewing its lease.
 constexpr int reads_a_turn_max = 16;
 
 // Returns why the program is refused, or an empty text. Hooks run with all rights of fleet-agent,
@@ -125,8 +125,8 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // Perhaps the constructor has called look(), and `ended` must not be called before the
-  // constructor returns. So the end is reported later, from the loop.
+  // The constructor may have called look(), and `ended` must not be called before the constructor
+  // returns. So the end is reported later, from the event loop.
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 

@@ -1,5 +1,5 @@
-// One run of a hook, which is a program on this machine, or of another program such as the command
-// to reboot: starts it, reads its output, and kills it if it takes too long.
+// Runs one program: a hook, or another program such as the command to reboot. Starts it, reads its
+// output, and kills it if it takes too long.
 #pragma once
 
 #include <uv.h>
@@ -19,7 +19,7 @@ class HookRun {
  public:
   struct Settings {
     std::string path = {};
-    std::string directory = {};  // the hooks' directory; empty if `path` is not a hook
+    std::string directory = {};  // directory of the hooks; empty if `path` is another program
     std::vector<std::string> arguments = {};
     std::vector<std::string> environment = {};  // NAME=value, in addition to this process's own
     std::chrono::milliseconds longest{0};

@@ -12,7 +12,8 @@ namespace fleet {
 namespace {
 
 constexpr long connect_ms = 3'000;
-// A controller holds a request for up to two seconds; the rest is for a slow network.
+// The time limit for one request. A controller may take two seconds to answer; the rest is for a
+// slow network.
 constexpr long answer_ms = 10'000;
 
 struct EndEasy {
@@ -57,9 +58,10 @@ std::string certificate_with(CURL* easy, const std::string& digest) {
   return "";
 }
 
-// Returns the authority's certificate, which must be among the certificates that the server shows.
-// So it connects without checking the server, and sends no request. If there is no such
-// certificate, returns an empty text, and sets the reason in `reply`.
+// Returns the authority's certificate, which the server sends together with its own. The server
+// cannot be checked before the authority's certificate is known, so this function only connects,
+// and sends no request. If the server does not send that certificate, returns an empty text, and
+// sets the reason in `reply`.
 std::string authority_of(const std::string& controller, const std::string& digest,
                          JoinReply& reply) {
   const Easy easy = easy_for(controller);

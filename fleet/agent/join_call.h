@@ -1,6 +1,7 @@
 // Sends one request of a machine that wants to join a cell to one controller, by HTTPS. At first
 // the machine has only the digest of the authority's public key, from the token. It gets the
-// authority's certificate from the controller, and compares it with the digest.
+// authority's certificate from the controller, and checks that the digest of its key is the one in
+// the token.
 #pragma once
 
 #include <string>

@@ -110,8 +110,9 @@ std::string JoinPlace::settings(const TokenText& token) const {
          options + "\"\n";
 }
 
-// Returns whether the machine has a public key of releases that does not come from this answer. An
-// earlier call that was ended in between may have written some of the answer's keys.
+// Returns whether the machine already has a public key of releases that is not among the keys in
+// this answer. Keys of this answer may be there already, since an earlier call may have been killed
+// after it wrote some of them.
 bool JoinPlace::has_other_release_keys(const JoinAnswer& answer) const {
   std::error_code error;
   const files::directory_iterator all(path("keys"), error);

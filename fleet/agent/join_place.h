@@ -21,9 +21,9 @@ class JoinPlace {
   // Makes the directories, and takes a lock, so that only one process joins at a time. Returns why
   // that failed, or an empty text.
   [[nodiscard]] std::string open();
-  // Returns why this machine cannot join with this token under this name, or an empty text. Reasons
-  // are a certificate for another name, the certificate of another cell's authority, and settings
-  // for another name.
+  // Returns why this machine cannot join with this token under this name, or an empty text if it
+  // can. It cannot if it already has a certificate for another name, the certificate of another
+  // cell's authority, or settings for another name.
   [[nodiscard]] std::string why_taken(const TokenText& token) const;
   // Reads the machine's key, or makes one if there is none. If that fails, returns an empty text,
   // and sets `trouble` to the reason.

@@ -11,13 +11,14 @@ namespace {
 using upgrader::Duration;
 using upgrader::Time;
 
-// The shortest and the longest pause between two rounds, each of which asks every controller once.
-// The first pauses are short, since most answers come at once.
+// The shortest and the longest pause between two rounds. In a round, every controller is asked
+// once. The first pauses are short, since most answers come at once.
 constexpr Duration shortest_pause{200};
 constexpr Duration longest_pause{5'000};
 constexpr int doublings_max = 5;
-// How many times a controller may answer that it does not know the token; after the last one, the
-// machine gives up. A controller may not have read yet a token that was made a moment ago.
+// After this many answers of controllers that they do not know the token, the machine gives up. A
+// single such answer means little: perhaps the controller has not read yet a token that was made a
+// moment ago.
 constexpr int unknown_max = 4;
 
 constexpr long status_joined = 200;
@@ -57,8 +58,7 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // A controller of another authority will not change its authority later, so the machine does not
-  // wait.
+  // The controller's certificate is signed by another authority, which no waiting would change.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);
 }

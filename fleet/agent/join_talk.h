@@ -26,7 +26,7 @@ struct JoinReply {
   bool other_authority = false;  // the controller belongs to another authority than the token
 };
 
-// The next step: to ask the controller with this number.
+// The next step: ask the controller with this index in the token's list.
 struct JoinAsk {
   std::size_t controller = 0;
 };
@@ -45,7 +45,7 @@ using JoinNext = std::variant<JoinAsk, JoinPause, JoinHave, JoinEnd>;
 
 class JoinTalk {
  public:
-  // From `now` on, the machine asks for at most `patience`.
+  // The machine stops asking when `patience` has passed since `now`.
   JoinTalk(std::size_t controllers, upgrader::Duration patience, upgrader::Time now)
       : controllers_(controllers), until_(now + patience) {}
 

@@ -36,9 +36,9 @@ bool KeptRecords::stand() const {
   return !writing_ && mirror_.revision() >= written_ && missing().puts.empty();
 }
 
-// Writes each wanted record that is absent in the store or has another value there. If the mirror's
-// revision has become smaller, the store was restored, and `written_`, the revision of our last
-// write, means nothing any more.
+// Writes each wanted record that is absent in the store or has another value there. If the revision
+// of the local copy has become smaller, the store was restored from a snapshot; the revision in
+// `written_` then belongs to the old store, and is dropped.
 void KeptRecords::look() {
   if (mirror_.revision() < std::exchange(seen_, mirror_.revision())) written_ = 0;
   if (writing_ || retry_ != nullptr) return;
@@ -54,7 +54,7 @@ void KeptRecords::look() {
 }
 
 // Handles the outcome of a write. If the write failed or its outcome is unknown, compares the
-// records again a little later, when the mirror has most likely caught up with the store.
+// records again a little later. By then, the local copy has most likely caught up with the store.
 void KeptRecords::take(const Outcome& outcome) {
   writing_ = false;
   if (const auto* done = std::get_if<Committed>(&outcome)) {

@@ -1,6 +1,7 @@
-// Keeps records in the store at wanted values: writes them, reads them back by a mirror, and writes
-// them again until the values agree, even if answers are lost. One transaction writes all records
-// that differ. It fails if one of them, or a record given to compare(), has changed meanwhile.
+// Keeps records in the store at wanted values: writes them, reads them back from the local copy of
+// the store (mirror), and writes them again until the values agree, even if answers are lost. One
+// transaction writes all records that differ. It fails if one of them, or a record given to
+// compare(), has changed meanwhile.
 #pragma once
 
 #include <functional>
@@ -37,7 +38,7 @@ class KeptRecords {
   KeptRecords(const KeptRecords&) = delete;
   KeptRecords& operator=(const KeptRecords&) = delete;
 
-  // Makes all later writes depend on these compares, in place of those of an earlier call.
+  // Sets the compares on which all later writes depend. Replaces those of an earlier call.
   void compare(std::vector<Compare> compares) { compares_ = std::move(compares); }
   void want(const std::string& key, const std::string& value, LeaseId lease = 0);
   void forget(const std::string& key) { wanted_.erase(key); }

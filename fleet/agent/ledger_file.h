@@ -13,8 +13,8 @@ namespace fleet {
 // Returns the ledger as text. Each member is one line: its name, a blank, and its value as text or
 // as a record in JSON.
 [[nodiscard]] std::string ledger_text(const NodeLedger& ledger);
-// Reads a ledger from its text. Returns a Refusal if the text is damaged: then it is unknown which
-// command was begun, and no other may begin.
+// Reads a ledger from its text. Returns a Refusal if the text is damaged. It is then unknown which
+// commands were begun, so no other command may begin.
 [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_from(const std::string& text);
 
 class LedgerFile {

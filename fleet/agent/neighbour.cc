@@ -13,8 +13,9 @@ namespace {
 // report changes of the directory, or if the directory does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-// The time for which a request to upgrade is written to one upgrader after the other, until one of
-// them has taken it. The daemon of a bad version may end again and again, and its upgrader with it.
+// How long fleet-agent keeps trying to hand over a request to upgrade. The daemon of a bad version
+// may end again and again, and its upgrader with it; each new upgrader process gets the request,
+// until one accepts it.
 constexpr std::chrono::seconds patience{30};
 
 }  // namespace
@@ -32,8 +33,9 @@ Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
   watch(loop);
 }
 
-// Returns how an upgrade ended: committed, failed, or rolled back. It is rolled back, and the
-// version has not failed, if a request or a missing confirmation made it go back.
+// Returns how an upgrade ended: committed, failed, or rolled back. It counts as rolled back, and
+// not as a failure of the version, if a request or a missing confirmation made the upgrader go
+// back.
 UpgradeEnded Neighbour::ended(const upgraderctl::Ending& ending) const {
   const bool is_expired =
       ending.stage == "trial" && ending.reason.starts_with("did not say healthy");
@@ -87,7 +89,7 @@ std::string Neighbour::ask(const Component::Request& request) {
   return "";
 }
 
-// Closes the pending request if the upgrader with this status has taken it. Otherwise writes the
+// Drops the pending request if the upgrader with this status has accepted it. Otherwise writes the
 // request to that upgrader, unless it was written already. Returns why the request cannot be
 // written now, or an empty text.
 std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
@@ -119,7 +121,7 @@ void Neighbour::lose_patience() {
                                      std::to_string(patience.count()) + " s");
 }
 
-// Drops the pending request: the upgrade ends before it has begun.
+// Gives up the pending request: the upgrade ends before it has begun.
 void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
   close_request();
   if (asked_.empty()) return;
@@ -128,7 +130,7 @@ void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
   component_.upgrade_ended(told);
 }
 
-// Forgets the pending request: an upgrader has taken or refused it, or it is given up.
+// Forgets the pending request, since an upgrader has accepted or refused it, or it was given up.
 void Neighbour::close_request() {
   pending_.reset();
   patience_.reset();
@@ -137,7 +139,8 @@ void Neighbour::close_request() {
 std::string Neighbour::go_back(const std::string& id, const std::string& reason) {
   if (pending_ && id == asked_ && !may_be_obeyed()) {
     pending_.reset();
-    // This is called within a step of the component, which must end before the next one begins.
+    // This function is called within a step of the component. The next step must not begin before
+    // this one has ended, so a timer begins it.
     patience_ = desk_.timers.after(std::chrono::milliseconds(0),
                                    [this, reason] { give_up(UpgradeEnding::rolled_back, reason); });
     return "";
@@ -157,11 +160,13 @@ void Neighbour::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_timer_start(timer_.get(), tick, 0, look_interval_ms) == 0);
   const auto changed = [](uv_fs_event_t* handle, const char*, int, int) {
-    // Looks once a turn of the loop, however many events there are.
+    // Reads the directory at most once in each turn of the event loop, however many events there
+    // are.
     auto* const timer = static_cast<Neighbour*>(handle->data)->timer_.get();
     UPGRADER_CHECK(uv_timer_start(timer, tick, 0, look_interval_ms) == 0);
   };
-  // If the system cannot report changes of the directory, the timer finds them a little later.
+  // If the system cannot report changes of the directory, the timer makes this class look at it a
+  // little later.
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
 }
 
@@ -216,9 +221,9 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Called when another upgrader process has begun. The upgrade under way has ended with the process
-// before, unless that process never took the request. If that process wrote before its end how the
-// upgrade ended, that is the outcome.
+// Called when a new upgrader process has started. An upgrade under way has ended together with the
+// old process, unless the old process never accepted the request. If the old process has still
+// written how the upgrade ended, that is the outcome.
 void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
   if (asked_.empty() || (pending_ && pending_->has(status))) return;
@@ -255,8 +260,9 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     restarted.under_way = id;
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
-    // Only the wall clock, which may be wrong, could show how long ago the version was activated.
-    // So the trial counts from now, and may end too late but never too early.
+    // How long ago the version was activated could only be computed from the wall clock, which may
+    // be wrong. So the time of the trial is counted from now. The trial may end too late, but never
+    // too early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);
@@ -271,9 +277,9 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Called once after the start. If an earlier process of fleet-agent began an upgrade for a wish,
-// and that upgrade has ended, tells the component how. If the upgrade goes on, the component
-// requests it again under the same id, which the upgrader recognises.
+// Called once after the start. If an earlier process of fleet-agent began an upgrade for a desired
+// version, and that upgrade has ended, reports the outcome to the component. If the upgrade goes
+// on, the component requests it again under the same id, which the upgrader recognises.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
   if (ending == nullptr) return component_.settle("", "");
@@ -296,8 +302,8 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
                             .evidence = desk_.evidence_of("request", answer->reason)});
 }
 
-// Tells the component if the upgrader has refused a request to commit or to go back. For example,
-// the upgrader refuses to cancel an upgrade while the old version stops.
+// Reports to the component if the upgrader has refused a request to commit or to go back. For
+// example, the upgrader refuses to cancel an upgrade while the old version stops.
 void Neighbour::look_at_refusal(const upgraderctl::Status& status) {
   if (told_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, told_);

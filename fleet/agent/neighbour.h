@@ -31,8 +31,9 @@ class Neighbour {
   // `changed` is called when another version of the component runs.
   Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings, std::function<void()> changed);
 
-  // Looks in the mirror for a new wish and a new command. Called after each change of the mirror,
-  // and only while this fleet-agent is the active one of its machine.
+  // Looks in the local copy of the records for a new desired version and a new command. Called
+  // after each change of the copy, and only while this fleet-agent is the active one of its
+  // machine.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
   void leave() { component_.leave(); }
@@ -75,11 +76,11 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;   // the start time of the upgrader process that was seen last
+  std::string life_;   // start time of the upgrader process seen last
   std::string told_;   // the request to commit or go back that has no answer yet
   std::string asked_;  // the upgrade that was requested and has not ended
   std::optional<PendingRequest> pending_;  // the request to upgrade that has no answer yet
-  std::unique_ptr<Timer> patience_;        // while it runs, the request may be written again
+  std::unique_ptr<Timer> patience_;        // while this timer runs, the request may be repeated
   bool unreadable_ = false;
   bool was_ready_ = false;
   bool was_activated_ = false;

@@ -134,8 +134,8 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
   return sources;
 }
 
-// Looks at the health of fleet-agent itself, once a second while a rollout compares this node. If
-// fleet-agent ends or falls silent, the controllers see that by themselves.
+// Looks at the health of fleet-agent itself, once a second while a rollout compares this node. Ends
+// and silence of fleet-agent need no report, since the controllers see them by the leased record.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());
@@ -144,8 +144,8 @@ void NodeAgent::keep_health() {
   health_timer_ = timers_.after(std::chrono::seconds(1), [this] { keep_health(); });
 }
 
-// Runs the command that reboots the machine. The next process of fleet-agent writes the answer,
-// after the boot.
+// Runs the command that reboots the machine. After the boot, the next process of fleet-agent writes
+// the answer to the command.
 void NodeAgent::reboot() {
   reboot_ = std::make_unique<HookRun>(
       loop_, timers_, HookRun::Settings{.path = options_.reboot_command, .longest = reboot_time},
@@ -169,7 +169,7 @@ void NodeAgent::look() {
   presence_.look();
   become_ready();
   if (!activated_ || desk_.is_doubtful) return;
-  // The mirror has not read yet that this instance wrote `active`.
+  // This instance has written `active`, but its local copy of the records does not show that yet.
   if (mirror_.revision() < desk_.active) return;
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
@@ -234,7 +234,8 @@ void NodeAgent::begin_to_act(Revision active) {
   const bool is_of_rollout = is_on_trial() && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
   for (const auto& neighbour : neighbours_) {
-    // The status is read now, so that the first record of versions has this neighbour's version.
+    // Read the status now, so that the first record of running versions already contains the
+    // version of this component.
     neighbour->look_at_status();
   }
   keep_facts();

@@ -1,10 +1,11 @@
 // The main class of fleet-agent: connects the upgrader, the store and the directory of its
-// releases, and brings each of the machine's components to its wish.
+// releases, and brings each of the machine's components to its desired version.
 //
-// While fleet-agent is held, it writes one leased record, `instance/UUID`, and nothing else. When
-// it is activated, it writes the record `active`, and only if nobody has changed that record since
-// it was read. Only when that has succeeded does it say `healthy` and act: so a version that cannot
-// reach the store is not committed.
+// While the upgrader holds fleet-agent back (before the old instance has ended), it writes one
+// leased record, `instance/UUID`, and nothing else. When the upgrader activates it, it writes the
+// record `active`, but only if nobody has changed that record since it was read. Only after this
+// write does it send `healthy` to the upgrader and begin to act. So a version that cannot reach the
+// store is not committed.
 #pragma once
 
 #include <uv.h>
@@ -109,7 +110,7 @@ class NodeAgent {
   LeaseKeeper lease_;
   KeptRecords presence_;  // the leased record of this instance
   KeptRecords records_;   // facts and versions; written while active
-  Mirror halt_;           // the copy of the record `stop`: nothing begins while it exists
+  Mirror halt_;           // copy of the record `stop`; while it exists, nothing begins
   Mirror epoch_;
   KnownStore known_;  // epoch and revision of the store, as this process saw them last
   KnownStore kept_;   // epoch and revision of the store, as the file on disk has them

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The time between two writes of the store's epoch and revision to disk, by which a restored store
-// is recognised.
+// How often the store's epoch and revision are written to disk. A later process recognises a
+// restored store by them.
 constexpr std::chrono::seconds keep_interval{10};
 
 // Returns the record of the epoch, whose number changes when the store is restored from a snapshot.
@@ -25,8 +25,9 @@ Epoch read_epoch(const KeyValue* record) {
 }  // namespace
 
 // Looks for another machine with this node's name: an instance in the store with another boot id.
-// If that instance has this machine's id, it may be from before the last boot, and its lease will
-// run out. If the instance stays longer than such a lease, it belongs to a copy of this machine.
+// If that instance has this machine's id, it may be an instance from before the last boot, whose
+// lease has not run out yet. If it still exists when such a lease must have run out, it runs on a
+// copy of this machine.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -52,8 +53,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Notes a doubt, or its end. `degraded` is the text for the node's record. While `why` is not
-// empty, this node begins nothing.
+// Notes that this node must begin nothing, for the reason `why`, or, if `why` is empty, that it may
+// act again. `degraded` is the text for the node's record.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;
@@ -62,8 +63,9 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
   tell_all(EpochDiffers{desk_.is_doubtful});
 }
 
-// Returns why this may be another or a restored store, or an empty text. The epoch and revision are
-// written to disk only now and then, so the file may be behind, but never ahead.
+// Returns why this may be another or a restored store, or an empty text. The file on disk may have
+// an older revision than this process has seen, since it is written only at intervals, but never a
+// newer one.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
@@ -84,8 +86,8 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// Forgets which revisions this process has written, if the store was restored. The restored store
-// counts on from an older revision, so the old revisions mean nothing in it.
+// If the store was restored, forgets which revisions this process has written. The restored store
+// counts on from an older revision, so the same numbers stand for other writes there.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);
@@ -93,8 +95,8 @@ void NodeAgent::look_for_restored_store() {
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
 }
 
-// Returns the doubt or trouble that the node's record shows, or an empty text. A trouble of one
-// component, such as a full disk, does not stop the node, since the write is tried again.
+// Returns the reason why the node is degraded, which its record shows, or an empty text. A trouble
+// of one component, such as a full disk, does not stop the node, since the write is tried again.
 std::string NodeAgent::degraded() const {
   if (!degraded_.empty()) return degraded_;
   for (const auto& [component, why] : desk_.troubles) {

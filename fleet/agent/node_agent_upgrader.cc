@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// At its end, this process waits at most so long for the store to remove its lease. Once the lease
-// is removed, the next instance need not wait until the lease runs out.
+// When this process ends, it waits for at most this time until the store has removed its lease. The
+// next instance then need not wait until the lease runs out.
 constexpr std::chrono::milliseconds farewell_max{500};
 
 }  // namespace
@@ -22,8 +22,9 @@ void NodeAgent::hear_upgrader() {
   }
 }
 
-// Begins as the upgrader's `welcome` says. The first agent and a fallback say `ready` at once,
-// since they must run even if the store cannot be reached.
+// Begins after the upgrader's `welcome`, which says in which role this process runs. The first
+// agent and a fallback send `ready` at once, since they must run even if the store cannot be
+// reached.
 void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
@@ -32,8 +33,9 @@ void NodeAgent::take(const Agent::Welcome& welcome) {
   become_ready();
 }
 
-// Says `ready` if this is the time. A candidate is ready only when its own record is in the store,
-// so that it is known to reach the store.
+// Sends `ready` to the upgrader if its conditions are met. A candidate, which is the new version in
+// an upgrade, is ready only when its own record is in the store. This shows that it reaches the
+// store.
 void NodeAgent::become_ready() {
   if (!welcomed_ || said_ready_) return;
   const bool is_seen = lease_.lease() != 0 && presence_.stand();
@@ -43,8 +45,8 @@ void NodeAgent::become_ready() {
   keep_instance();
 }
 
-// Begins to obey commands and wishes. The earlier instance has ended by now, and its ledger says
-// which commands it had begun.
+// Begins to obey commands and desired versions. The earlier instance has ended by now, and its
+// ledger says which commands it had begun.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   const auto ledger = own_.ledger_on_disk();
@@ -144,8 +146,8 @@ std::string NodeAgent::ask(const Component::Request& request) {
   return agent_.request_upgrade(upgrade) ? "" : "cannot ask: " + agent_.error();
 }
 
-// Makes the upgrade go back. During the trial, this process is the new version, and says `unfit`.
-// Before, this process is the old version, and cancels the upgrade.
+// Makes the upgrade go back. During the trial, this process is the new version, and sends `unfit`.
+// Before the trial, this process is the old version, and sends `cancel`.
 std::string NodeAgent::go_back(const std::string& id, const std::string& reason) {
   const bool told = is_on_trial() ? agent_.unfit(reason) : agent_.cancel(id, reason);
   return told ? "" : agent_.error();

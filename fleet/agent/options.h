@@ -29,7 +29,7 @@ struct AgentOptions {
   // A source of measures of one component. The component `agent` is fleet-agent itself.
   struct Measures {
     std::string component;
-    std::string source;  // as parse_measure_source() takes it
+    std::string source;  // in the form for parse_measure_source()
   };
 
   std::string node;  // the node's name

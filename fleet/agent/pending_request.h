@@ -1,7 +1,7 @@
-// Decides when a request to upgrade is written to an upgrader. That upgrader may end before it has
-// read the request, or refuse it as busy, since it has only begun, is about to end, or carries out
-// another upgrade. No upgrader has taken the request then, and it is written again when an upgrader
-// can take it.
+// Decides when a request to upgrade is written to an upgrader. The upgrader may end before it has
+// read the request. It may also refuse the request as busy: it has only just begun, is about to
+// end, or carries out another upgrade. In these cases, the request is written again as soon as an
+// upgrader can accept it.
 #pragma once
 
 #include <string>
@@ -18,24 +18,25 @@ class PendingRequest {
 
   // Returns the request, with the name under which it was written last.
   [[nodiscard]] const upgraderctl::UpgradeRequest& request() const { return request_; }
-  // Names the request anew. An upgrader ignores a request whose name it has answered, and begins no
-  // second upgrade of the same id.
+  // Gives the request a new name. This is needed before the request is repeated: an upgrader
+  // ignores a request under a name that it has already answered. Since the id of the upgrade stays
+  // the same, the upgrader begins no second upgrade.
   void rename(std::string name) { request_.request = std::move(name); }
 
-  // Returns true if the upgrader with this status does not have the request and would take it.
+  // Returns true if the upgrader with this status does not have the request, and would accept it.
   [[nodiscard]] bool is_due(const upgraderctl::Status& status) const {
     return !has(status) && status.phase == "running";
   }
   // Notes that the request was written to the upgrader with this status.
   void written(const upgraderctl::Status& status) { life_ = status.upgrader.started; }
-  // Notes that the upgrader has not taken the request that was written to it.
+  // Notes that the upgrader did not accept the request that was written to it.
   void take_back() { life_.clear(); }
 
   // Returns true if the request was written to this upgrader.
   [[nodiscard]] bool has(const upgraderctl::Status& status) const {
     return is_written() && life_ == status.upgrader.started;
   }
-  // Returns true if the request was written to an upgrader, and not taken back.
+  // Returns true if the request was written to an upgrader that may still accept it.
   [[nodiscard]] bool is_written() const { return !life_.empty(); }
 
   // Returns true if the status shows that its upgrader has accepted the request.

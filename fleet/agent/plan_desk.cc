@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// The time from a transaction whose answer was lost until the PlanPart decides anew. By then the
-// mirror most likely shows whether the transaction was committed.
+// If the answer to a transaction was lost, the PlanPart decides anew after this time. By then, the
+// local copy of the records most likely shows whether the transaction was committed.
 constexpr std::chrono::milliseconds write_again{1'000};
 
 }  // namespace
@@ -36,8 +36,7 @@ void PlanDesk::look() {
     const auto key = parse_key(text);
     if (key && key->kind == KeyKind::plan) look_at(key->names.front(), record);
   }
-  // If a plan was erased while one of its hooks runs, the plan is forgotten when the hook has
-  // ended.
+  // A plan that was erased while one of its hooks runs is forgotten when the hook has ended.
   std::erase_if(running_, [this](const auto& one) {
     return !one.second.part.is_busy() && plans_.find(key_of(KeyKind::plan, {one.first})) == nullptr;
   });

@@ -1,5 +1,5 @@
-// This node's part in all plans: gives each PlanPart the records from the store, runs the hooks
-// that it orders, and writes its records. Decides nothing.
+// Carries out this node's part in all plans: gives each PlanPart the records from the store, runs
+// the hooks that it requests, and writes the records that it makes. All decisions are in PlanPart.
 #pragma once
 
 #include <uv.h>
@@ -29,8 +29,9 @@ class PlanDesk {
   // Gives all PlanParts the present records. Called when the node's records have changed, and when
   // this instance becomes active or is no longer active.
   void look();
-  // Kills all hooks, since this process ends, and a hook must not run beside one of the next
-  // process. The command to reboot is not killed, since it is the reason for the end.
+  // Kills all hooks. Called when this process ends, since a hook must not run at the same time as a
+  // hook of the next process. The command to reboot is not killed, since it is the reason for the
+  // end.
   void kill_hooks();
 
  private:

@@ -37,8 +37,8 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // The time is written to disk only while the store answers. The answers show that the machine's
-  // clock is right: with a wrong clock, the certificates would not be valid.
+  // Write the time to disk only while the store answers. This shows that the machine's clock is
+  // right: with a wrong clock, the store's certificates would not be valid.
   if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));

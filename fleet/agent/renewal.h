@@ -1,7 +1,7 @@
 // Keeps the machine's certificate valid: when two thirds of its life are over, writes a request for
 // a new one into the store, and later the new certificate to its file. The key never leaves the
-// machine, and stays the same. Also lets CertificateClock write the time to disk, by which this
-// machine judges certificates.
+// machine, and stays the same. Also makes CertificateClock write the present time to disk; this
+// machine uses that time to check certificates if its clock is wrong.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ class Renewal {
  public:
   Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock);
 
-  // Looks in the mirror for an answer, and checks whether it is time for a request. Called only
-  // while the node is active.
+  // Looks in the local copy of the records for an answer, and checks whether it is time for a
+  // request. Called only while the node is active.
   void look();
 
  private:

@@ -1,4 +1,4 @@
-// The version of this fleet-agent. Tests build fleet-agent with other versions.
+// The version of this fleet-agent. Tests build fleet-agent several times with different values.
 #pragma once
 
 namespace fleet {

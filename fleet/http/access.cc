@@ -36,12 +36,13 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// Returns the refusal of a change that a page of another site asks a person's browser for: the
-// browser would send the person's certificate with it. Also refuses a change by our own page
-// without the tag of the record: a person has decided by the record that the page showed, so the
+// Refuses a request for a change that a page of another site makes a person's browser send, since
+// the browser would send the person's certificate with it. Also refuses a change by our own page
+// without the tag of the record. The person has decided by the record that the page showed, so the
 // record must not have changed since.
 std::optional<Response> why_not_from_page(const Request& request) {
-  if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;  // no browser
+  // Not from a browser.
+  if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
     return problem(403, "a page of another site may change nothing here (Sec-Fetch-Site)");
   }
@@ -85,7 +86,7 @@ bool may_write(Role role, KeyKind kind) {
   switch (role) {
     case Role::none:
     case Role::viewer:
-    case Role::controller:  // a controller writes directly to the store, not by HTTP
+    case Role::controller:  // a controller writes directly to the store
       return false;
     case Role::operates:
       return kind != KeyKind::release && kind != KeyKind::settings;
@@ -123,8 +124,8 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
 }
 
 bool is_loopback(std::string_view host) {
-  // Only an address in digits counts as one of this machine: a name such as 127.example.org may
-  // belong to anybody.
+  // Besides `localhost`, only an address in digits is accepted as an address of this machine: a
+  // name such as 127.example.org may belong to anybody.
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host == "::1" || host == "[::1]" ||
          (is_number && host.starts_with("127."));

@@ -1,11 +1,11 @@
 // Decides whether a request is allowed, before any other part of this program looks at the request.
 //
 // Without certificates the server listens only on a loopback address. Everybody on the machine may
-// then read, and nobody may change anything. The name in the Host header is checked, so that a
-// foreign page cannot make a browser on this machine read the cell's state. With certificates, the
-// role in the certificate's name decides: `operator:anna`. A browser sends that certificate for
-// every page that it shows, so a change that a browser asks for must come from this server's own
-// page.
+// then read, and nobody may change anything. The name in the Host header is checked, so that a page
+// of another site cannot make a browser on this machine read the cell's state. With certificates,
+// the role in the certificate's name decides: `operator:anna`. A browser sends a person's
+// certificate with a request of any page, so a browser's request for a change must come from this
+// server's own page.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The present state of the cell, for the page and the metrics. Each change of a record updates it.
-// Pure.
+// Keeps the present state of the cell for the page and the metrics. Each change of a record updates
+// the state. Pure.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,9 @@ class CellState {
     [[nodiscard]] std::int64_t node_count() const;  // the number of nodes in all batches
   };
 
-  // The soak of a new version on one node. Nodes do not report when a soak begins, so `since` is
-  // the time at which this controller saw the soak first.
+  // The soak of a new version on one node: the time for which it must work before it may be kept.
+  // Nodes do not report when a soak begins, so `since` is the time at which this controller first
+  // saw it.
   struct Soak {
     std::string attempt = {};  // the id of the upgrade
     UnixSeconds since = 0;

@@ -31,8 +31,8 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
       nodes.insert(key->names.front());
       continue;
     }
-    // The event has each key once, with its newest record. The record is null if it was erased or
-    // cannot be read.
+    // The event contains each key only once, with the newest record. For an erased or unreadable
+    // record, it contains null.
     const auto record = parse_tree(change.now.value);
     records.members[change.now.key.substr(key_root.size())] =
         !change.erased && record ? record.value() : JsonTree{};

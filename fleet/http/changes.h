@@ -1,6 +1,6 @@
 // Makes the server-sent events for clients that follow the cell. For rollouts, plans and the cell
-// itself, an event has the whole records. For a node, it says only that something has changed,
-// since nobody looks at all nodes at once. Pure.
+// itself, an event contains the whole records. For a node, an event says only that something has
+// changed, since nobody looks at all nodes at once. Pure.
 #pragma once
 
 #include <string>

@@ -64,9 +64,8 @@ Deed deed_of(Method method) {
   return method == Method::patch ? Deed::patch : Deed::put;
 }
 
-// Clients read a webhook's URL in a shortened form. If the body has that shortened form, puts the
-// stored webhook in its place: a client that sends back the settings as it has read them must not
-// change the webhook.
+// Replaces a webhook's URL in shortened form by the stored URL. Clients can read the URL only in
+// shortened form, so a client that sends back the settings as it has read them must not change it.
 std::string with_secret(const std::string& body, const KeyValue* found) {
   const std::string name = "webhook";
   const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);

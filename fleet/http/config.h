@@ -1,7 +1,7 @@
-// Decides about requests for the records that people may set, such as `/v1/config/window/night`.
-// The caller reads the keys that config_reads() returns. Then decide_config() decides what to
-// write, and config_answer() makes the response. fleet/orders/order.h decides which orders are
-// allowed, for HTTP and fleetctl alike. Pure.
+// Decides about HTTP requests to read or change the records that people may set, such as
+// `/v1/config/window/night`. The caller first reads the keys that config_reads() returns. Then
+// decide_config() decides what to write, and config_answer() makes the response.
+// fleet/orders/order.h decides which orders are allowed, for HTTP and fleetctl alike. Pure.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ namespace fleet {
 struct ConfigMoment {
   std::string time = {};         // the present time, as a text for records
   std::string trace = {};        // the trace of this order
-  std::uint64_t next_event = 0;  // a number for the next event: no event in the store has it yet
+  std::uint64_t next_event = 0;  // number for the next event; free in the store
   ZoneBook zones = {};           // finds time zones; if empty, their names are not checked
 };
 
-// Returns the keys to read before decide_config(). For a key that ends in `/`, these are all keys
-// below it.
+// Returns the keys to read before decide_config(). A key that ends in `/` stands for all keys below
+// it.
 [[nodiscard]] std::vector<std::string> config_reads(const Request& request,
                                                     const std::string& rest);
 
@@ -56,8 +56,8 @@ struct ConfigDecision {
 [[nodiscard]] Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
                                        const KeyValue* record);
 
-// Returns the response after the transaction. Returns no value if somebody else has written at the
-// same time: then the caller has to read and decide again.
+// Returns the response after the transaction. Returns no value if another client has written at the
+// same time. The caller must then read and decide again.
 [[nodiscard]] std::optional<Response> config_answer(const ConfigDecision& decision,
                                                     const Outcome& outcome);
 

@@ -1,6 +1,6 @@
-// The connections of a server. Limits the time for each request and answer, so that a client cannot
-// hold a connection for ever, by a head that never ends or an answer that it never reads. Also
-// finds out which clients have gone.
+// The connections of a server. Limits the time for each request and answer. Otherwise a client
+// could occupy a connection for ever: by a request whose head never ends, or by an answer that it
+// never reads. Also finds out which clients have gone.
 #pragma once
 
 #include <microhttpd.h>
@@ -10,8 +10,8 @@
 
 namespace fleet {
 
-// The time limit for a request: from the beginning of the connection, or from the last answer, to
-// the end of the request.
+// The time limit for a complete request. It counts from the beginning of the connection or from the
+// end of the previous answer.
 inline constexpr std::chrono::seconds request_time{30};
 // The time limit for an answer. It is enough for the largest answer on a slow link.
 inline constexpr std::chrono::seconds answer_time{300};

@@ -1,7 +1,8 @@
 // Decides whether a client's certificate was issued by `fleetctl enrol` and has not been revoked.
 // The record `identity/ROLE/WHO` lists the certificates of each person, and says whether the person
-// was revoked. The store refuses a revoked person who writes to it. But the controller writes with
-// its own rights what a person has requested by HTTP, so it has to refuse by itself. Pure.
+// was revoked. The store refuses a revoked person who writes to it. But if the person sends a
+// request by HTTP, the controller writes with its own rights, so the controller has to refuse the
+// person itself. Pure.
 #pragma once
 
 #include <optional>

@@ -112,8 +112,8 @@ function follow() {
     showLive('no store', 'bad');
     showTrouble(storeTrouble(JSON.parse(event.data).reason));
   });
-  // The browser reconnects by itself, except after a refusal. Reasons for a refusal are that too
-  // many clients follow, or that the certificate was revoked or has expired.
+  // The browser reconnects by itself, except after a refusal. The server refuses if too many
+  // clients follow the cell, or if the certificate was revoked or has expired.
   source.onerror = () => {
     showLive('not connected', 'bad');
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, refusedTime);

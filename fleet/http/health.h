@@ -1,4 +1,4 @@
-// The state of the store and of this controller, as far as it is not in the records. Plain data.
+// The state of the store and of this controller that is not in the store's records. Plain data.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,8 @@ bool JoinRate::take(Ms now) {
   constexpr std::int64_t one = 1'000;
   const Ms passed = counted_ ? std::max<Ms>(now - *counted_, 0) : 0;
   counted_ = now;
-  const Ms counts = std::min<Ms>(passed, join_burst * one);  // prevents an overflow below
+  // Bounded, so that it cannot overflow below.
+  const Ms counts = std::min<Ms>(passed, join_burst * one);
   left_ = std::min(left_ + counts * joins_per_second, join_burst * one);
   if (left_ < one) return false;
   left_ -= one;

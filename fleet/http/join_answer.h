@@ -2,8 +2,9 @@
 // certificate. The controller does not decide who may join: it writes the request into the store,
 // and fleet-signer decides.
 //
-// If a machine's token is unknown, nothing is written, and the machine learns nothing. All machines
-// that wait get the same answer, so that the answer shows nobody which names exist. Pure.
+// If a machine's token is unknown, nothing is written, and the refusal reveals nothing about the
+// cell. All machines that wait get the same answer, so that nobody can find out from it which names
+// exist. Pure.
 #pragma once
 
 #include <cstddef>
@@ -56,11 +57,12 @@ struct JoinMoment {
   std::function<std::optional<IssuedCertificate>(const std::string& pem)> read_certificate;
 };
 
-// The request has to be written. It is answered when fleet-signer has decided.
+// The next step: write the request to the store. It is answered when fleet-signer has decided.
 struct JoinWrite {
   Transaction transaction = {};
 };
-// The request is in the store already, and is answered when fleet-signer has decided.
+// The next step: wait. The request is in the store already, and is answered when fleet-signer has
+// decided.
 struct JoinHold {};
 using JoinStep = std::variant<Response, JoinWrite, JoinHold>;
 [[nodiscard]] JoinStep begin_join(const JoinAsked& asked, const JoinMoment& moment);
@@ -70,11 +72,12 @@ using JoinStep = std::variant<Response, JoinWrite, JoinHold>;
 [[nodiscard]] std::optional<Response> answer_held_join(const JoinAsked& asked,
                                                        const JoinMoment& moment);
 
-// Returns the answer to a machine that has to wait. It is the same whatever the reason is.
+// Returns the answer to a machine that has to wait. The answer does not depend on why it has to
+// wait.
 [[nodiscard]] Response join_waits(const JoinAsked& asked);
 
-// Returns the question in a request. If the request is not one of a machine that joins, returns a
-// refusal with status 405, 413 or 400.
+// Parses the HTTP request of a machine that wants to join. Returns a refusal with status 405, 413
+// or 400 if it is not such a request.
 [[nodiscard]] std::variant<Response, JoinQuestion> join_question_of(const Request& request);
 
 }  // namespace fleet

@@ -15,7 +15,7 @@ namespace {
 // The longest time that a request waits for its answer. fleet-signer needs a fraction of that time.
 // If a person has to approve the machine, the answer tells the machine to ask again later.
 constexpr std::chrono::milliseconds hold_time{2'000};
-// At most one line about refusals is logged in this time, since anybody can cause any number of
+// The shortest time between two log lines about refusals, since anybody can cause any number of
 // refusals.
 constexpr Ms refusals_together_ms = 1'000;
 
@@ -65,9 +65,9 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   const std::weak_ptr<char> alive = alive_;
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
-    // Another controller has written the same request, so the store has refused this transaction.
-    // The machine still waits here: fleet-signer decides about the other controller's request, and
-    // the decision is the answer to both.
+    // The store has refused this transaction, since another controller has written the same
+    // request. The machine goes on waiting for an answer here: fleet-signer decides about the
+    // request that the other controller has written, and this decision is the answer to both.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));
@@ -76,7 +76,8 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
 
 void JoinDoor::hold(HttpServer::Number number, const JoinAsked& asked) {
   held_[number] = {asked, world_.timers.after(hold_time, [this, number] {
-                     // Keeps the timer alive, since it owns the function that runs now.
+                     // Keep the timer alive until this function returns, since the timer owns this
+                     // function.
                      const auto late = held_.extract(number);
                      world_.answer(number, join_waits(late.mapped().asked));
                    })};

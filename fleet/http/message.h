@@ -35,9 +35,9 @@ struct Request {
   std::string from = {};  // the client's IP address
   std::string if_match = {};
   std::string if_none_match = {};
-  // Two headers that a browser sets and a page cannot change: the origin of the page that asks, and
-  // how that origin is related to this server (`same-origin` for this server's own page). Both are
-  // empty if no browser asks.
+  // The contents of two headers that a browser sets, and a page cannot change: Origin, the site of
+  // the page that sends the request, and Sec-Fetch-Site, how that site is related to this server
+  // (`same-origin` for this server's own page). Both are empty if the client is not a browser.
   std::string origin = {};
   std::string fetch_site = {};
   std::string body = {};

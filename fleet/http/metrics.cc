@@ -9,9 +9,8 @@
 namespace fleet {
 namespace {
 
-// The number of nodes that the metrics name, with the bytes of their records in the store: the
-// nodes with the most bytes. So a node that fills the store can be found, and the metrics stay
-// short.
+// For how many nodes the metrics contain the bytes of their records in the store: those with the
+// most bytes. So a node that fills the store can be found, and the metrics stay short.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

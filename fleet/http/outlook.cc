@@ -141,7 +141,8 @@ void add_machines(const CellState& cell, Outlook& outlook) {
   }
 }
 
-// Adds a note about silent controllers. The others do their work, so no person has to act at once.
+// Adds a note about silent controllers. The other controllers do their work, so no person has to
+// act at once.
 void add_controllers(const CellState& cell, Outlook& outlook) {
   const auto silent = cell.controllers().silent();
   if (silent.empty()) return;

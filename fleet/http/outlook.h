@@ -1,5 +1,5 @@
-// Answers the first question of a person who looks at the page: may I sleep? Lists what moves in
-// the cell, and what waits for a person. Pure.
+// Makes the first part of the page, which answers a person's first question: do I have to act?
+// Lists everything that is under way in the cell, and everything that waits for a person. Pure.
 //
 //     moves    rollouts, plans and desired versions under way: they need nobody
 //     waits    goes on only when a person has done something, or gets worse until then
@@ -24,14 +24,14 @@ inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
 // If more than one in this many nodes is silent, the silent nodes are listed under `waits`.
 inline constexpr std::int64_t silent_share = 10;
 
-// The number of reasons why nodes are degraded that have a line each. All other reasons have one
-// line together.
+// Nodes can be degraded for different reasons. This many reasons have a line each. All other
+// reasons have one line together.
 inline constexpr std::size_t degraded_shown = 5;
 
 struct OutlookLine {
   std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};
-  std::optional<UnixSeconds> not_before = {};  // for a move: the time before which it cannot end
+  std::optional<UnixSeconds> not_before = {};  // under `moves`: the earliest possible end
   // Commands that a person may type now, to look at the matter or to act. The page shows them.
   std::vector<std::string> commands = {};
 };

@@ -20,7 +20,7 @@ struct Degraded {
   std::string why = {};
 };
 
-// Adds a line for each group, the largest first, and one for all that are not shown.
+// Adds a line for each of the largest groups, and one line for all other groups together.
 void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outlook) {
   std::vector<const Degraded*> all;
   for (const auto& [likeness, group] : groups)
@@ -100,7 +100,7 @@ void add_nodes(const CellState& cell, Outlook& outlook) {
 
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
                       Outlook& outlook) {
-  std::map<std::string, UnixSeconds> told;  // the certificates that have their lines already
+  std::map<std::string, UnixSeconds> told;  // certificates that already have a line
   for (const CertificateHealth& one : health.certificates) {
     told[one.name] = one.expires;
     if (one.expires == 0) {
@@ -121,7 +121,7 @@ void add_certificates(const CellState& cell, const Health& health, UnixSeconds n
     if (const auto own = told.find(name); own != told.end() && own->second == until) continue;
     const bool is_node = name.starts_with(std::string(node_kind) + ":");
     // If a certificate has ended, its owner may have left the cell on purpose. So such certificates
-    // are only counted in a note.
+    // are only counted, in one line under `notes`.
     if (until <= now) {
       ++ended;
       continue;

@@ -20,7 +20,7 @@ using TrustList = std::unique_ptr<gnutls_x509_trust_list_st, FreeList>;
 using Certificate = std::unique_ptr<gnutls_x509_crt_int, FreeCertificate>;
 
 gnutls_datum_t datum(const std::string& text) {
-  // The type is not const, but GnuTLS only reads these bytes.
+  // GnuTLS only reads these bytes, though the type of its parameter is not const.
   auto* bytes = reinterpret_cast<unsigned char*>(const_cast<char*>(text.data()));
   return {bytes, static_cast<unsigned int>(text.size())};
 }

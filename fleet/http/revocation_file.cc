@@ -21,8 +21,8 @@ RevocationFile::RevocationFile(std::string path) : path_(std::move(path)) {
   look();
 }
 
-// Reads the file if it has changed. The file's state is read before its content, so that a change
-// between the two is noticed at the next call.
+// Reads the file if it has changed. The file's metadata (stat) are read before its content, so a
+// change between the two is noticed at the next call.
 bool RevocationFile::look() {
   if (path_.empty()) return false;
   struct stat now = {};

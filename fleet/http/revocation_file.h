@@ -1,6 +1,6 @@
-// The revocation list in the file of --http-crl. When the file changes, it is read again, so that a
-// running controller refuses a certificate that is revoked. If the file becomes absent or damaged,
-// the last list stays in force.
+// Reads the list of revoked certificates in the file of --http-crl. When the file changes, it is
+// read again, so that a running controller refuses a certificate that was revoked meanwhile. If the
+// file becomes absent or damaged, the last list stays in force.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ class RevocationFile {
   // `path` is empty if there is no revocation list.
   explicit RevocationFile(std::string path);
 
-  // Reads the file if it has changed. Returns true if the list is another one now.
+  // Reads the file if it has changed. Returns true if the list differs from before.
   bool look();
   // Returns the list in PEM, or an empty text if there is none.
   [[nodiscard]] const std::string& list() const { return list_; }

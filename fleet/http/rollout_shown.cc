@@ -50,7 +50,7 @@ std::int64_t spread_of(const CellState::OneRollout& one, std::uint64_t batch) {
   return spread_ms(one.rollout.terms, static_cast<std::size_t>(std::max<std::int64_t>(nodes, 0)));
 }
 
-// Returns how long the batch under way lasts at least, from now on.
+// Returns the shortest time that the batch under way can still take from now on.
 std::int64_t current_batch_ms(const CellState::OneRollout& one, BatchPhase phase,
                               const std::optional<UnixSeconds>& last_soak, UnixSeconds now) {
   const RolloutTerms& terms = one.rollout.terms;

@@ -1,5 +1,6 @@
-// Tells from the records of a cell how far a rollout is, until when it lasts at least, when a node
-// goes back by itself, and its limits. The page shows these beside the rollout's own records. Pure.
+// Computes from the records of a cell: how far a rollout is, how long it lasts at least, when a
+// node goes back by itself, and which limits the rollout has. The page shows this beside the
+// rollout's own records. Pure.
 #pragma once
 
 #include <optional>
@@ -33,8 +34,8 @@ struct RolloutTimes {
 [[nodiscard]] std::vector<std::string> soaking_nodes(const CellState& cell,
                                                      const CellState::OneRollout& one);
 
-// Returns the phase of the batch under way. The phase is `soaking` if all nodes that have begun the
-// new version soak; the rollout's record still says `applying`.
+// Returns the phase of the batch under way. If all nodes that have begun the new version soak, the
+// phase is `soaking`, although the rollout's record says `applying`.
 [[nodiscard]] BatchPhase phase_now(const CellState& cell, const CellState::OneRollout& one);
 
 // Returns how far the rollout is: `batch 2 of 4 is soaking; 12 of 40 nodes keep the new version`.

@@ -50,9 +50,9 @@ constexpr const char* content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// Adds the headers of every response. With them, the browser loads nothing for the page from
-// another host, lets no page of another host frame or read it, and asks this server before it uses
-// a stored response again.
+// Adds the headers that every response has. They make the browser load nothing for the page from
+// another host, let no page of another host frame or read it, and ask this server before it uses a
+// stored response again.
 void add_headers(MHD_Response* response, const std::string& type) {
   if (!type.empty()) MHD_add_response_header(response, "Content-Type", type.c_str());
   MHD_add_response_header(response, "Cache-Control", "no-cache");
@@ -236,8 +236,8 @@ bool HttpServer::push(Number number, const std::string& text) {
   return !exchange.ended;
 }
 
-// Gives up a client that reads too slowly or has gone: drops what it has not read, and closes its
-// connection.
+// Drops a client that reads too slowly or has gone: discards the text that it has not read, and
+// closes its connection.
 void HttpServer::let_go(Exchange& exchange) {
   exchange.ended = true;
   unread_ -= exchange.outgoing.size();

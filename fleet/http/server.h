@@ -68,8 +68,8 @@ class HttpServer {
 
   // Sends the response to a request. If the client has gone, does nothing.
   void answer(Number number, Response response);
-  // Makes the response a stream of the texts that push() adds. It ends when the client has gone,
-  // which is noticed within a second.
+  // Answers the request with a stream, to which push() adds texts. The stream ends when the client
+  // has gone, which is noticed within a second.
   void stream(Number number);
   // Adds a text to a stream. Returns false if the client had too much unread text, and so has lost
   // its stream.

@@ -41,7 +41,7 @@ std::string shown_record(KeyKind kind, const std::string& value) {
 }
 
 std::string shown_url(std::string_view url) {
-  // The path of a file is shown, since only the content of that file is secret.
+  // The path of the file is shown; only the content of the file is secret.
   if (url.starts_with("file:")) return std::string(url);
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "...";

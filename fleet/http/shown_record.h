@@ -1,5 +1,5 @@
-// Turns a record of the store into JSON for clients of HTTP. The record may be hostile: it cannot
-// break the JSON around it. Secrets are left out. Pure.
+// Turns a record of the store into JSON for clients of HTTP. Even a hostile record cannot break the
+// JSON around it. Secrets are left out. Pure.
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@
 namespace fleet {
 namespace {
 
-// The lists below /v1/state. If such a list has no records, the answer is an empty list, and not
-// status 404.
+// The paths below /v1/state that are lists. If there are no records below such a path, the answer
+// is an empty list, and not status 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
 
@@ -162,8 +162,8 @@ Response list(const Request& request, const std::string& rest, const StateView& 
   return response;
 }
 
-// Returns why nodes of the rollout have failed: a group for all that failed alike, as `fleetctl
-// why` has them.
+// Returns why nodes of the rollout have failed, as `fleetctl why` shows it: nodes that failed in
+// the same way form one group.
 Response failures(const std::string& rollout, const StateView& view) {
   Reading reading;
   const auto add = [&](const std::string& key) {

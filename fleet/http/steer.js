@@ -1,11 +1,11 @@
-// Orders to rollouts: buttons for people whose role may order, and for everybody the commands of
-// fleetctl to copy.
+// Shows the orders that a person can give to a rollout: as buttons for people whose role allows
+// orders, and for everybody as commands of fleetctl to copy.
 'use strict';
 
 const copiedTime = 2000;
-// How often an order is sent. The driver of a rollout writes the rollout's record, too, and each
-// such write makes the order fail. It is then sent again, if the rollout is still in the state that
-// the person has seen.
+// How many times an order is sent at most. If a controller writes the rollout's record at the same
+// moment, the order fails. It is then sent again, if the rollout is still in the state that the
+// person has seen.
 const triesMost = 8;
 
 // The orders. Each has the words on its button, the value of the member `order`, the command of
@@ -104,8 +104,8 @@ function askFor(name, order, summary) {
 }
 
 // Gives the order, if the rollout is still in the state that the person has seen. Returns a text
-// about the outcome. Status 412 has two meanings: if the record is the same at the next try, it was
-// not changed meanwhile, and the order itself is refused.
+// about the outcome. Status 412 has two meanings: the record has changed meanwhile, or the order
+// itself is refused. If the record is the same at the next try, the order is refused.
 async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
   let refused = {};

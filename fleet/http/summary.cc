@@ -82,8 +82,8 @@ JsonTree summary_of(const CellState& cell, UnixSeconds now) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // One controller always has the driver's key for the history. Leave that key out: the cell is
-  // `running` only if somebody drives a rollout, a plan or desired versions.
+  // Leave out the driver's key for the history, which some controller always holds. The cell counts
+  // as `running` only if a controller drives a rollout, a plan or desired versions.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;

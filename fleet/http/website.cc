@@ -30,8 +30,8 @@ constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
   if (settings.certificate.empty()) return {};
-  // Machines that join have only the digest of the authority's key. So the server also sends the
-  // authority's certificate.
+  // Machines that join know only the digest of the authority's key. So the server sends the
+  // authority's certificate together with its own.
   return {.own = content_of_file(settings.certificate) + content_of_file(settings.authority),
           .key = content_of_file(settings.key),
           .authority = content_of_file(settings.authority)};
@@ -105,7 +105,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::join:
       return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:
-      return;  // why_not_let_in() has answered this
+      return;  // answered by why_not_let_in()
   }
   begin_errand(number, request, route.rest);
 }
@@ -174,8 +174,8 @@ void Website::end_streams_of_revoked() {
   }
 }
 
-// Reads the revocation list. If it has changed, ends all streams: a client that is still allowed
-// connects again.
+// Reads the revocation list. If the list has changed, ends all streams. Clients whose certificates
+// are still good connect again.
 void Website::look_at_revocations() {
   const std::string before = revocations_.trouble();
   const bool is_another = revocations_.look();

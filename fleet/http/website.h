@@ -58,7 +58,7 @@ class Website {
   void take_trouble(const std::string& reason);
 
  private:
-  struct Errand;  // a request that may write records, until it is answered
+  struct Errand;  // the state of a request that may write records
 
   void take(HttpServer::Number number, const Request& request);
   void answer(HttpServer::Number number, Response response);

@@ -14,7 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How often a request is tried, if another client or a driver writes the record at the same moment.
+// How many times a request is tried if another client or a driver writes the record at the same
+// moment.
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 

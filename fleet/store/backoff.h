@@ -1,6 +1,6 @@
 // The pause before each next try: a random time up to a limit that doubles with each try. Since the
-// time is random, the clients that have lost the same member do not return all at once. Pure: the
-// seed decides the random times.
+// time is random, the clients that have lost the same member of the store do not reconnect all at
+// once. Pure: the seed decides the random times.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@ class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
   static constexpr Milliseconds first{250};
-  // The largest limit: over this time, 10,000 nodes that have lost a member spread their return.
+  // The largest limit: the time over which 10,000 nodes that have lost a member spread their
+  // reconnecting.
   static constexpr Milliseconds longest{30'000};
 
   // `least` is the limit of the first pause, and `most` the largest limit.

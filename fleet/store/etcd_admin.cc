@@ -16,7 +16,7 @@ constexpr std::string_view is_gone = "not found";
 
 }  // namespace
 
-// Steps that are done one after the other.
+// Carries out steps, each of which is one call to etcd, one after the other.
 struct EtcdAdmin::Steps {
   std::vector<Step> steps;
   std::size_t at = 0;
@@ -28,7 +28,7 @@ void EtcdAdmin::ask(EtcdCall::Question question, std::function<void(EtcdCall::En
   calls_[number] = std::make_unique<EtcdCall>(
       line_, std::move(question), number,
       [this, number, then = std::move(then)](EtcdCall::Ended ended) {
-        const auto ending = std::move(calls_.at(number));  // the EtcdCall must outlive then()
+        const auto ending = std::move(calls_.at(number));  // keeps the EtcdCall alive during then()
         calls_.erase(number);
         then(std::move(ended));
       });

@@ -1,4 +1,5 @@
-// Questions to etcd that are not about records: the state of a member, and the rights of users.
+// Makes the calls to etcd that are not about records: asks for the state of a member, and sets the
+// rights of users.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The meaning of a failed call: whether another try may help, and whether something may have been
-// written. Pure: compares the error messages of etcd.
+// Decides what the failure of a call means: whether another try may help, and whether the call may
+// have written something. Pure: compares the error messages of etcd.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause before a member that could not help is asked again.
+// The longest pause before a member is asked again that could not serve the request.
 constexpr Milliseconds pause_max{1'000};
 
 }  // namespace
@@ -23,7 +23,8 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
   try_or_wait();
 }
 
-// Asks now, or when the client's connection may be opened. Gives up at the time limit.
+// Sends the request now, or later if the client's connection may only be opened later. Gives up at
+// the time limit.
 void EtcdCall::try_or_wait() {
   const Milliseconds now = line().timers().now();
   const Milliseconds opens = line().endpoints().present().opens;
@@ -34,9 +35,9 @@ void EtcdCall::try_or_wait() {
   });
 }
 
-// Asks the present member. If the call only reads, the member gets a share of the time, so that
-// time is left for other members. If the call writes, the member gets all of the time, since
-// another member may only be asked when it is certain that nothing was written.
+// Sends the request to the present member. If the call only reads, the member gets a part of the
+// remaining time, so that time is left for other members. If the call writes, the member gets all
+// of the time: another member may only be asked if it is certain that nothing was written.
 void EtcdCall::try_once() {
   retry_ = nullptr;
   answer_ = std::nullopt;

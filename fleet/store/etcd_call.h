@@ -1,5 +1,5 @@
-// One question to the store: asks one member after the other until the time limit. A call that
-// writes is repeated only if the call before has certainly written nothing.
+// One request to the store: sends it to one member after the other until the time limit. A request
+// that writes is repeated only if the earlier try has certainly written nothing.
 #pragma once
 
 #include <functional>

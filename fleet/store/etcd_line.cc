@@ -7,7 +7,8 @@
 namespace fleet {
 namespace {
 
-// libcurl and the loop have clocks of their own, which round times to milliseconds.
+// The tolerance when times are compared: libcurl and the event loop have clocks of their own, which
+// round times to milliseconds.
 constexpr Timers::Milliseconds clock_noise{50};
 
 }  // namespace
@@ -26,8 +27,9 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Forgets a rider that ends. If it has asked the member for a sign of life, nobody hears the
-// answer, so another rider asks if the member is still silent.
+// Forgets a rider (a call or watch on this line) that ends. If this rider has asked the member for
+// a sign of life, nobody would receive the answer. So if the member stays silent, another rider
+// asks.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;
@@ -98,7 +100,8 @@ void EtcdLine::suspect(std::uint64_t connection, Timers::Milliseconds since,
                        const std::string& reason) {
   if (connection != endpoints_.present().connection || asking_ != nullptr) return;
   if (!endpoints_.has_worked()) {
-    // A call that began late, or that had little time left, says nothing about the member.
+    // A call that began late, or had little time, may fail although the member works, so it proves
+    // nothing.
     const Timers::Milliseconds enough = std::min(endpoints_.present().connect_limit, deadline_);
     if (timers_.now() - heard_ + clock_noise >= enough) broke(connection, reason);
     return;
@@ -115,8 +118,8 @@ void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
   moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });
 }
 
-// Tells all riders of connections before the present one to leave. A rider may end others, or the
-// store itself.
+// Makes all riders leave that still use an earlier connection. A rider may destroy other riders, or
+// the store itself.
 void EtcdLine::tell_left() {
   const std::weak_ptr<char> alive = alive_;
   const std::vector<Rider*> riders(riders_.begin(), riders_.end());

@@ -1,6 +1,6 @@
-// The connection of one client to the store, which all its calls and watches share. The line judges
-// for all of them together whether the member at the other end is silent. If it is, all of them go
-// to the next member.
+// The connection of one client to the store, which all its calls and watches share. The line
+// decides for all of them together whether the member at the other end has fallen silent. If it
+// has, all of them move to the next member.
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,13 @@ namespace fleet {
 
 class EtcdLine {
  public:
-  // After `patience` without a message from the member, while something is watched, the member is
-  // asked for a sign of life, and gets as much time again to answer. If a call had no answer in
-  // time, the member is asked at once, and gets only `patience_if_suspected`.
+  // If there is an open watch, and the member has sent nothing for `patience`, it is asked for a
+  // sign of life, and has `patience` once more to answer. If a call got no answer in time, the
+  // member is asked at once, and has only `patience_if_suspected`.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
-  // A call or a watch that goes over the connection. The line knows each rider that exists.
+  // A call or a watch that uses the connection. The line has a list of all riders.
   class Rider {
    public:
     explicit Rider(EtcdLine& line) : line_(line) { line_.riders_.insert(this); }
@@ -53,7 +53,7 @@ class EtcdLine {
     std::uint64_t connection_ = 0;
   };
 
-  // `deadline` is the time limit for one question. `http` and `timers` must live longer than the
+  // `deadline` is the time limit for one request. `http` and `timers` must live longer than the
   // line, and the line must live longer than all riders.
   EtcdLine(Http2& http, Timers& timers, Endpoints endpoints, Timers::Milliseconds deadline)
       : http_(http), timers_(timers), endpoints_(std::move(endpoints)), deadline_(deadline) {}
@@ -71,9 +71,10 @@ class EtcdLine {
   void heard(std::uint64_t connection);
   // A call has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // The member has answered that it cannot help now, or has ended a call without an answer.
+  // The member has answered that it cannot serve the request now, or has ended a call without an
+  // answer.
   void failed(std::uint64_t connection, const std::string& reason);
-  // A call that was begun at this time has ended, and has not helped.
+  // A call that was begun at this time has failed.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
   // The connection has ended.
   void broke(std::uint64_t connection, const std::string& reason);
@@ -96,8 +97,8 @@ class EtcdLine {
   std::string trouble_;
   Timers::Milliseconds heard_{0};  // when the last message has come, or the connection was begun
   Rider* asking_ = nullptr;        // the rider that has asked the member for a sign of life
-  std::unique_ptr<Timer> pulse_;   // looks how long the member has been silent
-  std::unique_ptr<Timer> moved_;   // tells riders that they have to leave
+  std::unique_ptr<Timer> pulse_;   // checks how long the member has been silent
+  std::unique_ptr<Timer> moved_;   // makes riders leave
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -93,8 +93,8 @@ std::string transaction(const Transaction& transaction) {
     one.set_key(erase.key);
     if (erase.subtree) one.set_range_end(behind(erase.key));
   }
-  // A transaction without writes would be answered from the member's own copy, which may be old. A
-  // reading in the transaction makes etcd ask the majority.
+  // A member would answer a transaction without writes from its own copy, which may be outdated.
+  // With a read in the transaction, etcd asks a majority of the members.
   if (request.success().empty()) {
     etcd::RangeRequest& one = *request.add_success()->mutable_request_range();
     one.set_key(transaction.compares.empty() ? "/" : transaction.compares.front().key);

@@ -1,5 +1,5 @@
-// Translates between the store's plain data and etcd's messages. Pure. Protobuf checks the bytes;
-// the contents are checked here.
+// Translates between the store's plain data and etcd's protobuf messages. Pure. Protobuf checks the
+// encoding, and this file checks the contents.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace fleet::etcd_messages {
 
-// The most records in one answer. With 64 KiB each, they stay below grpc_message_bytes_max.
+// The most records in one answer. Even with 64 KiB each, they fit into grpc_message_bytes_max.
 inline constexpr std::size_t page_records_max = 1'000;
 // The number of records in the first answer, when their size is not known yet.
 inline constexpr std::size_t first_page_records = 100;
@@ -20,8 +20,8 @@ inline constexpr std::size_t first_page_records = 100;
 // `revision`, at most `limit` of them. Revision 0 stands for the present ones.
 [[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision,
                                std::size_t limit);
-// Returns how many records the next answer may have after these have been read. Small records come
-// in large pages, since a cell of 10,000 nodes has 100,000 of them.
+// Returns how many records to ask for next, by the size of those that were read. If records are
+// small, many are read at once, since a cell of 10,000 nodes has 100,000 of them.
 [[nodiscard]] std::size_t next_page_records(const std::vector<KeyValue>& read);
 struct Page {
   Reading reading = {};

@@ -16,7 +16,7 @@ class EtcdSnapshot : public EtcdLine::Rider {
  public:
   struct Observer {
     std::function<void(const std::string& bytes)> part;
-    // Called once, at the end. Without a trouble, the member has sent the whole copy.
+    // Called once, at the end. If there is no trouble, the copy is complete.
     std::function<void(const std::optional<Trouble>& trouble)> ended;
   };
 
@@ -24,7 +24,7 @@ class EtcdSnapshot : public EtcdLine::Rider {
   EtcdSnapshot(EtcdLine& line, Observer observer);
 
  private:
-  void leave() override {}  // the copying goes on over the old connection
+  void leave() override {}  // ignored: the copy goes on over the old connection
   void take(const std::string& message);
   void take_ending(const Http2::Ending& ending);
 

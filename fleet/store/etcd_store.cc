@@ -13,8 +13,8 @@ Trouble trouble_of(const CallFailure& failure) {
   return {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
 }
 
-// Returns the value that `read` makes of the answer's bytes. Returns a trouble if the call failed
-// or `read` cannot read the bytes.
+// Parses the bytes of an answer with `read`, and returns the result. Returns a trouble if the call
+// failed, or if `read` cannot parse the bytes.
 template <class Value, class Read>
 Reply<Value> answer_from(const EtcdCall::Ended& ended, const Read& read) {
   if (const auto* failure = std::get_if<CallFailure>(&ended)) return trouble_of(*failure);
@@ -96,8 +96,8 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
-  // If the reader is slow, the store may have removed old revisions before all pages are read. Then
-  // the reading begins anew.
+  // If reading all pages takes long, the store may meanwhile have removed the revision of the first
+  // page. The whole reading is then begun anew.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {
@@ -120,7 +120,7 @@ void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall:
 void EtcdStore::commit(Transaction transaction, Then<Outcome> then) {
   if (const auto why = why_not_taken(transaction))
     return answer_later([why, then = std::move(then)] { then(Denied{*why}); });
-  // A transaction without writes is a question, which may be repeated at another member.
+  // A transaction without writes changes nothing, so it may be repeated at another member.
   const bool writes = !transaction.puts.empty() || !transaction.erases.empty();
   ask({.path = "/etcdserverpb.KV/Txn",
        .body = etcd_messages::transaction(transaction),
@@ -140,7 +140,7 @@ void EtcdStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
       });
 }
 
-// Renews the lease, on a stream that is opened for this one question.
+// Renews the lease once, on a stream that is opened only for this.
 void EtcdStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
   ask({.path = "/etcdserverpb.Lease/LeaseKeepAlive", .body = etcd_messages::keep_alive(lease)},
       [then = std::move(then)](const EtcdCall::Ended& ended) {

@@ -20,12 +20,12 @@ class EtcdStore : public Store {
     std::vector<std::string> endpoints;  // https://HOST:PORT, at least one
     Certificates certificates = {};      // the files for endpoints with https
     Http2::Judge judge = nullptr;        // the time by which the members' certificates are judged
-    std::chrono::milliseconds deadline{5'000};  // the time limit for one question
+    std::chrono::milliseconds deadline{5'000};  // the time limit for one request
     // Should differ from client to client, so that each begins with another member.
     std::uint64_t seed = 0;
-    // The largest limit of the random pause before a new connection to the store. If there are many
-    // clients of this kind, they should take Backoff::longest, so that they do not return all at
-    // once.
+    // The largest limit of the random pause before a new connection to the store. Programs of which
+    // there are many, such as fleet-agent, should use Backoff::longest, so that they do not
+    // reconnect all at once.
     std::chrono::milliseconds pause_max{1'000};
   };
 
@@ -41,7 +41,7 @@ class EtcdStore : public Store {
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
-  // Returns the connection for questions that are not about records: see etcd_admin.h.
+  // Returns the connection, for requests that are not about records: see etcd_admin.h.
   [[nodiscard]] EtcdLine& line() { return line_; }
 
  private:

@@ -12,8 +12,9 @@ EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const
 }
 
 // Opens the stream at the revision before the wanted one. If it were opened at the wanted one, and
-// the store had removed old revisions up to exactly that one, etcd 3.4 would omit erasures without
-// an error. At the revision before, etcd reports that the revision is gone.
+// the store had removed old revisions up to exactly that one, etcd 3.4 would leave out erasures
+// without reporting an error. If the watch is opened one revision earlier, etcd reports that the
+// revision is gone.
 void EtcdWatch::open() {
   const Timers::Milliseconds now = line().timers().now();
   const Timers::Milliseconds opens = line().endpoints().present().opens;

@@ -29,7 +29,7 @@ class EtcdWatch : public Watch, public EtcdLine::Rider {
   Store::Then<const WatchNews&> tell_;
   Changes gathered_;  // the changes of one revision, until all have come
   std::unique_ptr<Http2::Call> stream_;
-  std::unique_ptr<Timer> timer_;  // opens the stream, or ends the watch if the member does not
+  std::unique_ptr<Timer> timer_;  // opens the stream; later limits the time for its opening
 };
 
 }  // namespace fleet

@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// For this many turns of the loop after a new call, libcurl is asked to send. On a connection in
-// use, libcurl sends the body of a new call only when it is asked again.
+// For this many turns of the event loop after a new call, libcurl is asked to send. On a connection
+// that is already in use, libcurl sends the body of a new call only when it is asked again.
 constexpr int pushes_of_a_call = 3;
 
 }  // namespace
@@ -54,8 +54,8 @@ void Http2::push_on() {
   if (!connections_.empty()) connections_.rbegin()->second.write_to_all();
 }
 
-// Ends all connections but the newest, if no call uses them. Must not be called by an observer,
-// since libcurl may be telling it something of such a connection.
+// Closes each connection except the newest if no call uses it. Must not be called by an observer:
+// libcurl may be running a callback for such a connection at that moment.
 void Http2::end_old_connections() {
   if (connections_.size() <= 1) return;
   std::set<std::uint64_t> used;
@@ -80,8 +80,8 @@ void Http2::tell(CURLM* multi) {
       const auto told = at->second->observer_.message;
       told(*message);
     }
-    // A call has ended with its status. libcurl itself may report the end of a stream only when
-    // more is sent on it.
+    // The gRPC status has come, so the call has ended. libcurl itself may report the end of the
+    // stream only when more is sent on it.
     const auto at = calls_.find(number);
     if (at != calls_.end() && at->second->status_.code())
       tell_ending(number, at->second->ending(CURLE_OK));

@@ -26,7 +26,8 @@ struct Certificates {
   std::string key = {};
 };
 
-// The time by which the certificates of members are judged.
+// The time at which the certificates of the store's members must be valid, in place of the clock's
+// time.
 struct JudgingTime {
   std::int64_t seconds = 0;  // since 1970
   std::string words = {};    // the time as a text for people
@@ -35,8 +36,8 @@ struct JudgingTime {
 
 class Http2 {
  public:
-  // Called before each TLS connection, to get the time. If it is null, the time of the clock
-  // counts.
+  // Called before each TLS connection, to get the time for checking certificates. If it is null,
+  // the time of the clock is used.
   using Judge = std::function<JudgingTime()>;
 
   // The outcome of a call.
@@ -45,7 +46,7 @@ class Http2 {
     std::string error;    // libcurl's error message, or empty
     bool sent = true;     // false: the member has certainly not seen the call
     bool silent = false;  // no answer came in time
-    // Only this call has ended, and its connection is alive.
+    // True if only this call has ended, and its connection is still alive.
     bool alone = false;
   };
   struct Request {
@@ -53,8 +54,9 @@ class Http2 {
     std::string body;  // the first message, already with its prefix
     // the time limit; 0 for a stream, which lasts until one side ends it
     std::chrono::milliseconds timeout{0};
-    // All calls with the same number go to the same member, over the same connection. A connection
-    // ends when there is one with a larger number, and its own last call has ended.
+    // The number of the connection. All calls with the same number go to the same member, over the
+    // same connection. A connection is closed when there is one with a larger number, and the last
+    // call on it has ended.
     std::uint64_t connection = 1;
     std::chrono::milliseconds connect_limit{2'000};  // the time limit for connecting
   };
@@ -105,7 +107,7 @@ class Http2 {
     std::string outgoing_;
     bool paused_ = false;
     bool has_begun_ = false;  // the request may have been sent
-    bool is_over_ = false;    // the observer has been told the end
+    bool is_over_ = false;    // the observer knows that the call has ended
     JudgingTime judging_;     // the time by which this call's connection was judged
     char error_[CURL_ERROR_SIZE] = "";
   };
@@ -135,8 +137,8 @@ class Http2 {
   std::set<std::uint64_t> heard_;         // calls with a message or an end to pass on
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
-  // Each connection has a CurlLoop of its own: with several connections in one, libcurl would
-  // choose the connection for a call.
+  // Each connection has a CurlLoop of its own. With several connections in one CurlLoop, libcurl
+  // itself would choose the connection for a call.
   std::map<std::uint64_t, upgrader::CurlLoop> connections_;
 };
 

@@ -129,8 +129,8 @@ void Http2::Call::set_headers() {
   };
   add("content-type: application/grpc");
   add("te: trailers");
-  // With this header, a member without a leader answers with an error. Without it, the member stays
-  // silent.
+  // With this header, a member that knows no leader answers with an error. Without it, such a
+  // member does not answer at all.
   add("hasleader: true");
   add("expect:");
   if (request_.timeout.count() > 0)

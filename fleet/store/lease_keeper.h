@@ -1,6 +1,6 @@
 // Holds one lease: gets a lease from the store, renews it, and gets a new one when the old one is
 // gone. Reports when the lease may have ended. Measures the lease's time by this machine's clock,
-// from just before each question was sent.
+// from the moment just before each renewal was sent.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class LeaseKeeper {
   struct Observer {
     // Called when there is a new lease. No key has it yet.
     std::function<void(const Lease&)> taken;
-    // Called when the lease has ended, or may have ended at the store. The store then erases the
-    // keys that have the lease.
+    // Called when the lease has ended, or may have ended. When it ends, the store erases the keys
+    // that have the lease.
     std::function<void(const std::string& reason)> lost;
     // Called when the lease was renewed.
     std::function<void()> kept = [] {};
@@ -34,7 +34,7 @@ class LeaseKeeper {
   // Returns the lease, or 0 if there is none that certainly still exists.
   [[nodiscard]] LeaseId lease() const { return lease_.id; }
 
-  // Gives the lease back to the store. After that, the keeper does nothing more.
+  // Ends the lease at the store. After this call, this object does nothing more.
   void end();
 
  private:
@@ -53,7 +53,7 @@ class LeaseKeeper {
   Observer observer_;
   Backoff backoff_;
   Lease lease_;
-  std::unique_ptr<Timer> next_;  // the timer for the next question to the store
+  std::unique_ptr<Timer> next_;  // the timer for the next renewal or request
   std::unique_ptr<Timer> end_;   // the timer for the end of the lease
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };

@@ -23,8 +23,8 @@ class Mirror {
   struct Observer {
     // Called when the copy has changed. At the first call, the changes are all records.
     std::function<void(const Changes&)> changed;
-    // Called when the copy is no longer kept up to date. At the next call of `changed` it is up to
-    // date again.
+    // Called when the copy is no longer kept up to date. When `changed` is called next, the copy is
+    // up to date again.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
     // Returns whether the copy has this key. Other keys are ignored: one reading and one watch may
     // cover more keys than are needed.

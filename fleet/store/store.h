@@ -1,5 +1,5 @@
-// The store of the fleet's records. It has only six operations, so that another engine can take the
-// place of etcd. fleet/model knows the meaning of the records.
+// The store of the fleet's records. The interface has only six operations, so that another store
+// can replace etcd. fleet/model knows the meaning of the records.
 //
 // No function here blocks. Each answer comes exactly once, later, and never from within the call
 // that asked for it. If the store is destroyed, open answers never come.
@@ -29,11 +29,11 @@ struct Keys {
   bool operator==(const Keys&) const = default;
 };
 
-// Why a question has no answer. The question has changed nothing.
+// The reason why a request got no answer. The request has changed nothing.
 struct Trouble {
   enum class Kind {
     unreachable,  // no answer came in time; a later try may succeed
-    denied,       // no permission, or a wrong question; a later try fails, too
+    denied,       // no permission, or a wrong request; a later try fails, too
   };
 
   Kind kind = Kind::unreachable;
@@ -112,7 +112,7 @@ class Store {
   // the time limit for an answer.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
-  // Asks for a lease of at least `ttl`; the store may make it longer.
+  // Requests a lease of at least `ttl`; the store may make it longer.
   virtual void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) = 0;
   virtual void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
   virtual void revoke(LeaseId lease, Then<Reply<LeaseState>> then) = 0;

@@ -1,5 +1,5 @@
-// Time for code that uses a store: a clock that never goes back, and delayed calls. In programs it
-// is libuv's clock (uv_timers.h), in tests a clock of their own (virtual_time.h).
+// The interface for time in code that uses a store: a clock that never goes back, and delayed
+// calls. Programs use libuv's clock (uv_timers.h), tests a simulated one (virtual_time.h).
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ class Timers {
   Timers& operator=(const Timers&) = delete;
   virtual ~Timers() = default;
 
-  // Returns the time since an unknown moment. The time never goes back.
+  // Returns the time since some fixed moment. It never goes back.
   [[nodiscard]] virtual Milliseconds now() const = 0;
 
   // Calls `call` once, after `delay`. If the timer is destroyed before, does not call it. `call`

@@ -19,7 +19,7 @@ class UvTimer : public Timer {
 
  private:
   static void is_up(uv_timer_t* handle) {
-    // The called function may destroy the timer.
+    // Call a copy: the function may destroy the timer, which owns the original.
     const auto call = static_cast<UvTimer*>(handle->data)->call_;
     call();
   }
@@ -35,7 +35,8 @@ UvTimers::Milliseconds UvTimers::now() const {
 }
 
 std::unique_ptr<Timer> UvTimers::after(Milliseconds delay, std::function<void()> call) {
-  // Libuv counts a delay from its last look at the clock, so it must look now.
+  // Libuv counts a delay from the time that it last read from the clock, so make it read the clock
+  // now.
   uv_update_time(&loop_);
   return std::make_unique<UvTimer>(loop_, delay, std::move(call));
 }
