@@ -72,8 +72,8 @@ struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
 
-// Reset the count of --attempts to 0: an agent has lasted, so earlier failed starts no longer
-// count.
+// Reset the count of --attempts to 0. An agent has stayed active for the time of a trial, or an
+// upgrade was committed, so earlier failed starts no longer count.
 struct ForgetAttempts {
   bool operator==(const ForgetAttempts&) const = default;
 };
@@ -111,8 +111,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // If this line says why the upgrader ends: how many bytes at the beginning of `text` are the
-  // reason. 0 in all other lines.
+  // The length in bytes of the reason, if this line says why the upgrader ends: `text` begins with
+  // that reason. 0 in all other lines.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

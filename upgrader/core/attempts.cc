@@ -11,7 +11,8 @@ namespace {
 // A record is padded with zeros to whole sectors, so that the file rarely changes its size.
 constexpr std::size_t sector_bytes = 512;
 
-// Returns a sum that a torn record hardly ever has (FNV-1a of 32 bits).
+// Returns the checksum of a record (FNV-1a, 32 bits). It tells a whole record from one that was
+// written only in part.
 std::int64_t check_of(std::string_view text) {
   std::uint32_t sum = 2'166'136'261U;
   for (const char byte : text)
@@ -37,12 +38,13 @@ Attempts read_text(std::string_view text) {
 }
 
 struct Record {
-  std::int64_t turn = 0;  // the newest record has the highest turn; 0 if the record is not sound
+  // records are numbered, and the newest has the highest number; 0: the record is damaged
+  std::int64_t turn = 0;
   std::string_view text;
 };
 
-// Reads the record at this offset: the text that read_text() reads, and a line "TURN CHECK". A zero
-// ends the record.
+// Reads the record at this offset of the file: the text that read_text() parses, then a line "TURN
+// CHECK", the record's number and checksum. The record ends at its first zero byte.
 Record read_record(std::string_view file, std::size_t offset) {
   if (offset >= file.size()) return {};
   std::string_view record = file.substr(offset, attempts_record_bytes);

@@ -1,6 +1,7 @@
-// --attempts counts, in a file, the starts in a row after which an executable did not last. Here
-// the file's text is made and read, and the program to start next is chosen. upgrader(8) describes
-// the option.
+// Decides for --attempts which program to start next. The option counts, in a file, how many starts
+// in a row have failed, that is, no agent stayed active for the time of a trial. The file's text is
+// made and parsed here; attempts_file.h reads and writes the file. upgrader(8) describes the
+// option.
 #pragma once
 
 #include <cstddef>
@@ -11,47 +12,49 @@
 
 namespace upgrader {
 
-inline constexpr std::int64_t attempts_max = 999'999;  // the limit for --attempts
+inline constexpr std::int64_t attempts_max = 999'999;  // the largest value of --attempts
 
 struct Attempts {
-  int count = 0;           // starts in a row in which no agent lasted, the present one included
+  int count = 0;           // the number of failed starts in a row, plus 1 for the present start
   std::string executable;  // the path of AGENT's executable, without symbolic links
-  std::string ending;  // how the last start ended; empty if the upgrader died before it wrote that
+  // how the last start ended; empty if the upgrader died before it recorded that
+  std::string ending;
   bool operator==(const Attempts&) const = default;
 };
 
-// The file has three records, each at a multiple of so many bytes, which are enough for two paths.
-// A new record takes the place of the oldest one, so a disk has only one sector to write. If a
-// power cut tears it, the two records before it are still whole: the last one that was synced, and
-// the one that an upgrader writes at its end and does not sync.
+// The file has room for three records, each of this many bytes, which are enough for two paths. A
+// new record overwrites the oldest one, so usually only one sector of the disk changes. If a power
+// cut damages the new record, the two older ones are still whole. Two are needed because an
+// upgrader does not sync the record that it writes at its end.
 inline constexpr std::size_t attempts_record_bytes = 8'192;
 inline constexpr std::size_t attempts_records = 3;
 inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_record_bytes;
 
-// `file` is what the file contains. Returns the attempts of the newest sound record, or no attempts
-// if none is sound.
+// Parses `file`, the content of the file. Returns the newest undamaged record, or a count of 0 if
+// there is none.
 [[nodiscard]] Attempts read_attempts(std::string_view file);
 
 struct NextRecord {
   std::size_t offset = 0;  // where in the file the record is to be written
   std::string text;
-  std::size_t sound = 0;  // the number of sound records in the file; if 0, the file is made anew
+  // the number of undamaged records in the file; if 0, the file is made anew
+  std::size_t sound = 0;
 };
 
-// Makes a record of these attempts, newer than all records of the file.
+// Makes a record with these attempts, and a number higher than that of every record in `file`.
 [[nodiscard]] NextRecord next_record(std::string_view file, const Attempts& attempts);
 
 struct NextAttempt {
   Attempts attempts;  // to be written to the file before anything is started
-  // Why `executable` should not be started again; absent if it has starts left.
+  // Why `executable` should not be started again; absent if it may be started.
   std::optional<std::string> worn_out;
 };
 
 // Decides which executable to start. `before` is the content of the file, `executable` the target
-// of AGENT's link, and `limit` the value of --attempts. After `limit` starts in vain, the next
-// `limit` starts use the executable of --previous, then AGENT's again, and so on by turns.
-// `way_back` is true if there is an executable of --previous. If there is none, the count stays at
-// `limit`, so that a crash loop need not write the file at every start.
+// of AGENT's link, and `limit` the value of --attempts. After `limit` failed starts of AGENT's
+// executable, the next `limit` starts use the executable of --previous, the next `limit` ones
+// AGENT's again, and so on. `way_back` is true if there is an executable of --previous. If there is
+// none, the count stays at `limit`, so that a crash loop need not write the file at every start.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit, bool way_back);
 

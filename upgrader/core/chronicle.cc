@@ -121,9 +121,9 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // In an upgrade, the executable that was checked last is the one to which the upgrade leads. On
-    // the way back at boot (--previous) it is the failed one, from which the upgrade leads away, so
-    // `from` and `to` are exchanged.
+    // `checked_` is the executable that was checked last. In an upgrade this is the new one, so it
+    // is `to`. On the way back at boot (--previous) it is the executable that has failed, so `from`
+    // and `to` are exchanged.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);

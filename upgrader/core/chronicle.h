@@ -56,7 +56,7 @@ struct UpgradePast {
   std::array<Stamp, static_cast<std::size_t>(Moment::count)> moments{};
   std::array<std::int64_t, static_cast<std::size_t>(Span::count)> spans{
       not_measured, not_measured, not_measured, not_measured, not_measured, not_measured};
-  Generation generation = 0;  // that of the candidate
+  Generation generation = 0;  // the generation of the candidate
   Stamp gate_begun;
   Stamp ended;
   RecordEnding ending;
@@ -77,7 +77,7 @@ struct PastRequest {
   std::string name;
   std::string type;
   bool ok = false;
-  std::string reason;  // why the request was refused, or how its upgrade stands
+  std::string reason;  // why the request was refused, or the state of its upgrade
 };
 
 class Chronicle {
@@ -85,7 +85,7 @@ class Chronicle {
   // Records the start of the upgrader.
   void begin(const Stamp& now) { started_ = since_ = now; }
 
-  // Records the file that was checked for a start, since no event carries its path. Must be called
+  // Records the path of the executable that was checked, since no event carries it. Must be called
   // before the event that reports the check.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
   // Records the process that was started from the checked file. Must be called before the event
@@ -98,9 +98,10 @@ class Chronicle {
   void note_answer(PastRequest request);
 
   // Looks at a request from the control directory's FIFO before the supervisor gets it. Returns the
-  // event for the supervisor, in which an upgrade without an id has got one. Returns nothing in two
-  // cases. A request of this name has been answered before; or an upgrade of this id is known, and
-  // then the answer says how that upgrade stands.
+  // event for the supervisor; if the request is an upgrade without an id, gives it an id first.
+  // Returns nothing if a request of this name has been answered before. Also returns nothing if an
+  // upgrade with this id is known; the answer then says how that upgrade ended, or that it is under
+  // way.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
   // Records why the upgrader ends. Only the first reason counts, whether it was noted here or by a
@@ -123,8 +124,8 @@ class Chronicle {
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
   [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the present phase
-  // Returns when an agent had, for the first time, been active for the time of a trial or passed
-  // its trial.
+  // Returns when the first start or upgrade succeeded: an agent had been active for the time of a
+  // trial, or an upgrade was committed.
   [[nodiscard]] const Stamp& good() const { return good_; }
 
   // Converts a time of the supervisor, which uses the monotonic clock, to the wall clock.
@@ -140,7 +141,7 @@ class Chronicle {
 
   Stamp started_, since_, good_;
   Phase phase_ = Phase::starting;
-  std::int64_t wall_ahead_ms_ = 0;  // how far the wall clock is ahead of the monotonic one
+  std::int64_t wall_ahead_ms_ = 0;  // the wall clock minus the monotonic clock, in milliseconds
   std::string checked_;
   std::vector<AgentPast> agents_;  // the agents that run
   Stamp vacant_since_;             // the time since which no agent has been active

@@ -22,7 +22,7 @@ namespace upgrader {
 using Generation = std::int64_t;
 
 // The number of a program: a checked executable that is kept open, with its arguments. The shell
-// keeps it for as long as the supervisor lists it in programs().
+// keeps a program open while Supervisor::programs() lists its number.
 using ProgramId = int;
 
 // The upgrader has started, and AGENT on its command line can be started.
@@ -52,8 +52,8 @@ struct MessageRefused {
   std::variant<agent_protocol::Unknown, agent_protocol::Malformed> what;
 };
 
-// An agent has written a line that is not a message. `text` is the beginning of the line, fit for
-// the log.
+// An agent has written a line that is not a message. `text` is the beginning of the line, escaped
+// for the log.
 struct StrayReceived {
   Generation generation = 0;
   std::string text;
@@ -95,7 +95,7 @@ struct Outcome {
   std::optional<Refusal> refused = std::nullopt;
   // After Check or FindWayBack: the program, which can be started.
   ProgramId program = 0;
-  bool way_back = true;  // after Check: the active agent's program could be started again
+  bool way_back = true;  // after Check: the program of the active agent could be started again
   // After Spawn: exec failed because of the file, not because the system lacked a resource.
   bool not_executable = false;
   Sent sent = Sent::written;  // how much of an `activate` the action Send has written

@@ -34,12 +34,12 @@ struct InitNews {
   // An agent is active, and has said `healthy` if it has the feature readiness.
   bool active = false;
   bool stopping = false;
-  bool vouched = true;     // no active agent is silent: WATCHDOG=1 may be sent
+  bool vouched = true;     // no active agent has missed its heartbeat: WATCHDOG=1 may be sent
   bool reloading = false;  // an upgrade that no agent asked for is under way
   // The number of upgrades that no agent asked for, the refused ones included. When the number
   // changes, init may have to be sent RELOADING=1.
   std::int64_t reloads = 0;
-  std::optional<InitWait> wait;  // a wait for a `ready` while the service starts, or for a stop
+  std::optional<InitWait> wait;  // set while init waits for the service's start or stop
   std::string status;            // the status line for people, as in STATUS=
   std::optional<Time> until;     // the time limit of the phase that `status` describes
 

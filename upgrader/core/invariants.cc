@@ -7,8 +7,8 @@ namespace {
 
 using agent_protocol::Role;
 
-// Checks that only an active agent has a heartbeat deadline, and that an agent that missed one has
-// none.
+// Checks that only an active agent has a heartbeat deadline, and that an agent that has missed its
+// heartbeat has none.
 void check_heartbeat(const std::optional<Agent>& agent) {
   if (!agent) return;
   const bool awaited = agent->heartbeat_deadline.has_value();

@@ -25,7 +25,7 @@ class LogLimit {
   // it. Returns nothing if this notice is held back.
   [[nodiscard]] std::optional<std::string> admit(const Notice& notice, Time now);
 
-  // Returns the time at which due() will next return something; nothing if no status is held back.
+  // Returns when due() must be called next; nothing if no status is held back.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   // Returns the held-back statuses that are to be logged now, because a second has passed since the

@@ -24,7 +24,7 @@ struct Options {
   std::optional<std::string> previous;  // the value of --previous: the path of a link
   int attempts = 0;                     // the value of --attempts; 0 if starts are not counted
   std::optional<std::string> lock_file;
-  // The value of --lock-timeout, if given; see lock_timeout_of().
+  // The value of --lock-timeout, if given. lock_timeout_of() below has the default.
   std::optional<Duration> lock_timeout;
   std::optional<std::string> control_directory;
   std::optional<int> notify_fd;  // the value of --notify-fd; never a standard descriptor

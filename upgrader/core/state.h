@@ -33,8 +33,8 @@ struct Agent {
   bool activate_late = false;   // writing the `activate` took too long
   bool activated = false;       // `activate` has been written whole
   bool works = false;           // activated, and has said `healthy` if it has the feature readiness
-  // The reason of the `stop` that the agent was sent, and the upgrade's id if the stop was for an
-  // upgrade. Absent again if a `cancel` has withdrawn the stop.
+  // The reason of the `stop` that the agent was sent. `told_id` is the upgrade's id if the stop was
+  // for an upgrade. Both are absent again after a `cancel` has withdrawn the stop.
   std::optional<agent_protocol::StopReason> told;
   std::optional<std::string> told_id;
   bool stopped = false;
@@ -43,15 +43,16 @@ struct Agent {
   std::optional<std::string> unfit;
   bool output_closed = false;
   bool input_closed = false;
-  bool terminated = false;     // SIGTERM has been ordered for this agent, a held first agent
+  // SIGTERM was ordered for this agent: a first agent that has not said `hello`
+  bool terminated = false;
   bool killed = false;         // SIGKILL has been ordered
   bool standby = false;        // a fallback that was started beside the agent on trial
   bool knows_failure = false;  // the agent's `welcome` named the failure of the upgrade
-  // The time by which the agent must have done what is awaited of it now. Of a held agent that is
-  // its `ready`; then, if the pipe was full, that the rest of its `activate` is written. Of an
-  // active one it is `healthy`, if this is a first agent or a fallback with the feature readiness.
-  // If the agent is to stop, it is its `stopped`, and then its exit. Once the agent has been
-  // killed, this is only the time to log that again.
+  // The time by which the agent must do the next thing that is expected of it. A held agent must
+  // say `ready`; after that, if its pipe was full, it must read the rest of its `activate`. An
+  // active first agent or fallback with the feature readiness must say `healthy`. An agent that was
+  // sent `stop` must say `stopped`, and then exit. For a killed agent, this is the time at which
+  // the log says again that the agent has not exited.
   std::optional<Time> deadline;
   // `allowed` is the whole time that the agent has until its deadline; `extended` is the part of it
   // that the agent's `extend` has added. Both are shown to people and to init.
@@ -60,8 +61,8 @@ struct Agent {
   // The time by which the agent should have said `hello`. If it passes without a `hello`, the log
   // gets one warning, and nothing else happens.
   std::optional<Time> hello_deadline;
-  // The time by which the agent must have exited, after it closed a pipe while held, or its
-  // `activate` was lost.
+  // The time by which the agent must have exited. Set when a held agent has closed a pipe, or when
+  // its `activate` could not be delivered.
   std::optional<Time> close_deadline;
   // The time by which the agent must say `heartbeat`. Set while an agent is active, until it has
   // stopped, is killed or is rolled back.
@@ -83,19 +84,22 @@ struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;
   bool names_agent = false;  // the request named no executable, and so meant AGENT's present target
-  // Name of the operator's request for this upgrade, until it is answered.
+  // The name of the operator's request for this upgrade; empty if the request has been answered, or
+  // if no operator requested the upgrade.
   std::string unanswered_name;
   Terms terms;
   ProgramId previous = 0;  // the program that a fallback runs
   std::optional<std::string> previous_version;
-  std::optional<ProgramId> program;      // the new program, once it has passed the check
-  std::optional<Generation> generation;  // the candidate's, once the upgrade is accepted
-  std::optional<std::string> version;    // the version of the candidate
-  bool waits_for_confirm = false;        // the candidate is ready, and `confirm` is awaited
+  std::optional<ProgramId> program;  // the new program, once it has passed the check
+  // the candidate's generation; absent until the upgrade is accepted
+  std::optional<Generation> generation;
+  std::optional<std::string> version;  // the version of the candidate
+  bool waits_for_confirm = false;      // the candidate is ready, and `confirm` is awaited
   // The active agent knows of this upgrade: it requested it, or was sent `candidate_ready` or
   // `stop`.
   bool known_to_agent = false;
-  std::optional<Time> deadline;  // the deadline of the gate, and later that of the trial
+  // when the wait for `confirm` ends, or during the trial: when the trial ends
+  std::optional<Time> deadline;
   std::optional<agent_protocol::Failure> failure;  // the first failure of the upgrade
   // On the way back at boot: why the first agent is not kept, and the exit status of the upgrader
   // if no previous program can be started.
@@ -133,7 +137,8 @@ enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, r
 
 // All facts that the supervisor knows.
 struct State {
-  // The agent that has the work, or gets it at its `ready` (first agent or fallback).
+  // The agent that has the work. A first agent or a fallback is the incumbent before it has the
+  // work: it gets the work after its `ready`.
   std::optional<Agent> incumbent;
   std::optional<Agent> candidate;  // the held agent; during a trial, the standby
   std::optional<UpgradeUnderWay> upgrade;
@@ -146,16 +151,18 @@ struct State {
   bool quit = false;      // SIGQUIT has come
   bool ended = false;
   Generation last_generation = 0;
-  std::int64_t control_reloads = 0;  // number of upgrades requested by the control directory
-  std::int64_t upgrade_signals = 0;  // number of SIGUSR2 that have come so far
-  // The time at which the active agent will have been active for the time of a trial, so that its
-  // start has succeeded (--previous, --attempts).
+  // the number of upgrades requested through the control directory
+  std::int64_t control_reloads = 0;
+  std::int64_t upgrade_signals = 0;  // the number of SIGUSR2 received
+  // Set while --previous or --attempts waits to see whether this start succeeds: the time at which
+  // the agent will have been active for the time of a trial.
   std::optional<Time> attempts_deadline;
-  // True if --previous and --attempts no longer wait for the program of this start to last: an
-  // agent has lasted, or another program was started.
+  // True if --previous and --attempts have no more to wait for: this start has succeeded, or
+  // another program than AGENT's was started.
   bool attempts_done = false;
-  bool lasted = false;  // some agent has been active for the time of a trial, or has passed it
-  // Deadlines that were put off after a freeze, none of which is put off twice.
+  // some agent has been active for the time of a trial, or an upgrade was committed
+  bool lasted = false;
+  // The deadlines that were put off after a freeze, with their new times. None is put off twice.
   std::vector<Time> put_off;
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose process is being started now
@@ -164,7 +171,8 @@ struct State {
 
 [[nodiscard]] Phase phase_of(const State& state);
 
-// Returns the latest time at which the phase ends, or nothing if the phase has no time limit.
+// Returns the time at which the present phase ends at the latest, or nothing if the phase has no
+// time limit.
 [[nodiscard]] std::optional<Time> awaited_until(const State& state);
 
 }  // namespace upgrader

@@ -92,7 +92,8 @@ struct StatusNews {
     if (!shows_arguments) return paper.put_truth("args_omitted", true);
     paper.open("args", '[');
     for (const std::string& argument : *arguments) {
-      // Stops here: the text is too long already, and will be made again without arguments.
+      // The text is too long already, and will be made again without arguments. So the rest of the
+      // arguments need not be written.
       if (paper.size() > status_news_bytes_max) break;
       paper.element(argument);
     }

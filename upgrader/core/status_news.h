@@ -34,7 +34,7 @@ struct StatusFacts {
 // not written then, since that would delay the hand-over.
 [[nodiscard]] bool hands_over(const State& state);
 // Returns true while the active agent stops and another agent follows it. status.json is not
-// written then, since its exit may come at any moment, and writing might delay the hand-over.
+// written then. The agent may exit at any moment, and writing the file might delay the hand-over.
 [[nodiscard]] bool active_agent_stops(const State& state);
 
 }  // namespace upgrader

@@ -25,9 +25,9 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
   return now + timeout;
 }
 
-// Calls `look` for every deadline that may be set, with the generation of the agent whose messages
-// must be read before that deadline is judged. For the deadlines of gate, trial and --attempts this
-// is the incumbent, or 0 if there is no incumbent.
+// Calls `look` for every deadline in the state, with a generation: the messages of that agent must
+// be read before the deadline is judged. For the deadlines of gate, trial and --attempts this is
+// the incumbent, or 0 if there is no incumbent.
 template <class AnyState, class Look>
 void look_at_deadlines(AnyState& state, const Look& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
@@ -101,7 +101,8 @@ class Step {
       return;
     }
     state_.candidate = std::move(agent);
-    if (state_.upgrade->generation) return;  // a sequential upgrade, which was accepted before
+    // a sequential upgrade was accepted before its candidate is started
+    if (state_.upgrade->generation) return;
     state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();
   }
@@ -283,8 +284,8 @@ class Step {
 
   void hear(Agent& agent, const Status& status) { note_status(agent, status); }
 
-  // Handles a message of a process that has died or is being killed. Its `hello`, `stopped`,
-  // `status` and the reason of its `unfit` are recorded; other messages come too late.
+  // Handles a message that was read after its agent had died or was killed. Records a `hello`, a
+  // `stopped`, a `status` and the reason of an `unfit`; ignores all other messages.
   void note_last_words(Agent& agent, const AgentMessage& message) {
     const auto* hello = std::get_if<Hello>(&message);
     if (hello != nullptr && !agent.greeted) note_hello(agent, *hello);
@@ -373,8 +374,8 @@ class Step {
     start_upgrade();
   }
 
-  // Begins the upgrade to the program that has been checked. If AGENT's link names the new version
-  // already, the link has been put back before, since only a commit may move it.
+  // Begins the upgrade to the program that has been checked. The request may have set AGENT's link
+  // to the new version. Only a commit may move the link, so it has been put back before this call.
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {
@@ -532,7 +533,7 @@ class Step {
                                     .exit_status = gone.stopped ? 0 : exit_status_of(ending)};
   }
 
-  // Handles the exit of the incumbent that was told to stop for the upgrade.
+  // Handles the exit of the incumbent that was sent `stop` for the upgrade.
   void take_over_from(const Agent& gone, const Ending& ending) {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.failure) return step_back();
@@ -556,12 +557,12 @@ class Step {
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // If no upgrade has failed, the agent that exited was a standby, and the upgrader continues
-    // without one.
+    // If no upgrade has failed, the agent that exited was a standby. The upgrade continues without
+    // it.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
-  // ---- an agent is given the work, or `activate` does not reach it
+  // ---- an agent is activated, or its `activate` cannot be delivered
 
   void activate_incumbent() {
     send_activate(*state_.incumbent, state_.upgrade && state_.upgrade->boot);
@@ -572,9 +573,10 @@ class Step {
     send_activate(*state_.candidate, true);
   }
 
-  // Sends `activate`. Until all of it has been written, the agent counts as held, and the state
-  // that the agent before it has left is kept for another one. The agent must read the whole
-  // `activate` within the time of its trial, or within the stop timeout if it has no trial.
+  // Sends `activate`. Until the whole message has been written, the agent counts as held, and the
+  // state that the last active agent left is kept: if this agent fails, the next one gets it. The
+  // agent must read the whole `activate` within the time of its trial, or within the stop timeout
+  // if it has no trial.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();
@@ -606,7 +608,7 @@ class Step {
     if (agent != nullptr && agent->activate_waits) activated();
   }
 
-  // Gives the work to the agent that was sent `activate`.
+  // Makes the agent active whose `activate` has been written.
   void activated() {
     if (state_.candidate) state_.incumbent = std::exchange(state_.candidate, std::nullopt);
     Agent& agent = *state_.incumbent;
@@ -685,7 +687,7 @@ class Step {
     send(agent, UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});
   }
 
-  // Handles the failure of a held agent, which has exited if `ending` says how.
+  // Handles the failure of a held agent. If the agent has exited, `ending` says how.
   void held_agent_failed(Agent& agent, const std::string& reason, const Ending* ending = nullptr) {
     if (agent.role == Role::candidate) return candidate_failed(reason, ending);
     if (ending == nullptr) kill(agent);
@@ -745,9 +747,9 @@ class Step {
     restore_link_for_signal();
   }
 
-  // Takes the next step back that is possible now, after a failure. An incumbent on trial is told
-  // to stop. Any other incumbent stays, and the upgrade ends when the candidate has gone. Without
-  // an incumbent, the fallback gets the work as soon as no other agent is left.
+  // Does the next step of the way back after a failure. An incumbent on trial is sent `stop`. Any
+  // other incumbent stays active, and the upgrade ends when the candidate has exited. Without an
+  // incumbent, the fallback is started when no other agent is left.
   void step_back() {
     const bool standby = state_.candidate && state_.candidate->standby;
     if (state_.candidate && !state_.candidate->killed && !standby) kill(*state_.candidate);
@@ -850,7 +852,7 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    state_.attempts_done = true;  // AGENT's own executable has failed, and will not last
+    state_.attempts_done = true;  // AGENT's own executable has failed: stop waiting for it to last
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
     if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
@@ -1055,8 +1057,8 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // hint() says nothing of a missing `hello` while the log is still to say it. Now the failure
-      // says it instead.
+      // hint() does not mention a missing `hello` while hello_deadline is set, since the log will
+      // report it. Reset, so that the reason of this failure mentions it instead.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }
@@ -1163,8 +1165,8 @@ class Step {
     exit_if_alone();
   }
 
-  // Drops the upgrade without a message to an agent, since the upgrader ends and no agent is left.
-  // The caller puts back AGENT's link.
+  // Ends the upgrade under way, because the upgrader ends. Sends no message to an agent, and does
+  // not put AGENT's link back: the caller does both if necessary.
   void drop_upgrade(const std::string& reason) {
     log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
     record_ending(UpgradeOutcome::ended, reason);
@@ -1253,8 +1255,8 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    // If an earlier `stop` was sent to this agent, the time limit that is shown for the agent's
-    // stop still counts from that earlier `stop`.
+    // A second `stop` changes the deadline. The time limit that people are shown stays that of the
+    // first `stop`.
     const bool again = agent.told.has_value();
     agent.told = reason;
     agent.told_id = stop.id;
@@ -1301,7 +1303,7 @@ class Step {
 
   void log(LogLevel level, std::string text) { order(Log{level, std::move(text)}); }
 
-  // Orders an action. If it has an outcome, that is the next event.
+  // Orders an action. If the action has an outcome, the next event must be that outcome.
   void order(Action action) {
     state_.pending = pending_on(action);
     actions_.push_back(std::move(action));

@@ -114,9 +114,9 @@ namespace upgrader {
 inline constexpr Duration close_grace{200};
 // The time without a `hello` after which the log says that the agent may not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// If a deadline is judged later than this after it has passed, the upgrader was not running
-// (frozen?), and perhaps the agents were not either. The deadline is put off once, by as much as it
-// was late, but at most by `grace_max`.
+// A deadline that is judged more than this time after it has passed shows that the upgrader was not
+// running (frozen?), and perhaps the agents were not either. The deadline is then put off once, by
+// as much as it was late, but at most by `grace_max`.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log says that a killed process has not ended.
@@ -130,14 +130,14 @@ inline constexpr int exit_quit = 131;  // 128 + SIGQUIT
 
 class Supervisor {
  public:
-  // Makes a supervisor that begins, or that continues from the given state.
+  // Makes a supervisor: a new one, or one that continues from the given state.
   explicit Supervisor(Policy policy, State state = {})
       : policy_(policy), state_(std::move(state)) {}
 
-  // Takes any event in any phase, and returns the actions that are to be performed, in order (lines
-  // of the log may be written later). An action that has an outcome is the last one, and the next
-  // event must be its outcome. The list is made in `memory`, whose content is lost: passing the
-  // previous list saves allocations.
+  // Handles any event in any phase, and returns the actions to perform, in order (log lines may be
+  // written later). An action that has an outcome is the last one, and the next event must be its
+  // outcome. The list is made in `memory`, whose content is lost: passing the previous list saves
+  // allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.

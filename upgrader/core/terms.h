@@ -36,9 +36,9 @@ struct Policy {
   bool operator==(const Policy&) const = default;
 };
 
-// Returns the terms of `request`, with `defaults` for what it leaves open. There are two
-// exceptions. In an upgrade that the agent requested (`by_agent`) the gate has no limit by default.
-// A sequential upgrade has no gate by default, and its fallback is always cold.
+// Returns the terms of `request`; members that the request leaves out come from `defaults`. There
+// are two exceptions. In an upgrade that the agent requested (`by_agent`) the gate has no time
+// limit by default. A sequential upgrade has no gate by default, and its fallback is always cold.
 [[nodiscard]] Terms terms_of(const agent_protocol::Upgrade& request, const Terms& defaults,
                              bool by_agent);
 

@@ -29,7 +29,7 @@ Agents::Agents(uv_loop_t* loop, ChildSetting setting, Sink sink, TurnOver turn_o
       turn_over_(std::move(turn_over)),
       log_(log),
       backlog_(make_handle(uv_idle_init, loop, this)) {
-  UPGRADER_CHECK(backlog_ != nullptr);  // libuv promises it
+  UPGRADER_CHECK(backlog_ != nullptr);  // libuv promises that uv_idle_init() succeeds
 }
 
 std::optional<StartFailed> Agents::start(Generation generation, const Program& program) {
@@ -120,7 +120,7 @@ void Agents::read_everything(const std::vector<Generation>& late) {
   for (const Generation generation : generations()) {
     Running* const agent = find(generation);
     if (agent->ending) continue;
-    flush(*agent);  // the agent may have read its input meanwhile, so there may be room for more
+    flush(*agent);  // the agent may have read its input meanwhile, so its pipe may have room now
     if (is_late(generation) || !must_read_replies_first(*agent)) read_what_is_held(*agent);
   }
 }
@@ -174,8 +174,8 @@ void Agents::flush(Running& agent) {
   tell_activate_written(agent);
 }
 
-// Reports that an `activate` that had to wait has now been written whole. Compares numbers of
-// bytes, since one write may take the end of the `activate` and messages after it.
+// Reports that a waiting `activate` has now been written whole. Compares counts of bytes, because
+// one write may contain the end of the `activate` and messages after it.
 void Agents::tell_activate_written(Running& agent) {
   if (!agent.activate_end || agent.channel.written() < *agent.activate_end) return;
   agent.activate_end.reset();
@@ -287,8 +287,9 @@ void Agents::look_for_end(Running& agent) {
   if (agent.ending) agent.last_words = std::min(agent.channel.held(), last_words_bytes_max);
 }
 
-// Reports ended agents, the newest first. If an agent has written more than may be read in one turn
-// of the loop, the rest is read in the next turn, and older agents are reported after that.
+// Reports the exits of ended agents, the newest agent first. If the output of an agent exceeds the
+// budget, the rest of it is read in the next turn of the loop, and older agents are reported after
+// it.
 void Agents::bury_the_dead(const Budget& budget) {
   for (;;) {
     const auto newest = std::find_if(running_.rbegin(), running_.rend(),

@@ -30,9 +30,9 @@ inline constexpr int strangers_a_turn = 256;
 // The most bytes read from a pipe at once, before a deadline or an exit is judged: a pipe's default
 // size. An agent may enlarge its pipe, but must not delay the other agents by that.
 inline constexpr std::size_t look_bytes_max = 65'536;
-// The most bytes read of an agent's output after its exit was seen: the largest size that an agent
-// without privileges can give a pipe. They are read in several turns, and the exit is reported
-// after that.
+// The most bytes read of an agent's output after the agent has exited: the largest size that an
+// agent without privileges can give a pipe. They are read in several turns of the loop; then the
+// exit is reported.
 inline constexpr std::size_t last_words_bytes_max = 1'048'576;
 
 class Agents {
@@ -47,8 +47,8 @@ class Agents {
   Agents(uv_loop_t* loop, ChildSetting setting, Sink sink, TurnOver turn_over,
          Logbook* log = nullptr);
 
-  // Starts a process and begins to listen to it. If this succeeds, the process is known by its
-  // generation; if it fails, nothing is left behind.
+  // Starts a process and begins to listen to it. After a success the process is known by its
+  // generation. After a failure no process and no open descriptor is left.
   [[nodiscard]] std::optional<StartFailed> start(Generation generation, const Program& program);
   // Returns the agent's pid, or -1 once the agent has been reaped.
   [[nodiscard]] pid_t pid_of(Generation generation) const;
@@ -81,12 +81,12 @@ class Agents {
     Generation generation;
     pid_t pid;
     Channel channel;
-    // Set when the process has been reaped: from then on, `pid` is no longer ours.
+    // Set when the process has been reaped. The kernel may then give `pid` to another process.
     std::optional<Ending> ending{};
-    // Of the bytes that were unread when the agent was reaped, the number that is still unread.
+    // The number of bytes that the agent wrote before it was reaped and that are still unread.
     std::size_t last_words = 0;
-    // The number of bytes, counted from the first message on, after which the `activate` has been
-    // written whole.
+    // The total number of bytes written to the agent at which its `activate` will have been written
+    // whole.
     std::optional<std::uint64_t> activate_end{};
   };
 

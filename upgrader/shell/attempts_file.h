@@ -21,8 +21,9 @@ class AttemptsFile {
   [[nodiscard]] Attempts read() const { return read_attempts(text()); }
 
   // Writes these attempts as the newest record, durably unless `hurried`. Returns 0 or an errno
-  // value. After an error the newest record of the file is the one from before, or this one if only
-  // a sync has failed. A file that has no sound record, or cannot be written in place, is replaced.
+  // value. If a write fails, the record from before is still the newest; if only a sync fails, the
+  // new one may be. A file that has no undamaged record, or cannot be written in place, is
+  // replaced.
   [[nodiscard]] int write(const Attempts& attempts, bool hurried = false) const {
     const Directory& directory = entry_.directory;
     const NextRecord next = next_record(text(), attempts);

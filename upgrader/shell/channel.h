@@ -23,7 +23,7 @@ inline constexpr std::size_t unsent_bytes_max = 131'072;
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
 // If more bytes than this are unsent, nothing is read from the agent until it has read its replies.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
-// The most bytes read from an agent in one turn of the loop.
+// The most bytes that are read from an agent in one turn of the loop.
 inline constexpr std::size_t read_bytes_a_turn = 16'384;
 
 class Channel {
@@ -31,10 +31,11 @@ class Channel {
   // Called when the output may be read, or when the input has room for more.
   using Wake = std::function<void()>;
 
-  // Takes both descriptors, which must be non-blocking, and begins to watch the output. If the
-  // pipes cannot be watched, does not read the output: output_open() returns false.
+  // Takes over both descriptors, which must be non-blocking, and begins to watch the output. If
+  // libuv cannot watch the pipes, the channel does not read the output: output_open() returns
+  // false.
   Channel(uv_loop_t* loop, OwnedFd input, OwnedFd output, Wake readable, Wake writable);
-  Channel(const Channel&) = delete;  // libuv keeps its address
+  Channel(const Channel&) = delete;  // libuv keeps the address of the channel
   Channel& operator=(const Channel&) = delete;
 
   // Sends a line, now or when the agent reads. If the agent no longer reads its input, or too many
@@ -51,7 +52,7 @@ class Channel {
 
   enum class Read { bytes, nothing, end };
   // Reads once, at most `bytes_max` bytes, into the line reader. Must not be called while the line
-  // reader holds a whole line that nobody has taken out.
+  // reader holds a whole line: take out that line first.
   [[nodiscard]] Read read(std::size_t bytes_max);
   // Returns how many bytes the pipe holds now.
   [[nodiscard]] std::size_t held() const;

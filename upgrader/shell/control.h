@@ -79,11 +79,11 @@ class Control {
 
   // Checks DIR. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
-  // Locks DIR. After a success, the first settle() opens the FIFO; from then on `sink` is called
-  // for each line of a request, and `turn_over` once after the lines of one turn. Returns false
-  // only if another upgrader holds the lock of DIR; the caller may try again. If DIR cannot be
-  // locked for another reason, such as a full disk, logs the reason and returns true; settle() then
-  // tries the lock again every second.
+  // Locks DIR. After a success, the first settle() opens the FIFO. From then on `sink` is called
+  // for each line of a request, and `turn_over` once after the lines of one turn of the loop.
+  // Returns false only if another upgrader holds the lock of DIR; the caller may try again. If DIR
+  // cannot be locked for another reason, such as a full disk, logs the reason and returns true;
+  // settle() then tries the lock again every second.
   [[nodiscard]] bool claim(uv_loop_t* loop, ControlFifo::Sink sink,
                            ControlFifo::TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
@@ -97,11 +97,12 @@ class Control {
   void note_started(Generation generation, int pid, const Program& program);
   void note(const Event& event, const Actions& actions, const State& state);
 
-  // Must be called after the events of a turn of the loop. Writes status.json if it may be written
-  // now.
+  // Must be called once after all events of a turn of the loop. Writes status.json if that is
+  // allowed now.
   void settle(const State& state, Time now);
-  // Returns when status.json must be written, or opening the FIFO be tried again. Returns nothing
-  // during a hand-over, in which status.json must not be written; settle() is called at its end.
+  // Returns when settle() must be called to write status.json, or to open the FIFO after a failure.
+  // Returns nothing during a hand-over, in which status.json must not be written; settle() is
+  // called at the end of the hand-over.
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // Reads the lines that were left over from a turn of the loop.
   void read_backlog() {
@@ -130,8 +131,8 @@ class Control {
   bool has_fifo_ = false;
   bool deaf_ = false;    // the last try to make or open the FIFO failed
   std::string written_;  // the present content of status.json
-  // When status.json was last compared with the state. Until the directory is locked: when its lock
-  // was last tried.
+  // When status.json was last compared with the state, or, while the directory is not locked, when
+  // locking it was last tried.
   std::optional<Time> last_;
   std::optional<Time> due_;
   // True while an agent that is ready is about to get the work: status.json must not be written

@@ -179,8 +179,8 @@ std::optional<Time> InitSystem::news_time() const {
   return std::max(turn, told_at_ + time_news_interval);
 }
 
-// Sends one message: `head`, the request for more time, and STATUS=. Returns false if `head` could
-// not be sent since the socket is full.
+// Sends one message: `head`, the request for more time, and STATUS=. Returns false if the socket is
+// full and `head` is not empty: `head` must then be sent later.
 bool InitSystem::tell_all(Time now, const std::string& head) {
   const bool sent = send(head + more_time(now) + whole_status(now));
   if (sent) pace_.note(now);

@@ -1,5 +1,5 @@
 // Notifies init of the upgrader's state, by systemd's notification protocol, without its library:
-//   READY=1                       an agent is active
+//   READY=1                       an agent is active, and has said `healthy` if it can say so
 //   STATUS=                       the state in words
 //   RELOADING=1, then READY=1     an upgrade that no agent asked for begins and ends
 //   STOPPING=1                    the upgrader is about to end
@@ -35,8 +35,8 @@ inline constexpr Duration owed_retry_interval{100};
 // upgrader still has to end, and init may have learned of the deadline up to a second late.
 inline constexpr Duration end_margin = Duration{1'000} + time_news_interval;
 
-// Before work that may take long, WATCHDOG=1 is sent early, but only if at least this time has
-// passed since the last one.
+// WATCHDOG=1 is sent early, before work that may take long, but only if at least this time has
+// passed since the last WATCHDOG=1.
 inline constexpr Duration early_beat_interval{100};
 
 // Takes over descriptor `number`, for --notify-fd. If the number is below `lowest`, moves the
@@ -70,7 +70,7 @@ class InitSystem {
   // Sends WATCHDOG=1 before it is due, for a caller that is about to do something that may take
   // long.
   void keep_alive_early(Time now);
-  // Returns the time of the next due message, or nothing if there is none.
+  // Returns when tell_what_is_due() must be called next, or nothing if no message is due.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   // Adds an agent's own status to STATUS=, until another agent sends one or this agent has gone.
@@ -78,7 +78,7 @@ class InitSystem {
   void forget_agent(Generation generation);
 
  private:
-  // Messages that change init's behaviour, so none may be lost, and their order must be kept.
+  // Messages that change init's behaviour. None of them may be lost, and their order must be kept.
   enum class Owed { ready, reloading, stopping };
 
   void tell_news_due(Time now);

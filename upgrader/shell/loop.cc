@@ -106,9 +106,8 @@ void Loop::on_timer() {
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
   if (control_) control_->read_backlog();
-  // The time is taken first, and agents' messages and exits are read afterwards. So a deadline
-  // counts as missed only if it had passed before the reading, and no message that was read has
-  // changed it.
+  // `looked` is taken before the agents' messages and exits are read. A deadline counts as missed
+  // only if it had passed at that time and none of the messages has changed it.
   const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();
@@ -136,7 +135,7 @@ Time Loop::now() {
   return std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime()));
 }
 
-// Handles one event at a time, each completely. Events that come up meanwhile wait.
+// Handles this event completely. If another event is being handled, this one waits until after it.
 void Loop::deliver(Event event) {
   later_.push_back(std::move(event));
   if (stepping_) return;
@@ -158,7 +157,8 @@ void Loop::settle() {
   set_timer();
 }
 
-// The only place where the supervisor and the outside world meet.
+// Passes an event to the supervisor, and performs the actions that the supervisor returns. Nothing
+// else calls the supervisor's step().
 void Loop::feed(const Event& event) {
   if (const auto* exited = std::get_if<ProcessExited>(&event)) {
     for (const Notice& notice : log_limit_.forget(exited->generation))
@@ -166,9 +166,9 @@ void Loop::feed(const Event& event) {
     init_system_.forget_agent(exited->generation);
   }
   Actions actions = supervisor_.step(event, now(), std::exchange(carried_out_, {}));
-  // No agent works until the new one has read its `activate`. So `activate` is sent before the log
-  // lines of this step, which shortens the gap by a fiftieth. If AGENT's link must be put back,
-  // that is done before `activate`.
+  // If this step sends an `activate`, no agent works until the new agent has read it. So the
+  // `activate` is sent before the log lines of this step are written, which shortens the gap by a
+  // fiftieth. If the step also puts AGENT's link back, that comes before the `activate`.
   const Pending pending = supervisor_.state().pending;
   if (pending == Pending::activate) {
     const Action* first = actions.data();

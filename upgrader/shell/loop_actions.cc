@@ -29,9 +29,10 @@ void Loop::perform(const Check& check) {
   outcome_.program = programs_.add(std::move(checked.value()));
 }
 
-// Returns the program that LINK of --previous names, unless it cannot be started or is the first.
-// Executables are told apart by their resolved paths: releases may share one file by hard links,
-// and the same file beside another configuration is another executable.
+// Returns the program that LINK of --previous names, unless it cannot be started or is the program
+// of the first agent. Two executables are the same if their resolved paths are the same. Comparing
+// the files would not do: releases may share a file by hard links, and beside another configuration
+// the same file is another executable.
 Result<Program> Loop::find_way_back() const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
   if (checked && first_program_ && checked.value().path == programs_.at(*first_program_).path) {
@@ -88,9 +89,9 @@ void Loop::signal(Generation generation, int signal_number) {
                                                                     SystemError{error}));
 }
 
-// Returns a function that sends init WATCHDOG=1 before each of several syncs. During a sync nobody
-// reads the agents' pipes. If the active agent's pipe holds more bytes than before the last sync,
-// they are assumed to be a heartbeat; the messages are read afterwards.
+// Returns a function that is called before each of several syncs, and sends init WATCHDOG=1. During
+// a sync nobody reads the agents' pipes. If the active agent's pipe holds more bytes than before
+// the last sync, these bytes count as a heartbeat; the messages are read afterwards.
 BeforeSync Loop::vouch_before_sync() {
   const Agent active = supervisor_.state().incumbent.value_or(Agent{});
   if (active.silent) return [] {};
@@ -143,9 +144,9 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // Adds to the file of --attempts how this start ended. The count was written before, so after a
-  // failure here only the reason is missing at the next start. If this start was not counted, the
-  // file is about an earlier start, and is left alone.
+  // Adds to the file of --attempts how this start ended. The count of starts was written before the
+  // start, so if this write fails only the reason is lost. If this start was not counted, the file
+  // is about an earlier start, and is not changed.
   if (attempts_ && attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_->write(attempt_, true));

@@ -45,8 +45,8 @@ void Loop::read_control_line(const agent_protocol::Line& line) {
   if (auto* request = std::get_if<ControlRequested>(&read)) deliver(std::move(*request));
 }
 
-// Starts the first agent if lock and control directory are ours; otherwise tries again later,
-// unless the upgrader ends.
+// Starts the first agent if this upgrader has the lock and the control directory. Otherwise tries
+// again later, unless the upgrader ends.
 void Loop::try_to_start() {
   if (has_lock() && claim_control()) {
     lock_retry_.reset();
@@ -56,10 +56,10 @@ void Loop::try_to_start() {
   set_timer();
 }
 
-// Returns true if there is no lock or it is ours. Tries to get it, or ends the upgrader if that
-// cannot succeed or takes too long.
+// Returns true if there is no lock file or this process has locked it. Otherwise tries to lock the
+// file, and ends the upgrader if that cannot succeed or takes too long.
 bool Loop::has_lock() {
-  // The control directory is claimed behind the lock.
+  // The control directory is claimed after the lock, so this process has the lock already.
   if (lock_ == nullptr || control_deadline_) return true;
   const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
@@ -71,7 +71,7 @@ bool Loop::has_lock() {
                                              lock_->holder_in_words()),
          exit_own_failure);
   } else if (!lock_retry_) {
-    // If AGENT cannot be started, that is reported at once, before the wait for the lock.
+    // If AGENT cannot be started, report that now and not after the wait for the lock.
     const auto looked = look_at_agent();
     if (!looked && !options_.previous) cannot_start(looked.refusal());
     if (!exit_status_) logbook_.info("waiting for {}: {}"_with(file, lock_->holder_in_words()));
@@ -119,7 +119,7 @@ void Loop::start_first_agent() {
   if (!exit_status_) settle();
 }
 
-// Checks AGENT as it is now, and with --relink its link. If that link cannot be used, ends the
+// Checks AGENT again, and with --relink also AGENT's link. If that link cannot be used, ends the
 // upgrader.
 Result<Program> Loop::look_at_agent() {
   auto checked = check_agent(options_.agent, options_.args);

@@ -14,13 +14,13 @@ namespace upgrader {
 
 class Programs {
  public:
-  // Keeps the program under a number that no program had before, counted from 1.
+  // Keeps the program. Returns its number; numbers begin at 1, and none is used twice.
   [[nodiscard]] ProgramId add(Program program) {
     programs_.emplace_back(++last_, std::move(program));
     return last_;
   }
 
-  // Returns the program of a number that add() gave and keep_only() has not dropped.
+  // Returns the program with this number, which add() returned and keep_only() has not dropped.
   [[nodiscard]] const Program& at(ProgramId id) const {
     const auto found = std::find_if(programs_.begin(), programs_.end(),
                                     [id](const auto& entry) { return entry.first == id; });

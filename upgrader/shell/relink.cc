@@ -25,7 +25,7 @@ int sync_open_file(int fd, const BeforeSync& before_sync) {
   return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
-// Adds to `way` the directories that lead to the program, innermost first, as far as they are on
+// Adds to `way` the directories on the path to the program, innermost first, as far as they are on
 // one file system. A release may be in a new directory. If a power cut lost that directory but not
 // the link to it, the link would dangle.
 int find_way_to(const Program& program, std::vector<std::string>& way) {
@@ -135,8 +135,8 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   if (const int error = previous_stays(); error != 0) return error;
-  // The link is replaced only after the sync of the release. If the release was durable already, a
-  // journal has nothing to write at that sync, and later writes this change of the link together
+  // The link is replaced only after the sync of the release. If the release was durable already,
+  // that sync has nothing to write, and the journal later writes this change of the link together
   // with the changes of the commit.
   if (const int error = sync_release(program, before_sync); error != 0) return error;
   return link_.directory.replace_link(link_.name, present);

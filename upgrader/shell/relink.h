@@ -56,7 +56,7 @@ class Link {
   // changes nothing.
   [[nodiscard]] int restore(const BeforeSync& before_sync) const;
 
-  // Returns the target of the link at the last commit.
+  // Returns the target that the link had after the last commit, or at the start.
   [[nodiscard]] const std::string& committed() const { return committed_; }
 
  private:
