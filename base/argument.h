@@ -19,7 +19,7 @@ struct Argument {
 // Returns "--name=value: WHAT".
 [[nodiscard]] std::string complaint_about(const Argument& argument, std::string_view what);
 
-// Returns true if an option of this name stands before the argument at index `end`.
+// Returns true if argv contains an option with this name before the index `end`.
 [[nodiscard]] bool is_given(std::string_view name, const char* const* argv, int end);
 
 }  // namespace upgrader

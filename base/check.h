@@ -1,5 +1,5 @@
-// Assertions that are checked in every build. If one fails, the upgrader has a bug: it aborts, and
-// init starts it again, which is better than acting on an impossible state.
+// Assertions that are checked in every build. A failed check means that this program has a bug. The
+// program aborts, and init starts it again, which is better than acting on an impossible state.
 #pragma once
 
 namespace upgrader {

@@ -20,7 +20,7 @@ struct VersionWanted {
 };
 
 struct UsageError {
-  std::string reason;  // a text that names the argument, and says what is allowed
+  std::string reason;  // a text for people: names the argument, and says what is allowed
 
   bool operator==(const UsageError&) const = default;
 };
@@ -29,11 +29,11 @@ struct UsageError {
 template <class Options>
 using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
 
-// Parses a command line. `set` is called with each option (an Argument), and returns what is wrong
-// with it, or an empty text. After --help, -h, or --version without a value, the rest is not read.
-// Otherwise `finish` is called with the index in argv at which REST begins, and returns the command
-// line. Only the option `repeatable` may be given twice: for any other it would not be clear which
-// value counts.
+// Parses a command line. Calls `set` with each option (an Argument); `set` returns what is wrong
+// with the option, or an empty text. Stops after --help, -h, or --version without a value.
+// Otherwise calls `finish` with the index in argv at which REST begins; `finish` returns the
+// program's options. Only the option `repeatable` may be given twice: for any other it would not be
+// clear which value counts.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
                                                    const Set& set, const Finish& finish,

@@ -30,7 +30,7 @@ void mark(int fd) {
 int open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // open() takes the lowest free number, which is `fd` here.
+    // open() takes the lowest free number. The numbers below `fd` are in use, so that is `fd`.
     const int opened = ::open("/dev/null", O_RDWR);
     if (opened < 0) return errno;
   }

@@ -175,7 +175,7 @@ void Directory::remove(const std::string& name) const {
 
 int Entry::open(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  name = path.substr(slash + 1);  // without a slash, npos + 1 is 0: the whole path
+  name = path.substr(slash + 1);  // a path without a slash is the name: npos + 1 is 0
   if (name.empty()) return EINVAL;
   if (slash == std::string::npos) return directory.open(".");
   return directory.open(path.substr(0, std::max(slash, std::size_t{1})));

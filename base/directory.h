@@ -17,8 +17,8 @@ namespace upgrader {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// Returns the absolute path without links and dots, or nothing, with errno, if `path` leads
-// nowhere.
+// Returns the absolute path without links and dots. If `path` leads nowhere, returns nothing and
+// sets errno.
 [[nodiscard]] std::optional<std::string> resolve(const std::string& path);
 
 // Returns the first bytes of an open file. Returns an empty text, with errno, if the file cannot be
@@ -71,9 +71,10 @@ class Directory {
   // Makes `name` a link to `target`. Returns 0, or an errno value if `name` is as it was.
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
-  // The two halves of replace_link(). prepare_link() makes the link under the name prepared_name(),
-  // and put() renames it to `name`; if the rename fails, put() removes it. The prepared name is
-  // always the same, so a link that a killed upgrader has left behind is replaced.
+  // The two steps of replace_link(). prepare_link() makes the link under the name prepared_name(),
+  // and put() renames it to `name`; if the rename fails, put() removes the prepared link. The
+  // prepared name is always the same, so the next call replaces a link that a killed upgrader has
+  // left behind.
   [[nodiscard]] int prepare_link(const std::string& name, const std::string& target) const;
   [[nodiscard]] int put(const std::string& name) const;
   [[nodiscard]] static std::string prepared_name(const std::string& name);
@@ -85,7 +86,7 @@ class Directory {
   std::string path_;
 };
 
-// A name in a directory: of a link or a file, which need not exist yet.
+// The name of a link or file in a directory. The link or file need not exist yet.
 struct Entry {
   Directory directory;
   std::string name;

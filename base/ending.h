@@ -1,4 +1,5 @@
-// The way in which a process ended, as plain data and in words. process.h finds it out.
+// How a process ended, as plain data and in words. process.h waits for processes and makes this
+// data.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ struct Ending {
   enum class How { exited, signalled, unknown };
 
   How how = How::unknown;
-  int value = 0;  // the exit status, the signal's number, or 0 if neither is known
+  int value = 0;  // the exit status or the signal's number; 0 if neither is known
 
   bool operator==(const Ending&) const = default;
 };

@@ -31,9 +31,10 @@ namespace upgrader {
 // The environment for agents. It points to texts that others own, since copying them would take a
 // twentieth of the first agent's start (measured by make size).
 struct Environment {
-  std::vector<const char*> entries;         // texts of the form NAME=value, in order
+  std::vector<const char*> entries;         // texts of the form NAME=value
   std::optional<std::size_t> listen_pid{};  // the entry into which the child writes its own pid
-  // The descriptor of the lock, which agents inherit, if there is one. An entry names it.
+  // The descriptor of the lock, if there is a lock: agents inherit it, and a variable tells them
+  // its number.
   std::optional<int> lock_descriptor{};
 };
 

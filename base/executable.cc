@@ -28,7 +28,7 @@ namespace {
 // interpreter within them.
 constexpr std::size_t head_bytes = 256;
 
-// The most scripts in a row that the kernel accepts, if the interpreter of each is the next script.
+// How many scripts the kernel follows, if each script names the next one as its interpreter.
 constexpr int scripts_max = 5;
 
 // The largest table of program headers that the kernel accepts.
@@ -71,8 +71,8 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Reads `size` bytes. Returns nothing if all could be read, the error if reading has failed, and
-// the result of `cut_off()` if the file is too short.
+// Reads `size` bytes. Returns nothing if that succeeds, the error if reading fails, and the result
+// of `cut_off()` if the file is too short.
 std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
                                   Refusal (*cut_off)()) {
   const ssize_t count = read_at(fd, buffer, size, offset);
@@ -167,11 +167,11 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 
 }  // namespace
 
-// Asks whether our effective user may use a file, by faccessat2(). Old kernels lack this call, and
-// filters of system calls answer it with EPERM or EACCES. Then access() is asked, which answers for
-// the real user. EACCES may also be the true answer, so access() is then asked only if real and
-// effective user are the same, as they are unless the upgrader is set-user-ID. If the answer is
-// wrong, exec fails later.
+// Returns whether our effective user may use a file, by faccessat2(). Old kernels lack this call,
+// and filters of system calls make it fail with EPERM or EACCES. In these cases access() is called,
+// which answers for the real user. EACCES may also be the true answer, so after EACCES access() is
+// called only if real and effective user are the same, as they are unless the upgrader is
+// set-user-ID. If the answer is wrong, exec fails later.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

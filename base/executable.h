@@ -10,7 +10,7 @@ namespace upgrader {
 enum class ExecutableKind {
   elf,
   script,
-  unreadable,  // may be executed but not read: only the kernel can check it
+  unreadable,  // the file may be executed but not read, so only the kernel can check it
 };
 
 // Returns 0 if our effective user may use the file as `how` says (X_OK, W_OK or both); otherwise an

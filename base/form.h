@@ -18,11 +18,12 @@
 
 namespace agent_protocol {
 
-// In a form, one byte stands in the place of each value, and tells the kind of the value. The
-// numbers of these bytes are control characters that no text contains.
+// A form is stored with one byte in the place of each {}, which tells the kind of the value. These
+// bytes are control characters that no text contains.
 enum class ValueKind : char { text = 1, number, told };
 
-// A text as an argument of filled(), which takes only plain structures.
+// A text as filled() takes it: filled() has C-style variable arguments, which must be plain
+// structures.
 struct Text {
   const char* begin;
   std::size_t size;

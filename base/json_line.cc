@@ -155,7 +155,7 @@ class Parser {
       if (const char* const expected = digits()) return expected;
     }
     std::size_t size = at_ - begin;
-    if (!is_integer) {  // "0e0", which is never an integer, replaces all other numbers
+    if (!is_integer) {  // replace a number that is not an integer by "0e0", which no member accepts
       constexpr std::string_view spelling = "0e0";
       bytes_.replace(first, spelling.size(), spelling);
       size = first - begin + spelling.size();

@@ -1,6 +1,6 @@
-// Parses one line of JSON: the bytes of a hostile peer become a flat list of values, checked and
-// bounded. Knows only JSON: serialize.h defines the members of a message, and archive.h reads them
-// from here.
+// Parses one line of JSON, which a hostile peer may have sent, into a flat list of checked values
+// of bounded size. Knows only JSON: serialize.h defines the members of a message, and archive.h
+// reads them from this list.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class JsonLine {
   // An element of the list: a value, or the name of a member. An array is followed by its elements.
   // An object is followed by its members, each as its name and then its value.
   struct Node {
-    std::uint32_t begin = 0;  // for a text or number: its place in the line
+    std::uint32_t begin = 0;  // where the line has the text or number
     std::uint32_t size = 0;   // for a text or number its length, for a boolean 1 if it is true,
                               // for an array or object the number of nodes in it
     Kind kind = Kind::null;
@@ -49,8 +49,9 @@ class JsonLine {
   [[nodiscard]] std::string_view text(std::size_t index) const;
 
   struct Found {
-    std::size_t index = root;  // the place of the member's value in the list; root if not found
-    bool twice = false;        // the object has another member of the same name
+    // the index of the member's value in the list; root if there is no such member
+    std::size_t index = root;
+    bool twice = false;  // the object has another member of the same name
   };
 
   // Finds the first member called `name` in the object whose index is `object`.

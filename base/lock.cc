@@ -30,8 +30,8 @@ constexpr std::size_t holder_bytes_max = 64;
 // The most processes named as holders in a log line.
 constexpr std::size_t holders_named_max = 4;
 
-// The most bytes read of a file in /proc. All files that are read here are shorter, except for
-// /proc/PID/fdinfo/FD if the descriptor watches very many others.
+// The most bytes read of a file in /proc. The files that are read here are shorter, except
+// /proc/PID/fdinfo/FD if FD is, for example, an epoll descriptor that watches very many others.
 constexpr std::size_t proc_bytes_max = 2'048;
 
 // The longest name of a process that is shown. The kernel keeps 15 bytes of a program's name, but
@@ -110,12 +110,12 @@ bool holds_lock(const std::string& process, const struct stat& file) {
 }  // namespace
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
-  // Reserves the number by a copy of standard input, which is always open.
+  // Reserves the number for the lock by a copy of standard input, which is always open.
   static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
 }
 
 int Lock::keep_at_number(OwnedFd fd) {
-  if (fd.get() == number_) {  // the number was free, and `fd` has it already
+  if (fd.get() == number_) {  // `fd` has the wanted number already, since that was free
     descriptor_ = std::move(fd);
     return 0;
   }

@@ -54,7 +54,7 @@ class Lock {
 
   std::string path_;
   int number_;
-  OwnedFd descriptor_;     // has the number number_
+  OwnedFd descriptor_;     // the descriptor of FILE; its number is number_
   int access_ = O_RDONLY;  // the access mode for opening FILE
   bool written_ = false;
 };

@@ -98,7 +98,8 @@ std::optional<Moment> parse_moment(std::string_view text) {
     return std::nullopt;
   }
   std::array<int, 3> clock{};
-  constexpr std::array<int, 3> most{23, 59, 60};  // 60 is a leap second
+  // the largest hour, minute and second; second 60 is a leap second
+  constexpr std::array<int, 3> most{23, 59, 60};
   for (std::size_t i = 0; i < clock.size(); ++i) {
     if (i > 0 && !take(text, ':')) return std::nullopt;
     const std::optional<int> number = take_digits(text, 2);
@@ -120,7 +121,7 @@ std::string show_moment(Moment moment) {
 }
 
 std::string rfc3339(std::int64_t seconds) {
-  constexpr std::int64_t last = 253'402'300'799;  // 9999-12-31T23:59:59Z
+  constexpr std::int64_t last = 253'402'300'799;  // the second 9999-12-31T23:59:59Z
   const std::chrono::seconds shown{std::clamp<std::int64_t>(seconds, 0, last)};
   return date_and_time(std::chrono::sys_seconds(shown), 'T') + "Z";
 }

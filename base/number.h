@@ -9,7 +9,7 @@
 namespace upgrader {
 
 inline constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
-// the value that a number gets if it is larger than number_max
+// number that stands for every number larger than number_max
 inline constexpr std::int64_t too_large = -1;
 
 // Removes the digits at the beginning of `text`, and returns their value. If there are none,

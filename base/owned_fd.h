@@ -30,7 +30,7 @@ class OwnedFd {
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
-  // Closes the present descriptor, and owns `fd` from now on. Leaves errno as it was.
+  // Closes the descriptor that it owns, and owns `fd` from now on. Leaves errno as it was.
   void reset(int fd = -1) {
     const int old = std::exchange(fd_, fd);
     if (old < 0 || old == fd) return;

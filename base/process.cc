@@ -37,7 +37,7 @@ constexpr std::size_t child_stack_bytes = 16'384;
 // the null at the end.
 constexpr std::size_t entries_added_max = 4;
 
-// Ends the adapter's own arguments. The program's arguments follow.
+// The argument after the adapter's own arguments. The program's arguments follow it.
 constexpr const char* end_of_options = "--";
 
 struct Pipe {
@@ -56,7 +56,7 @@ bool make_pipe(Pipe& made) {
 struct Pipes {
   Pipe input;
   Pipe output;
-  Pipe report;  // tells why exec failed; a successful exec closes it
+  Pipe report;  // the child writes here why exec failed; a successful exec closes the pipe
 };
 
 // ---- in the child, which runs in our memory while we wait: only async-signal-safe calls are
@@ -75,7 +75,7 @@ bool reset_signals() {
     const bool promised = number <= promised_signal_max && number != SIGKILL && number != SIGSTOP;
     if (promised && !done) return false;
   }
-  const sigset_t none{};  // an empty set, as sigemptyset() makes it
+  const sigset_t none{};  // no signal is blocked
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
@@ -110,8 +110,8 @@ int execute(const Program& program, const Vectors& vectors) {
 }
 
 // Asks the kernel to send SIGTERM to this child when the upgrader dies. Kernels without
-// PR_SET_PDEATHSIG refuse, which is ignored. If the upgrader has died before, no signal will come:
-// returns false, so that nothing is started.
+// PR_SET_PDEATHSIG refuse, which is ignored. Returns false if the upgrader has died already: no
+// signal would come, so the program must not be started.
 bool follow_into_death(pid_t upgrader) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   return ::getppid() == upgrader;
@@ -178,7 +178,7 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
   // The kernel wakes us in the middle of the child's exec, usually on the child's processor. The
-  // child needs that processor to finish its exec. If we did not yield it, the program would begin
+  // child needs that processor to finish its exec, so yield it. Otherwise the program would begin
   // only when we sleep.
   std::this_thread::yield();
   pipes.report.write.reset();
@@ -192,8 +192,8 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
 
 }  // namespace
 
-// envp_ has places for all entries that may be added later. Unused places are null, and the first
-// null ends the environment.
+// envp_ has room for all entries that may be added. Unused entries are null, and the first null
+// ends the environment.
 Vectors::Vectors(const Program& program, const ChildSetting& setting)
     : envp_(setting.environment.entries.size() + entries_added_max) {
   const Environment& environment = setting.environment;
@@ -226,8 +226,8 @@ void Vectors::add_arguments(const Program& program) {
 }
 
 void Vectors::write_pid(pid_t pid) {
-  // The digits of a pid fit into a std::string without memory from the heap. The NUL after them
-  // ends the text, even if a longer number was in its place before.
+  // A pid has few digits, so its std::string needs no memory from the heap, which the child must
+  // not allocate. The NUL after the digits ends the text, even if a longer number was there before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }

@@ -84,18 +84,18 @@ struct StartFailed {
   bool operator==(const StartFailed&) const = default;
 };
 
-// Starts the program. Returns when it runs or has been refused; a failure leaves neither process
-// nor descriptor behind. Descriptors 0 to 2 must be open, and those that are passed on must be
-// close-on-exec in this process. The child leads its own session, has an empty signal mask and
-// default dispositions, and gets SIGTERM when this process dies, if the kernel supports that. The
-// child has only descriptors 0, 1, 2 and those that are passed on. An adapter also has the
-// program's descriptor, unless the program is a script.
+// Starts the program. Returns when the program runs or has been refused. After a failure neither
+// process nor descriptor is left. Descriptors 0 to 2 must be open, and descriptors that are passed
+// on must be close-on-exec in this process. The child leads its own session, has an empty signal
+// mask and default dispositions, and gets SIGTERM when this process dies, if the kernel supports
+// that. The child has only descriptors 0, 1, 2 and those that are passed on. An adapter also has
+// the program's descriptor, unless the program is a script.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 
-// Reaps a child that has ended, and returns how it ended; nothing if it runs. After that its pid
-// may be another process's. Never blocks. For a child that the kernel does not know, returns an
-// unknown ending.
+// Reaps a child that has ended, and returns how it ended. Returns nothing if the child runs. After
+// the reaping the kernel may give its pid to another process. Never blocks. For a child that the
+// kernel does not know, returns an unknown ending.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
 // Returns the pid of a child that has ended and has not been reaped, without reaping it. We may not

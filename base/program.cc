@@ -67,9 +67,9 @@ Refusal refuse_unresolved(const std::string& path, int error) {
 }
 
 // Opens the path first with O_PATH, which has no effect even on a device, and only then for
-// reading, and checks the content. A file that may be executed but not read is a program, too, so a
-// failure of the second step does not matter then. Returns nothing if the path was changed between
-// the two steps.
+// reading, and checks the content. A file that may be executed but not read is a program, too, so
+// the second step may fail with EACCES. Returns nothing if the path was changed between the two
+// steps.
 std::optional<Result<Program>> open_once(const std::string& path) {
   Program opened;
   opened.path = path;

@@ -18,13 +18,13 @@ namespace upgrader {
 struct Program {
   std::string name;  // argv[0], as it was given
   std::vector<std::string> args;
-  std::string path;       // has no symbolic links
-  OwnedFd descriptor{};   // the checked file, which may be open without the right to read it
-  struct stat status {};  // of the checked file
+  std::string path;       // the path of the file, without symbolic links
+  OwnedFd descriptor{};   // the checked file; opened with O_PATH if it cannot be read
+  struct stat status {};  // the file's type, size and times when it was checked
   ExecutableKind kind = ExecutableKind::unreadable;
 
-  // Returns 0 while the path without symbolic links still names the checked file; otherwise an
-  // errno value (ESTALE: it names another file). Async-signal-safe.
+  // Returns 0 while `path` still names the checked file. Otherwise returns an errno value (ESTALE:
+  // `path` names another file). Async-signal-safe.
   [[nodiscard]] int path_changed() const;
 };
 

@@ -12,7 +12,8 @@ namespace agent_protocol {
 struct Refusal {
   std::string reason;         // a sentence for people, without a full stop
   int error_number = EINVAL;  // the errno value for programs; 0 if none fits
-  // The named file does not exist; false if only a file that it needs is missing.
+  // True if the file that the refusal names does not exist; false if only a file that it needs is
+  // missing.
   bool missing = false;
 
   bool operator==(const Refusal&) const = default;

@@ -14,7 +14,8 @@ struct Range {
   std::uint32_t last;
 };
 
-// Ranges of characters that are invisible, but change how the characters around them are shown.
+// Ranges of characters that are invisible, but change the direction or shape of the characters
+// around them.
 constexpr Range commands[] = {
     {0x80, 0x9f},     {0x200b, 0x200f}, {0x2028, 0x202e},   {0x2060, 0x2069},
     {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},

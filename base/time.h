@@ -9,7 +9,8 @@
 namespace upgrader {
 
 using Duration = std::chrono::milliseconds;
-using Time = std::chrono::milliseconds;  // counted from a moment that only the loop knows
+// milliseconds since some moment; only the loop knows which
+using Time = std::chrono::milliseconds;
 
 [[nodiscard]] inline std::optional<Time> earlier_of(std::optional<Time> one,
                                                     std::optional<Time> other) {

@@ -6,8 +6,8 @@
 
 namespace agent_protocol {
 
-// Returns the length of the valid character at the beginning of `text`, or 0 if there is none.
-// Overlong forms, surrogates and characters above U+10FFFF are not valid.
+// Returns the length in bytes of the valid character at the beginning of `text`, or 0 if there is
+// none. Overlong forms, surrogates and characters above U+10FFFF are not valid.
 [[nodiscard]] std::size_t utf8_character_bytes(std::string_view text);
 
 [[nodiscard]] bool is_utf8(std::string_view text);

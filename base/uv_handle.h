@@ -18,8 +18,8 @@ struct UvClose {
   }
 };
 
-// Owns a handle that has been initialised. If the initialisation has failed, the memory must be
-// freed without libuv (see make_handle).
+// Owns a handle that libuv has initialised. After a failed initialisation the memory must be freed
+// without libuv (see make_handle).
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 
