@@ -1,5 +1,6 @@
-// The agent's interface in C++: a thin owner of the C interface, whose comments are the contract.
-// Needs only agent_protocol.h and the standard library, and throws nothing.
+// The agent's interface in C++: a class that owns a handle of the C interface. The comments in
+// agent_protocol.h are the contract. Needs only agent_protocol.h and the standard library, and
+// throws nothing.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +22,8 @@
 
 namespace agent_protocol {
 
-// One agent's end of the conversation. All types are its members, so that they share no name with
-// the library's own.
+// One agent's end of the conversation. All types of this header are members of this class, so that
+// their names do not collide with those of the library itself.
 class Agent {
  public:
   using Milliseconds = std::chrono::milliseconds;
@@ -59,7 +60,7 @@ class Agent {
     std::optional<std::string> previous_version = {};
     std::optional<Failure> failure = {};
     std::optional<Milliseconds> watchdog = {};
-    std::vector<std::string> features = {};  // features that both this agent and the upgrader have
+    std::vector<std::string> features = {};  // features that both this agent and the upgrader know
   };
   struct Activate {
     bool clean = false;
@@ -129,10 +130,10 @@ class Agent {
   // A start-up check. Returns what is wrong, or nothing if all is well.
   using Check = std::function<std::optional<std::string>()>;
 
-  // ---- calls; a call that returns bool returns false after a failure, with errno; error() then
-  // says why. A text that holds U+0000 is refused with EINVAL, and never cut there.
+  // ---- calls. A call that returns bool returns false after a failure, and sets errno; error()
+  // then says why. A text that contains U+0000 is refused with EINVAL, never cut at that character.
 
-  // Returns nullopt, with errno, if agent_protocol_open() returns NULL.
+  // Returns nullopt, and sets errno, if agent_protocol_open() returns NULL.
   [[nodiscard]] static std::optional<Agent> open(const std::string& version = {},
                                                  const std::vector<std::string>& features = {}) {
     std::vector<const char*> names;
@@ -261,8 +262,8 @@ class Agent {
     if (name == nullptr) return std::nullopt;
     return std::string_view(name) == "healthy" ? CommitRule::healthy : CommitRule::survive;
   }
-  // Returns the C interface's number for a time: an absent time is -1; a negative one becomes a
-  // number that is refused as out of range.
+  // Returns the number that the C interface has for a time: -1 if the time is absent. A negative
+  // time becomes a number that the C interface refuses as out of range.
   static std::int64_t ms_from(std::optional<Milliseconds> time) {
     if (!time) return -1;
     return time->count() == -1 ? -2 : time->count();
@@ -280,8 +281,8 @@ class Agent {
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    // If the reason is longer than the buffer, the buffer ends without a NUL, by which the library
-    // sees that the reason is cut. U+0000 inside the reason becomes a byte that is not valid UTF-8.
+    // A reason that is longer than the buffer fills it without a NUL; the library then knows that
+    // the reason is cut. U+0000 inside the reason becomes a byte that is not valid UTF-8.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');
@@ -289,10 +290,10 @@ class Agent {
     return 1;
   }
 
-  // The start-up checks, to which handle_ has pointers.
+  // The start-up checks. The C handle has pointers to them.
   std::vector<std::unique_ptr<Check>> checks_;
   std::unique_ptr<agent_protocol_agent, Close> handle_;
-  std::string refusal_;  // why this class refused the last call; else empty
+  std::string refusal_;  // why this class itself refused the last call; otherwise empty
 };
 
 inline std::optional<Agent::Failure> Agent::failure_from(const agent_protocol_failure* failure) {

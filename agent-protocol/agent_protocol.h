@@ -1,15 +1,16 @@
 /* The C interface of libagent-protocol, which an agent calls. See agent_protocol(3).
  *
- * An agent first opens the conversation, prepares what it needs, says ready, and then takes events.
- * Without an upgrader the same calls work, and lead the program alone through the same steps: after
- * ready comes activate, SIGTERM comes as stop, a request for an upgrade is refused, and everything
- * else does nothing and succeeds.
+ * An agent first opens the conversation, prepares its work, says ready, and then handles events.
+ * Without an upgrader the same calls work, and lead the program through the same steps: after ready
+ * comes the event activate, and after SIGTERM the event stop. A request for an upgrade is refused,
+ * and every other call does nothing and succeeds.
  *
  * No function throws (if memory runs out, the process ends), blocks without saying so, or writes to
- * standard output. A handle belongs to one thread at a time. Functions that return int return 0, or
- * -1 with errno, and agent_protocol_error() names the deed and the reason; then nothing has been
- * sent, except by agent_protocol_ready(), which sends a failed check. Texts are UTF-8. A text that
- * is not valid UTF-8 (EILSEQ), is too long (EMSGSIZE) or holds a NUL within its given length
+ * standard output. A handle must not be used by two threads at once. Functions that return int
+ * return 0 after a success. After a failure they return -1 and set errno, and
+ * agent_protocol_error() says what was tried and why it failed. Then nothing has been sent, except
+ * by agent_protocol_ready(), which reports a failed check to the upgrader. Texts are UTF-8. A text
+ * that is not valid UTF-8 (EILSEQ), is too long (EMSGSIZE) or holds a NUL within its given length
  * (EINVAL) is refused, never cut or changed. Messages that the upgrader's pipe does not take at
  * once are kept, within limits, and sent by agent_protocol_next() and agent_protocol_wait(), so
  * call one of them whenever the descriptor is readable. */
@@ -32,18 +33,19 @@ extern "C" {
 /* The handle: an agent's end of the conversation. */
 typedef struct agent_protocol_agent agent_protocol_agent;
 
-/* The types of events. Numbers are never reused. */
+/* The types of events, each with the members of the event that it uses. Numbers are never
+ * reused. */
 enum agent_protocol_event_type {
   AGENT_PROTOCOL_WELCOME = 1,         /* generation, role, version (the previous one), failure */
-  AGENT_PROTOCOL_ACTIVATE = 2,        /* clean, state, failure, trial_ms, commit: the work is
-                                         yours, now */
+  AGENT_PROTOCOL_ACTIVATE = 2,        /* clean, state, failure, trial_ms, commit: this agent gets
+                                         the work now */
   AGENT_PROTOCOL_STOP = 3,            /* stop_reason, deadline_ms, id, generation */
   AGENT_PROTOCOL_ACCEPTED = 4,        /* id, generation */
   AGENT_PROTOCOL_CANDIDATE_READY = 5, /* id, generation, version */
   AGENT_PROTOCOL_CANDIDATE_LOST = 6,  /* id, reason */
   AGENT_PROTOCOL_UPGRADE_FAILED = 7,  /* id, reason, failure */
   AGENT_PROTOCOL_COMMITTED = 8,       /* id, generation */
-  AGENT_PROTOCOL_ERROR = 9            /* about, reason: a message of ours was refused */
+  AGENT_PROTOCOL_ERROR = 9            /* about, reason: a message of this agent was refused */
 };
 
 enum agent_protocol_role {
@@ -57,19 +59,19 @@ enum agent_protocol_stop_reason {
   AGENT_PROTOCOL_STOP_ROLLBACK = 2,
   AGENT_PROTOCOL_STOP_SHUTDOWN = 3,
   AGENT_PROTOCOL_STOP_SIGNAL = 4,      /* SIGTERM reached the agent itself */
-  AGENT_PROTOCOL_STOP_END_OF_INPUT = 5 /* the upgrader has gone: do not go on without it */
+  AGENT_PROTOCOL_STOP_END_OF_INPUT = 5 /* the upgrader has gone, so the agent must end, too */
 };
 
 /* Why an upgrade failed. A fallback gets this once: with AGENT_PROTOCOL_WELCOME, or, if it was
- * welcomed as a standby before the upgrade failed, with AGENT_PROTOCOL_ACTIVATE. */
+ * started as a standby before the upgrade failed, with AGENT_PROTOCOL_ACTIVATE. */
 struct agent_protocol_failure {
   const char* id;
   const char* stage;      /* "request", "spawn", "start", ... as in agent-protocol(7) */
   const char* reason;     /* a sentence for people */
-  const char* version;    /* of the failed agent, or NULL */
+  const char* version;    /* the version of the failed agent, or NULL */
   const char* errno_name; /* such as "ENOENT", or NULL */
-  int exit_status;        /* or -1 */
-  int signal;             /* or -1 */
+  int exit_status;        /* of the failed agent, or -1 */
+  int signal;             /* that killed the failed agent, or -1 */
 };
 
 /* One event. The event and everything that it points to belong to the handle, and are valid until
@@ -81,17 +83,17 @@ struct agent_protocol_event {
   enum agent_protocol_event_type type;
   enum agent_protocol_role role;
   enum agent_protocol_stop_reason stop_reason;
-  int clean; /* 1 if the agent before said stopped */
+  int clean; /* activate: 1 if the last active agent said stopped before it exited */
   int64_t generation;
-  int64_t deadline_ms; /* time to say stopped, from the arrival; or -1 */
-  int64_t watchdog_ms; /* send a heartbeat at least every half of this; -1 if none is wanted */
+  int64_t deadline_ms; /* stop: how long the agent may take to say stopped; or -1 */
+  int64_t watchdog_ms; /* welcome: send a heartbeat at least every half of this; -1: send none */
   const char* id;
   const char* about;
   const char* reason;
   const char* version;
-  const char* state;                            /* UTF-8, NUL-terminated, or NULL */
+  const char* state;                            /* from the last active agent, or NULL */
   const struct agent_protocol_failure* failure; /* or NULL */
-  const char* const* features; /* welcome: our features that it has, too; ended by NULL */
+  const char* const* features; /* welcome: the features of both sides, ended by NULL */
   const char* commit; /* activate, on trial: how to pass it, "survive" or "healthy"; or NULL */
   int64_t trial_ms;   /* activate, on trial: the length of the trial; or -1 */
 };
@@ -105,11 +107,11 @@ struct agent_protocol_event {
  * 143, and an active one gets AGENT_PROTOCOL_STOP; a process forked from this one dies of SIGTERM
  * as by default. Without an upgrader, descriptors 0 and 1 are left alone.
  *
- * Returns NULL, with errno, if there are no descriptors left, the upgrader's pipes are missing,
+ * Returns NULL and sets errno if there are no descriptors left, the upgrader's pipes are missing,
  * `version` cannot be sent, a handle is open already (EBUSY), or this process has already had its
- * conversation with an upgrader (ENOTCONN). The last holds also in a process that was forked from
- * the agent since then, and after the agent has executed itself again: neither must believe that
- * there is no upgrader. */
+ * conversation with an upgrader (ENOTCONN). ENOTCONN is also the error in a process that was forked
+ * from the agent since then, and after the agent has executed its program again: both would
+ * otherwise work as if there were no upgrader. */
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
 
 /* Starts the conversation as agent_protocol_open() does, for an agent with features: at most 16
@@ -128,7 +130,7 @@ AGENT_PROTOCOL_API void agent_protocol_close(agent_protocol_agent* agent);
 AGENT_PROTOCOL_API int agent_protocol_alone(const agent_protocol_agent* agent);
 
 /* Returns a descriptor that polls readable when agent_protocol_next() may have an event or can send
- * a kept message; for any event loop, level-triggered. It belongs to the handle. */
+ * a kept message. It fits any level-triggered event loop, and belongs to the handle. */
 AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol_agent* agent);
 
 /* Returns the next event, or NULL if there is none now. Never blocks. Call it until it returns
@@ -139,13 +141,13 @@ AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_next(
     agent_protocol_agent* agent);
 
 /* Returns the next event as agent_protocol_next() does, but waits for up to `timeout_ms` (-1:
- * without limit). Returns NULL when the time is over; any other negative time is over at once. A
- * caller that computes the rest of a time passes 0 when none is left. */
+ * without limit). Returns NULL when the time is over. Does not wait if the time is 0 or less than
+ * -1. A caller that computes the rest of a time must take care not to pass -1. */
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_wait(
     agent_protocol_agent* agent, int timeout_ms);
 
-/* A start-up check. Returns 0 if all is well; otherwise non-zero, with what is wrong written to
- * `reason` (`size` bytes, NUL-terminated, empty before). */
+/* A start-up check. Returns 0 if it passes. Otherwise returns another number, and writes the reason
+ * to `reason`, a buffer of `size` bytes that is empty before; the reason ends with a NUL. */
 typedef int (*agent_protocol_check)(void* context, char* reason, size_t size);
 
 /* Registers a check, to be run by agent_protocol_ready() in the order of registration. `name`, of
@@ -165,12 +167,12 @@ AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
  * 1,024 bytes. Returns when the upgrader's pipe has taken the message. */
 AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const char* reason);
 
-/* The terms of an upgrade that an agent requests. Start from AGENT_PROTOCOL_UPGRADE_INIT; NULL and
- * -1 leave a member to the upgrader's own default. Later versions of the library only add members
- * at the end: those beyond `size`, which the program did not know when it was compiled, get the
- * default, too. */
+/* The terms of an upgrade that an agent requests. Initialise it by AGENT_PROTOCOL_UPGRADE_INIT. For
+ * a member that is NULL or -1 the upgrader uses its own default. Later versions of the library only
+ * add members at the end; a program compiled with this header leaves them to the default, since
+ * `size` says that it does not have them. */
 struct agent_protocol_upgrade {
-  size_t size;                 /* sizeof: lets later versions add members */
+  size_t size;                 /* the size of this structure */
   const char* id;              /* required: 1 to 64 bytes of printable ASCII */
   const char* executable;      /* required: an absolute path */
   const char* const* args;     /* the arguments after the program's name, ended by NULL; or NULL */
@@ -198,8 +200,8 @@ AGENT_PROTOCOL_API int agent_protocol_request_upgrade(agent_protocol_agent* agen
 /* Opens the gate of the upgrade `id`, whose candidate is ready. */
 AGENT_PROTOCOL_API int agent_protocol_confirm(agent_protocol_agent* agent, const char* id);
 
-/* Cancels the upgrade `id`. That is possible also after a stop for it, until stopped is said: then
- * the agent stays active. `reason` has at most 1,024 bytes, or is NULL. */
+/* Cancels the upgrade `id`. After a stop for this upgrade that is still possible until the agent
+ * has said stopped; the agent then stays active. `reason` has at most 1,024 bytes, or is NULL. */
 AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol_agent* agent, const char* id,
                                              const char* reason);
 
@@ -209,7 +211,7 @@ AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol_agent* agent, const 
  * \b \f \n \r \t counts 2 bytes, another control character 6. If the state is refused, nothing has
  * been confirmed: call again, with a state that fits or without one. Returns when the upgrader's
  * pipe has taken the message. After a stop that the upgrader did not request (a signal, the end of
- * input) it only returns 0. */
+ * input) nothing is sent, and 0 is returned. */
 AGENT_PROTOCOL_API int agent_protocol_stopped(agent_protocol_agent* agent, const char* state);
 
 /* Confirms a clean stop as agent_protocol_stopped() does, with a state of `size` bytes. A state
@@ -217,12 +219,13 @@ AGENT_PROTOCOL_API int agent_protocol_stopped(agent_protocol_agent* agent, const
 AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, const char* state,
                                                    size_t size);
 
-/* Says that this agent works. On trial, the upgrade is then committed at once. With the feature
- * "readiness", every active agent must say so, and init is told. */
+/* Says that this agent works. If it is on trial, the upgrade is then committed at once. With the
+ * feature "readiness", every active agent must say so; init is then told that the service is
+ * ready. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
-/* Moves the running deadline to at least `ms` from now, 1 to 86,400,000. With the feature
- * "readiness" an active agent has a deadline until it has said healthy. */
+/* Moves the deadline that is running now to at least `ms` milliseconds from now, 1 to 86,400,000.
+ * With the feature "readiness" an active agent has a deadline until it has said healthy. */
 AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_t ms);
 
 /* Says that the agent is alive. If watchdog_ms is set, this is wanted at least every half of it. */

@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// unsentBytesMax is the most bytes that are kept until the upgrader reads them. The upgrader keeps
-// as many for an agent.
+// unsentBytesMax is the most bytes that are kept until the upgrader reads them. The upgrader has
+// the same limit for each agent.
 const unsentBytesMax = 131072
 
 // ErrOpened is returned by Open if this process has opened its conversation before.
@@ -34,7 +34,7 @@ var (
 )
 
 // Agent is one process's end of the conversation. Its methods may be called from any goroutine. If
-// a method returns an error, it has sent nothing.
+// a method returns an error, the message has not been sent; but Ready sends unfit if a check fails.
 type Agent struct {
 	alone  bool
 	input  *os.File
@@ -117,8 +117,8 @@ func Open(version string) (*Agent, error) {
 	return a, nil
 }
 
-// takePipes moves the pipes away from descriptors 0 and 1, so that no child gets them and no
-// printed text goes into them.
+// takePipes moves the pipes away from descriptors 0 and 1, so that no child process inherits the
+// pipes, and printed text does not go to the upgrader.
 func (a *Agent) takePipes() error {
 	private := func(number int, name string) (*os.File, error) {
 		const firstPrivate = 3
@@ -160,8 +160,8 @@ func keepLockPrivate() {
 // Alone returns true if there is no upgrader.
 func (a *Agent) Alone() bool { return a.alone }
 
-// Events returns the channel of events, in order. The channel is never closed: the program stops
-// reading it when it has stopped.
+// Events returns the channel of events, in order. The channel is never closed, so the program must
+// stop reading it by itself, after Stop.
 func (a *Agent) Events() <-chan Event { return a.events }
 
 // Wait returns the next event, or the context's error.
@@ -291,8 +291,9 @@ func (a *Agent) Cancel(id, reason string) error {
 // must exit next. It returns when the upgrader's pipe has taken the message.
 func (a *Agent) Stopped() error { return a.stopped(newWriter("stopped")) }
 
-// StoppedWithState confirms a clean stop like Stopped, and leaves state to the next agent: UTF-8
-// without U+0000, at most 32,768 bytes, and in JSON, with its escapes, at most 65,000.
+// StoppedWithState confirms a clean stop like Stopped, and leaves a state to the next agent. The
+// state is UTF-8 without U+0000, of at most 32,768 bytes, and of at most 65,000 bytes when it is
+// escaped for JSON.
 func (a *Agent) StoppedWithState(state string) error {
 	w := newWriter("stopped")
 	w.text("state", state, stateBytesMax)
@@ -318,7 +319,7 @@ func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 // Heartbeat says that this agent is alive.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
-// Extend moves the running deadline to at least this time from now, 1 ms to 24 h.
+// Extend moves the deadline that is running now to at least this time from now, 1 ms to 24 h.
 func (a *Agent) Extend(by time.Duration) error {
 	w := newWriter("extend")
 	w.milliseconds("ms", &by, time.Millisecond)
@@ -343,8 +344,8 @@ func (a *Agent) sayAbout(word, id string, w *writer) error {
 	return a.say(word, id, line, err)
 }
 
-// sayAtLast sends a message before the program exits: it waits until the upgrader's pipe has taken
-// everything.
+// sayAtLast sends the last message before the program exits: it waits until the upgrader's pipe has
+// taken everything.
 func (a *Agent) sayAtLast(word string, w *writer) error {
 	if err := a.sayAbout(word, "", w); err != nil {
 		return err
@@ -358,7 +359,7 @@ func (a *Agent) sayAtLast(word string, w *writer) error {
 }
 
 // say sends a message. The caller must hold the mutex. unfit and stopped, the last messages of an
-// agent, are kept even if unsentBytesMax is reached.
+// agent, are accepted even if more than unsentBytesMax would then be unsent.
 func (a *Agent) say(word, id string, line []byte, malformed error) error {
 	asked := a.session
 	actions, err := asked.say(word, id)
@@ -405,8 +406,8 @@ func (a *Agent) queue(line []byte) {
 	a.unsentChanged.Broadcast()
 }
 
-// tell hands the events to the program one by one, without the mutex, so that nobody waits for the
-// program.
+// tell puts the events into the program's channel, one by one. It does not hold the mutex
+// meanwhile, so that no other call waits for the program.
 func (a *Agent) tell() {
 	for range a.pendingChanged {
 		for {

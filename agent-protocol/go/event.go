@@ -25,7 +25,8 @@ type Welcome struct {
 	Role            string
 	PreviousVersion string
 	Failure         *Failure
-	// The longest time between two heartbeats: send one every half of it; 0: none are wanted.
+	// The longest time between two heartbeats. Send one at least every half of this time. If it is 0,
+	// the upgrader wants no heartbeats.
 	Watchdog        time.Duration
 }
 

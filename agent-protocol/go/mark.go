@@ -1,7 +1,8 @@
 // The mark by which a process knows that it has been an agent. It is needed because Open removes
-// the upgrader's variables from the environment: an agent that has executed itself again would find
-// no upgrader, and activate itself beside the active one. Processes that the agent starts inherit
-// the mark, but have other numbers than the one in it, so they are not taken for the agent.
+// the upgrader's variables from the environment: an agent that has executed its program again would
+// find no upgrader, and activate itself beside the active one. Processes that the agent starts
+// inherit the mark, which names the agent's pid. They have other pids, so they are not taken for
+// the agent.
 
 package agentprotocol
 
@@ -15,12 +16,12 @@ const markVariable = "LIBAGENT_PROTOCOL_PROCESS"
 
 const unknownStart = "0"
 
-// startOfProcess returns the 22nd field of /proc/self/stat, which stays the same when the process
-// executes another program.
+// startOfProcess returns the 22nd field of /proc/self/stat, the time at which the process was
+// started. It stays the same when the process executes another program.
 func startOfProcess() string {
 	text, _ := os.ReadFile("/proc/self/stat")
 	line := string(text)
-	// The program's name may hold blanks.
+	// The program's name, in parentheses, may contain blanks.
 	fields := strings.Fields(line[strings.LastIndex(line, ")")+1:])
 	if len(fields) <= 22-3 {
 		return unknownStart

@@ -10,7 +10,7 @@ import (
 
 const statusRefused = 7
 
-// TestMain makes the test binary play the agent: it opens its conversation, and executes itself
+// TestMain makes the test binary act as an agent: it opens its conversation, and executes itself
 // again.
 func TestMain(m *testing.M) {
 	if os.Getenv("PLAY_AGENT") == "" {

@@ -88,8 +88,8 @@ func (w *writer) id(value string) {
 	w.text("id", value, idBytesMax)
 }
 
-// milliseconds writes a time, unless it is nil. It must be at least `least` and at most a day, in
-// milliseconds.
+// milliseconds writes a time, unless it is nil. The time must be at least `least` milliseconds, and
+// at most a day.
 func (w *writer) milliseconds(name string, value *time.Duration, least time.Duration) {
 	if value == nil {
 		return
@@ -136,8 +136,8 @@ func fit(text string, bytesMax int) string {
 
 var errMalformed = errors.New("malformed")
 
-// members holds the members of one JSON object. A name that occurs twice has a value that is valid
-// for no member.
+// members holds the members of one JSON object. If a name occurs twice, the value stored for it is
+// one that no member accepts.
 type members map[string]json.RawMessage
 
 func readMembers(line []byte) (members, error) {
@@ -181,8 +181,8 @@ type reader struct {
 
 func (r *reader) fail() { r.bad = true }
 
-// find returns the member with this name, or nil if it is absent; if it is required, that is an
-// error.
+// find returns the member with this name, or nil if it is absent. If a required member is absent,
+// find records an error.
 func (r *reader) find(name string, required bool) json.RawMessage {
 	value, there := r.all[name]
 	if !there && required {
@@ -201,7 +201,7 @@ func (r *reader) optionalText(name string, required bool) *string {
 		return nil
 	}
 	var text string
-	// Unmarshal turns a lone surrogate into U+FFFD, so the text would silently become another one.
+	// json.Unmarshal turns a lone surrogate into U+FFFD, so the text would be changed silently.
 	if value[0] != '"' || json.Unmarshal(value, &text) != nil || hasLoneSurrogate(value) ||
 		strings.IndexByte(text, 0) >= 0 {
 		r.fail()
@@ -282,7 +282,7 @@ func (r *reader) failure() Failure {
 	}
 }
 
-// pastFailure reads the member failure, which only a fallback gets, once.
+// pastFailure reads the member `failure`. Only a fallback gets this member, in one of its messages.
 func (r *reader) pastFailure() *Failure {
 	value := r.find("failure", false)
 	if value == nil {

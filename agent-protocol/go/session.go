@@ -11,10 +11,10 @@ import "fmt"
 // end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade. After its own
 // stopped the agent is stopped. It is ended if it was held and has said unfit or must exit at once.
 //
-// A message that does not fit the state has crossed one of ours on its way: it changes nothing, and
-// the program does not get it. Two cases matter. A stop for an upgrade that this agent has
-// cancelled is ignored. A stop that comes after this agent has stopped by itself is answered with
-// stopped.
+// If a message does not fit the state, the upgrader has usually sent it before it read a message of
+// this agent. Such a message changes nothing, and the program does not get it. Two cases are
+// special. A stop for an upgrade that this agent has cancelled is ignored. A stop that comes after
+// this agent has stopped by itself is answered with stopped.
 //
 // Alone, without an upgrader, the program goes through the same states: ready is followed by
 // activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
@@ -91,8 +91,9 @@ func (s *sessionState) stopOrdered() bool { return s.ordered != "" && !s.gone }
 
 // ---- messages from the program
 
-// say handles a message that the program wants to send; word is its type in agent-protocol(7). If
-// the protocol does not allow it now, say returns an error and changes nothing.
+// say handles a message that the program wants to send; `word` is the message's type in
+// agent-protocol(7). If the protocol does not allow the message now, say returns an error and
+// changes nothing.
 func (s *sessionState) say(word, id string) ([]action, error) {
 	why := s.whyNot(word, id)
 	if why != "" && s.alone && word != "ready" && word != "upgrade" {
@@ -251,8 +252,8 @@ func (s *sessionState) said(word, id string) []action {
 			return nil
 		}
 	case "extend":
-		// A stop that the upgrader did not request has no deadline that an extend could move, so none is
-		// sent.
+		// A stop that the upgrader did not request has no deadline that an extend could move, so the
+		// extend is not sent.
 		if s.life == stopping && s.ordered == "" {
 			return nil
 		}

@@ -24,9 +24,9 @@ export type AgentEvent =
       watchdog?: number;
     }
   /**
-   * The work is yours, now. If `clean` is false, recover as after a crash. A fallback that was
-   * welcomed as a standby, before the failure, gets `failure` here. An agent on trial gets `trial`,
-   * the length of the trial, and `commit`, which says how to pass it.
+   * Gives the work to this agent, now. If `clean` is false, the program must recover as after a
+   * crash. A fallback that was started as a standby, before the failure, gets `failure` here. An
+   * agent on trial gets `trial`, the length of the trial, and `commit`, which says how to pass it.
    */
   | {
       type: 'activate';
@@ -36,7 +36,7 @@ export type AgentEvent =
       trial?: number;
       commit?: 'survive' | 'healthy';
     }
-  /** Finish, give up all work, call stopped(), exit with status 0. */
+  /** Asks the program to finish, give up all work, call stopped() and exit with status 0. */
   | {
       type: 'stop';
       reason: 'upgrade' | 'rollback' | 'shutdown' | 'signal' | 'end_of_input';
@@ -71,7 +71,8 @@ export interface Upgrade {
   stopTimeout?: number;
   trial?: number;
   /**
-   * With "warm", this agent's program is started again and stands by while the new one is on trial.
+   * With "warm", this agent's program is started again and stands by while the new version is on
+   * trial.
    */
   fallback?: 'cold' | 'warm';
 }
@@ -108,68 +109,69 @@ export class Agent implements AsyncIterable<AgentEvent> {
   status(text: string): void;
 }
 
-/** At most one of registry, directory and url; without any of them npm's own settings hold. */
+/** At most one of registry, directory and url may be set. Without them npm's settings are used. */
 export interface UpdateOptions {
   /**
-   * The agent that is to be replaced: update() requests its upgrade. Left out: this is a daemon, for
-   * which `agentify run --releases` does that.
+   * The agent that is to be replaced: update() requests its upgrade. Left out: the program is a
+   * daemon, and `agentify run --releases` requests the upgrade.
    */
   agent?: Agent;
   /** The URL of npm's registry. */
   registry?: string;
   /** A directory of files that `agent-releases pack` has made. */
   directory?: string;
-  /** The URL of a manifest, which the publisher replaces. */
+  /** The URL at which the publisher replaces the manifest by that of each newer version. */
   url?: string;
   /** With directory and url: a directory of public keys. One of them has signed the manifest. */
   keys?: string;
-  /** The number of newest releases that stay. Left out: nothing is removed. */
+  /** How many of the newest releases are kept. Left out: none is removed. */
   keep?: number;
-  /** The directory of releases; left out: the one that this program lies in. */
+  /** The directory of releases; left out: the one that contains this program. */
   releases?: string;
   /** The name on the registry; left out: that of the nearest package.json above this program. */
   package?: string;
-  /** The name of a directory of releases that is made; left out: `package` without its scope. */
+  /** The name for a new directory of releases; left out: `package` without its scope. */
   name?: string;
-  /** The registry's tag; left out: latest. */
+  /** The tag of the version on the registry; left out: latest. */
   tag?: string;
-  /** The program of `bin` that is run; needed if `bin` has several, and none is called `package`. */
+  /** The program of `bin` to run; needed if `bin` has several, and none is called `package`. */
   program?: string;
-  /** Packages may run their install scripts, as native addons do. */
+  /** Whether packages may run their install scripts, which native addons need. */
   scripts?: boolean;
   /** The directory of agent-releases; left out: the npm package with the programs, or PATH. */
   programs?: string;
   /** Without `agent`: how many milliseconds an upgrade may take to begin; left out: two minutes. */
   wait?: number;
-  /** Ends what is under way. A release that was added stays. */
+  /** Aborts the update. A release that was added stays. */
   signal?: AbortSignal;
 }
 
 export interface Update {
   /**
    * `current`: there is no newer version. `installed`: the directory had no release, and has its
-   * first now. `committed`: the newer version has passed its trial; only a caller that is not itself
-   * replaced is told. `failed`: the newer version was tried, now or before. It is tried again only if the
-   * failure was not its own, as with the stages `request` and `cancel`. `held`: an operator desires
-   * a version, and nothing was done. `stopping`: the agent has been told to stop. If `newest` is
-   * set, that version was requested, and as a rule it replaces the agent now.
+   * first now. `committed`: the newer version has passed its trial; only a caller that the upgrade
+   * does not replace gets this result. `failed`: the upgrade to the newer version failed, now or
+   * before. The version is tried again only if it was not to blame, as after a failure at the stage
+   * `request` or `cancel`. `held`: an operator has chosen a version, so nothing was done.
+   * `stopping`: the agent has been told to stop. If `newest` is set, an upgrade to that version was
+   * requested before, and usually that version replaces the agent now.
    */
   outcome: 'current' | 'installed' | 'committed' | 'failed' | 'held' | 'stopping';
   /** The version that runs. */
   version?: string;
   /** With `failed` and `stopping`: the version that was tried. */
   newest?: string;
-  /** With `failed`: where it failed, by the words of agent-protocol(7), and why. */
+  /** With `failed`: the stage at which the upgrade failed, as in agent-protocol(7), and why. */
   stage?: string;
   reason?: string;
   /**
-   * What went wrong without ending the update: why old releases could not be removed, why a damaged
+   * A failure that did not end the update: why old releases could not be removed, why a damaged
    * release was left out, or why the failure could not be recorded.
    */
   warning?: string;
 }
 
-/** `deed` is what was tried, `reason` why it failed, `status` how the program that failed exited. */
+/** `deed` is the step that failed, `reason` says why, `status` is that program's exit status. */
 export class UpdateError extends Error {
   readonly deed: string;
   readonly reason: string;
@@ -177,10 +179,10 @@ export class UpdateError extends Error {
 }
 
 /**
- * Looks for a newer version, and has it replace the daemon or the agent. Resolves when that has
- * ended; a daemon that is replaced is stopped meanwhile. An agent goes on taking its events. For an
- * agent, update() first waits until the agent is active and its own trial is over. Throws an UpdateError, in words, and the releases are as
- * they were: nothing half-written is among them. A release that was added stays, and the next call
- * goes on with it. One call at a time.
+ * Looks for a newer version, and replaces the daemon or the agent by it. Resolves when the upgrade
+ * has ended; a daemon that is replaced is stopped meanwhile. An agent still gets its events. For an
+ * agent, update() first waits until the agent is active and its own trial is over. Throws an
+ * UpdateError if the update fails. No release is then half-written. A release that was added stays,
+ * and the next call continues with it. Only one call at a time is allowed.
  */
 export function update(options?: UpdateOptions): Promise<Update>;

@@ -37,16 +37,16 @@ std::string_view text_or_empty(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-// A start-up check that failed: the reason in a form that can be sent, and the errno that
+// A start-up check that failed: the reason as it will be sent, and the errno that
 // agent_protocol_ready() sets.
 struct Wrong {
   std::string reason;
   int error_number = ECANCELED;
 };
 
-// Runs a start-up check. Its buffer for a reason is as large as the room in a message. If the check
-// fails, that is reported whatever the check has written into the buffer: a reason that is too long
-// is cut and ends with "...", and bytes that are not valid UTF-8 become U+FFFD.
+// Runs a start-up check. Gives it a buffer for a reason, as large as the room in a message. Returns
+// nothing if the check passes. If it fails, returns the reason: one that is too long is cut and
+// ends with "...", bytes that are not valid UTF-8 become U+FFFD, and an empty one becomes "failed".
 std::optional<Wrong> run(const StartUpCheck& check) {
   constexpr std::string_view cut = "...";
   const std::string begin = check.name + ": ";

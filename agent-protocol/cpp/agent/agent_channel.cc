@@ -66,8 +66,8 @@ bool Channel::turn(int timeout_ms) {
     if (ends[1].revents != 0) write_some();
     return true;
   }
-  // The upgrader has closed its end of the output. The upgrader's last messages may still be unread
-  // in the input, so the conversation counts as ended only when those messages have been handled.
+  // The upgrader has closed the pipe to which the agent writes. The upgrader's last messages may
+  // still be unread in the other pipe, so the conversation ends only after they have been handled.
   unsent_.clear();
   if (ends[0].revents == 0 && !full()) over_ = true;
   return ends[0].revents != 0;

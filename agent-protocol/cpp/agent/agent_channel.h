@@ -1,6 +1,6 @@
 // The agent's two pipes: writes lines and reads messages, and does not interpret them. Never sets
-// O_NONBLOCK, since other processes that hold a pipe share that flag. Instead, this class polls
-// before it reads or writes, and writes only as much as the pipe certainly has room for.
+// O_NONBLOCK, since other processes that hold a pipe share that flag. Instead, polls a pipe before
+// each read and write, and writes only as many bytes as the pipe certainly has room for.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,8 @@ class Channel {
   [[nodiscard]] std::optional<UpgraderMessage> take();
   [[nodiscard]] bool input_waits() const { return !messages_.empty() || reader_.pending(); }
 
-  // Returns true if the upgrader has gone: no more input will come, and nobody reads the output.
+  // Returns true if the upgrader has gone, so that no more input will come and nobody reads the
+  // output.
   [[nodiscard]] bool over() const { return over_; }
 
  private:

@@ -71,8 +71,8 @@ bool Conversation::take_channel() {
   std::optional<Pipes> pipes = take_pipes();
   if (!pipes) return false;
   channel_.emplace(*std::move(pipes));
-  // While no bytes wait to be written, the output is polled for no event, and so reports only that
-  // the upgrader has closed it.
+  // The output is polled for no event while no bytes wait to be written. The poll then reports only
+  // an error: the upgrader has closed its end.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
                      control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());

@@ -1,5 +1,6 @@
-// An agent's conversation with its upgrader. The session (session.h) decides; here its actions are
-// performed, on the pipes, the signals and the process. Without an upgrader there are no pipes.
+// An agent's conversation with its upgrader. The session (session.h) decides; this class performs
+// the session's actions on the pipes, the signals and the process. Without an upgrader there are no
+// pipes.
 #pragma once
 
 #include <deque>
@@ -21,9 +22,9 @@ struct Said {};
 
 class Conversation {
  public:
-  // Takes over the process's pipes and signals, and says hello. Returns null, with errno, if there
-  // are no descriptors left, the pipes are missing, the version or a feature cannot be sent, or the
-  // process has had a conversation before (ENOTCONN).
+  // Takes over the process's pipes and signals, and sends `hello`. Returns null, and sets errno, if
+  // there are no descriptors left, the pipes are missing, the version or a feature cannot be sent,
+  // or the process has had a conversation before (ENOTCONN).
   [[nodiscard]] static std::unique_ptr<Conversation> open(std::string_view version,
                                                           std::vector<std::string> features);
 
@@ -31,8 +32,8 @@ class Conversation {
   // Returns a descriptor that polls readable when next() may have something to do.
   [[nodiscard]] int descriptor() const { return watch_.number(); }
 
-  // Sends a message. If it cannot be sent, returns why not, and nothing has changed. Never waits:
-  // if the pipe has no room for some bytes, next() sends them later.
+  // Sends a message. If the message cannot be sent, returns why, and nothing has changed. Never
+  // waits: bytes for which the pipe has no room are sent later by next().
   [[nodiscard]] Result<Said> say(const AgentMessage& message);
   // Sends a message like say(), and waits until the pipe has taken all of it. For a program that is
   // about to exit.
@@ -55,7 +56,7 @@ class Conversation {
 
   explicit Conversation(Session::Company company) : session_(company) {}
 
-  // The steps of open(). If a step fails, it returns false, with errno, and the program keeps its
+  // The steps of open(). A step that fails returns false and sets errno, and the program keeps its
   // pipes.
   [[nodiscard]] bool make_watch();
   [[nodiscard]] bool take_channel();
@@ -68,8 +69,8 @@ class Conversation {
   void hear_what_is_there();
   // Returns true if next() has something to do even if nothing new arrives.
   [[nodiscard]] bool more() const;
-  // Makes the descriptor poll readable if next() has something to do or may soon have, and makes it
-  // not readable otherwise.
+  // Makes the descriptor poll readable if next() has something to do now or soon; otherwise makes
+  // it not readable.
   void update_watch();
 
   Session session_;

@@ -16,7 +16,7 @@ namespace agent_protocol {
 static_assert(sizeof(off_t) >= 8 && sizeof(std::time_t) >= 8);
 
 // The lowest number of a private descriptor. Lower numbers are not safe: shells use 0 to 9, and a
-// program writes stray output to 1 and 2 even if they were closed.
+// program writes stray output to 1 and 2 even if it has closed them.
 inline constexpr int private_descriptor_min = 10;
 
 class Descriptor {

@@ -16,9 +16,9 @@ namespace agent_protocol {
 
 namespace {
 
-// The text of the environment variable: this process's number, a blank, and the time of its start.
-// Processes that the agent starts inherit the variable, but have other numbers, so they are not
-// taken for the agent.
+// The environment variable of the mark. Its text is this process's pid, a blank, and the time at
+// which this process was started. Processes that the agent starts inherit the variable, but have
+// other pids, so they are not taken for the agent.
 constexpr const char* mark_variable = "LIBAGENT_PROTOCOL_PROCESS";
 constexpr const char* unknown_start = "0";
 

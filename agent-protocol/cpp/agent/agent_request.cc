@@ -29,9 +29,8 @@ std::optional<std::int64_t> time_from(std::int64_t ms) {
   return ms;
 }
 
-// The smallest valid `size` of a request: that of a request in the interface's first version, whose
-// last member came before `fallback`. Programs compiled with an older header have smaller
-// structures.
+// The smallest valid `size` of a request. Programs compiled with an older header have smaller
+// structures; in the oldest one, `fallback` and all later members are missing.
 constexpr std::size_t size_min = offsetof(agent_protocol_upgrade, fallback);
 
 // Returns a request with the members that the program's header has. Members beyond the `size` that

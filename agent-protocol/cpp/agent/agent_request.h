@@ -7,8 +7,8 @@
 
 namespace agent_protocol {
 
-// Returns the message, or a refusal if the name of a choice is unknown. The codec checks texts and
-// numbers later.
+// Returns the message, or a refusal if a name, such as that of a mode, is unknown. The codec checks
+// texts and numbers later.
 [[nodiscard]] Result<Upgrade> upgrade_from(const agent_protocol_upgrade* given);
 
 }  // namespace agent_protocol

@@ -20,8 +20,8 @@ std::atomic<bool> term_seen = false;
 std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
-// The handlers only load and store these atomics, and must not wait for a lock. A value above 0
-// means that at least loads and stores use no lock. The value is 1 on ARMv5, where other operations
+// The handlers only load and store these atomics, and must not wait for a lock. If these macros are
+// above 0, loads and stores use no lock. They are 1, and not 2, on ARMv5, where other operations
 // need help from the kernel.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
@@ -84,8 +84,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // From now on our handlers must do nothing. A handler that the program has set itself may still
-  // call them.
+  // From now on our handlers must do nothing. A handler of the program may still call them, as the
+  // handlers that it has replaced.
   term_leaves = false;
   event_number = -1;
 }

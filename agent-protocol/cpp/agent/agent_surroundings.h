@@ -16,8 +16,8 @@ struct Pipes {
 // Returns true if an upgrader has started this process.
 [[nodiscard]] bool upgrader_is_there();
 
-// Makes private copies of descriptors 0 and 1, and replaces these two by /dev/null and a copy of 2
-// (of /dev/null if 2 is closed). If that fails, returns nullopt, with errno, and nothing has
+// Makes private copies of descriptors 0 and 1. Then replaces 0 by /dev/null, and 1 by a copy of 2
+// (of /dev/null if 2 is closed). If that fails, returns nullopt and sets errno, and nothing has
 // changed.
 [[nodiscard]] std::optional<Pipes> take_pipes();
 

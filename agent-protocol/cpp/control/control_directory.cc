@@ -17,14 +17,15 @@
 namespace upgraderctl {
 namespace {
 
-// The most bytes of last words that are kept: agentify keeps as many.
+// The most bytes of the file `last-words` that are read. agentify writes at most as many.
 constexpr std::size_t last_words_bytes_max = 2'048;
 
 // The most bytes read of a file. The upgrader writes at most 65,536; a newer version may write
 // more.
 constexpr std::size_t file_bytes_max = 1'048'576;
 
-// Appends everything that can be read to `text`. Returns 0 or an errno value.
+// Appends all the bytes that can be read from the descriptor to `text`. Returns 0 or an errno
+// value.
 int read_whole(int fd, std::string& text) {
   constexpr std::size_t piece = 65'536;
   for (;;) {
@@ -38,8 +39,8 @@ int read_whole(int fd, std::string& text) {
   }
 }
 
-// Reads a regular file, and follows no link. Returns 0 or an errno value. After a success `facts`
-// are those of the file.
+// Reads a regular file, and follows no link. Returns 0 or an errno value. After a success, `facts`
+// has the file's size and times.
 int read_file(const std::string& path, std::string& text, struct stat& facts) {
   const upgrader::OwnedFd file(
       ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
@@ -64,7 +65,7 @@ std::string process_fact(std::int64_t pid, std::string_view label) {
   return at != std::string::npos ? text.substr(at) : "";
 }
 
-// Opens the FIFO for writing. Returns no descriptor, with errno, if nobody reads the FIFO.
+// Opens the FIFO for writing. If nobody reads the FIFO, returns no descriptor and sets errno.
 upgrader::OwnedFd open_fifo(const std::string& directory) {
   upgrader::OwnedFd fifo(::open((directory + "/control").c_str(),
                                 O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY));
@@ -84,7 +85,8 @@ bool is_there(std::int64_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
 }
 
-// Returns true if the file system of the directory has no room for another file of its owner.
+// Returns true if the directory's file system has no room for another file of the directory's
+// owner.
 bool is_full(const std::string& directory) {
   struct statvfs room {};
   struct stat facts {};

@@ -12,7 +12,7 @@
 
 namespace upgraderctl {
 
-// status.json or previous.json, as far as it could be read.
+// The content of status.json or previous.json, or why it could not be read.
 struct StatusFile {
   std::string text;              // the content of the file, empty if it cannot be read
   std::optional<Status> status;  // the parsed content; absent if the file cannot be read
@@ -34,8 +34,8 @@ class ControlDirectory {
   [[nodiscard]] StatusFile status() const { return read("status.json"); }
   [[nodiscard]] StatusFile previous() const { return read("previous.json"); }
 
-  // Returns the end of the file `last-words`, at most 2 KiB of it; no value if there is no such
-  // file or it cannot be read.
+  // Returns the last bytes (2 KiB at most) of the file `last-words`. Returns nothing if there is no
+  // such file or it cannot be read.
   [[nodiscard]] std::optional<LastWords> last_words() const;
 
   // Reads status.json, as see() does, and then previous.json. If a new upgrader renames status.json
@@ -53,7 +53,8 @@ class ControlDirectory {
   // Writes the whole line, or nothing of it.
   [[nodiscard]] WriteOutcome write(std::string_view line) const;
 
-  // Looks at the FIFO first, then at status.json. Does not use the descriptor of open().
+  // Finds out whether the upgrader takes requests, and reads status.json. Looks at the FIFO first,
+  // then at status.json. Does not use the descriptor of open().
   [[nodiscard]] Sight see() const;
 
  private:

@@ -1,4 +1,4 @@
-// Tells, as far as another process can find out, whether an upgrader takes requests and writes its
+// Finds out, as far as another process can, whether an upgrader takes requests and writes its
 // status.
 #pragma once
 
@@ -13,13 +13,14 @@ enum class Hearing {
   full,     // the upgrader takes requests, but its control directory's disk is full
   deaf,     // the upgrader runs, but has no FIFO
   gone,     // the upgrader has ended: its FIFO is missing, or nobody reads it
-  unseen,   // the upgrader's process cannot be seen, and its FIFO cannot be opened
-  unknown,  // the upgrader's process exists, but its FIFO may not be opened
+  unseen,   // the FIFO may not be opened, and no process here has the upgrader's pid
+  unknown,  // the FIFO may not be opened, and nothing shows that the upgrader has ended
 };
 
-// The facts from which the Hearing of an upgrader follows. The FIFO must be looked at first, and
-// afterwards status.json, which has the upgrader's pid. In this order FIFO and pid belong to one
-// upgrader, since a new upgrader renames the old status.json before it makes its FIFO.
+// The facts from which hearing_of() finds out how the upgrader is. The FIFO must be looked at
+// first, and afterwards status.json, which has the upgrader's pid. In this order FIFO and pid
+// belong to one upgrader, since a new upgrader renames the old status.json before it makes its
+// FIFO.
 struct Signs {
   int fifo_error = 0;                 // errno of opening the FIFO for writing; 0 if it has a reader
   std::optional<bool> process_there;  // the upgrader's process exists; absent if no pid is known
@@ -37,9 +38,9 @@ struct Signs {
   return hearing == Hearing::stopped || hearing == Hearing::full;
 }
 
-// Returns a clause such as "is stopped: ..." about an upgrader that has not recorded its end, to
-// follow "it" or "the upgrader". Returns an empty text if the upgrader takes requests, or if
-// nothing is known.
+// Returns a clause such as "is stopped: ..." about an upgrader that has not recorded its end. The
+// clause is to follow "it" or "the upgrader". Returns an empty text if the upgrader takes requests,
+// or if nothing is known.
 [[nodiscard]] std::string hearing_clause(Hearing hearing);
 
 }  // namespace upgraderctl

@@ -72,7 +72,8 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
   }
 
   const agent_protocol::JsonLine& line_;
-  std::size_t object_ = agent_protocol::JsonLine::root;  // the object whose members are being read
+  // the index of the JSON object whose members are being read
+  std::size_t object_ = agent_protocol::JsonLine::root;
 };
 
 // The function that cereal calls for each name-value pair, which is one member.

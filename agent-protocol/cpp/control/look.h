@@ -1,5 +1,5 @@
-// The state of an upgrader's control directory at one instant, and the outcome of writing a line to
-// its FIFO: plain data.
+// The state of an upgrader's control directory at one moment, and the result of writing a line to
+// its FIFO, as plain data.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace upgraderctl {
 
-// The state of an upgrader's control directory at one instant.
+// The state of an upgrader's control directory at one moment.
 struct Look {
   std::optional<Status> status;
   std::optional<Status> previous;
@@ -20,7 +20,7 @@ struct Look {
   std::string trouble;   // why status.json could not be read, if that failed
 };
 
-// The outcome of writing a line to the FIFO. `full`: the FIFO has no room now; `gone`: nobody reads
+// The result of writing a line to the FIFO. `full`: the FIFO has no room now. `gone`: nobody reads
 // the FIFO any more.
 enum class WriteOutcome { written, full, gone };
 }  // namespace upgraderctl

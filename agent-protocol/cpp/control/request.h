@@ -9,8 +9,8 @@
 
 namespace upgraderctl {
 
-// The terms of an upgrade. They have the names and values that they have in the JSON of a request.
-// If a term is absent, the upgrader uses its own.
+// The terms of an upgrade, with the names and values of a request's JSON. If a term is absent, the
+// upgrader uses its own default.
 struct Terms {
   std::optional<std::string> mode;
   std::optional<std::string> gate;

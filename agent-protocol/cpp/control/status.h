@@ -16,7 +16,8 @@ namespace upgraderctl {
 struct Life {
   std::optional<std::int64_t> pid;
   std::string version;
-  std::string started;  // the time of the start as the file spells it; no two runs have the same
+  // the time of the start, as the file spells it; no two upgraders of a directory have the same
+  std::string started;
   std::optional<Moment> since;
   std::optional<std::int64_t> protocol;
   bool operator==(const Life&) const = default;

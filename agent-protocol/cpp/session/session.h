@@ -30,14 +30,15 @@
 
 namespace agent_protocol {
 
-// The exit statuses of a held agent that must exit at once.
+// The exit statuses of a held agent that must exit at once: the input has ended, or SIGTERM has
+// come.
 inline constexpr int exit_status_input_ended = 1;
-inline constexpr int exit_status_terminated = 128 + 15;  // as a shell reports SIGTERM
+// 143, the status by which a shell reports SIGTERM
+inline constexpr int exit_status_terminated = 128 + 15;
 
 enum class StopCause { upgrade, rollback, shutdown, signal, end_of_input };
 
-// A stop as the program gets it. The members other than `cause` are absent if the cause is a signal
-// or the end of input.
+// A stop as the program gets it. If the cause is a signal or the end of input, only `cause` is set.
 struct StopAsked {
   StopCause cause = StopCause::shutdown;
   std::optional<std::int64_t> deadline_ms = {};
@@ -69,7 +70,7 @@ struct ExitAtOnce {
 using SessionAction = std::variant<Send, Deliver, ExitAtOnce>;
 using SessionActions = std::vector<SessionAction>;
 
-// Returns a phrase for sending `message`, such as "confirm upgrade u1".
+// Returns a phrase for what the program does by sending `message`, such as "confirm upgrade u1".
 [[nodiscard]] std::string deed(const AgentMessage& message);
 
 class Session {
@@ -84,7 +85,7 @@ class Session {
 
   [[nodiscard]] SessionActions hear(const UpgraderMessage& message);
   [[nodiscard]] SessionActions input_ended();
-  [[nodiscard]] SessionActions terminated();  // to be called when SIGTERM has come
+  [[nodiscard]] SessionActions terminated();  // handles a SIGTERM that has come
 
   // Returns true while the agent is held or has ended, so that it has no work to give up before it
   // exits.
@@ -155,14 +156,16 @@ class Session {
   Role role_ = Role::first;
   bool at_boot_ = false;
   Trial trial_ = Trial::none;
-  std::optional<std::string> request_;   // the id of an `upgrade` that has not been answered
+  // the id of an `upgrade` that the upgrader has not answered yet
+  std::optional<std::string> request_;
   std::optional<KnownUpgrade> upgrade_;  // the upgrade under way that is to replace this agent
-  std::optional<StopReason> ordered_;    // the reason, if the upgrader has requested the stop
-  std::optional<Stopped> unsent_;  // the `stopped` that is kept until the upgrader requests a stop
-  bool signalled_ = false;         // SIGTERM has requested a stop
-  bool readiness_ = false;         // both sides have the feature `readiness`
-  bool works_ = false;             // `healthy` has been said
-  bool gone_ = false;              // the input has ended: the upgrader has gone
+  std::optional<StopReason> ordered_;    // the reason in the upgrader's `stop`, if it has sent one
+  // a `stopped` of the program, kept until the upgrader sends `stop`
+  std::optional<Stopped> unsent_;
+  bool signalled_ = false;  // SIGTERM has requested a stop
+  bool readiness_ = false;  // both sides have the feature `readiness`
+  bool works_ = false;      // the program has said `healthy`
+  bool gone_ = false;       // the input has ended: the upgrader has gone
 };
 
 }  // namespace agent_protocol

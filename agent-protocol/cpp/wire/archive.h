@@ -19,7 +19,8 @@
 
 namespace agent_protocol {
 
-// The state that both archives share: the path to the present member, and the first refusal.
+// The state that both archives have: the path to the member that is being handled, and the first
+// refusal.
 class Refusals {
  public:
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
@@ -41,7 +42,7 @@ class Refusals {
   bool keeps_rule(const char* name, std::int64_t value, const RangeRule& rule);
   bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);
 
-  std::string path_;     // for refusals: the name of the present object with a dot, or empty
+  std::string path_;  // for refusals: the name of the open object and a dot; empty at the top level
   std::string element_;  // for refusals: "an element of " while an element of a list is checked
 
  private:
@@ -55,8 +56,8 @@ class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
 
-  // Writes all members of a structure. `serialize` takes the structure as changeable, since it also
-  // reads; when it writes, it changes nothing.
+  // Writes all members of a structure. The functions `serialize` also read, so they take the
+  // structure without const. Used for writing, they change nothing.
   template <class Structure>
   void write_all(const Structure& from) {
     serialize(*this, const_cast<Structure&>(from));
@@ -133,7 +134,8 @@ class ReadingArchive : public Refusals {
     if (const std::optional<std::size_t> index = find(name, true)) read(name, *index, value, rule);
   }
 
-  // Reads one member. Not inlined, so that there is one copy for all members of a type.
+  // Reads one member. Not inlined, so that the program has one copy of this code for each type of
+  // member.
   template <class Rule, class Value>
   [[gnu::noinline]] void read_member(const char* name, std::optional<Value>& value,
                                      const Rule& rule) {
@@ -182,7 +184,8 @@ class ReadingArchive : public Refusals {
   }
 
   const JsonLine& line_;
-  std::size_t object_ = JsonLine::root;  // the object whose members are being read
+  // the index of the JSON object whose members are being read
+  std::size_t object_ = JsonLine::root;
 };
 
 }  // namespace agent_protocol

@@ -13,8 +13,8 @@
 namespace agent_protocol {
 namespace {
 
-// Reads the members of the message whose type is `type`. Compares `type` with the alternatives of
-// the variant from the `index`-th on; returns false if none has this type.
+// Finds the message whose type is `type` among the alternatives of the variant, from the `index`-th
+// on, and reads its members. Returns false if there is none.
 template <class Variant, std::size_t index = 0>
 bool read_message(std::string_view type, ReadingArchive& archive, Variant& message) {
   if constexpr (index < std::variant_size_v<Variant>) {
@@ -26,8 +26,8 @@ bool read_message(std::string_view type, ReadingArchive& archive, Variant& messa
   return false;
 }
 
-// Returns the id for the reply to a malformed message, or nothing if the id itself is malformed:
-// then ReadingArchive has left it empty, and a valid id is never empty.
+// Returns the id for the reply to a malformed message. Returns nothing if the id itself is
+// malformed: ReadingArchive then leaves it empty, and a valid id is never empty.
 std::optional<std::string> id_of(const AgentMessage& message) {
   const auto* const upgrade = std::get_if<Upgrade>(&message);
   if (upgrade == nullptr || upgrade->id.empty()) return std::nullopt;
@@ -38,12 +38,13 @@ std::optional<std::string> id_of(const UpgraderMessage&) {
   return std::nullopt;
 }
 
-// Returns the value of the object's member `type`, which must be a text and occur once; or says
-// what is wrong with it.
+// Returns the value of the object's member `type`, which must be a text and occur once; otherwise a
+// refusal that says what is wrong.
 Result<std::string_view> type_in(const JsonLine& object) {
   const JsonLine::Found found = object.find(JsonLine::root, "type");
   if (found.twice) return Refusal{"two types"};
-  // If there is no such member, this is the node of the object itself.
+  // If the object has no member `type`, found.index is the node of the object itself, which is not
+  // a text.
   if (object.node(found.index).kind != JsonLine::Kind::text) return Refusal{"no text as its type"};
   return object.text(found.index);
 }
@@ -96,7 +97,7 @@ Result<std::string> encode(const UpgraderMessage& message) {
 }
 
 std::string fit_text(std::string_view text, std::size_t bytes_max) {
-  constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
+  constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD in UTF-8
   std::string fitted;
   while (!text.empty()) {
     const std::size_t bytes = text.front() == '\0' ? 0 : utf8_character_bytes(text);
@@ -110,8 +111,8 @@ std::string fit_text(std::string_view text, std::size_t bytes_max) {
 
 std::string fit_escaped(std::string_view text, std::size_t bytes_max) {
   std::string fitted = fit_text(text, bytes_max);
-  // A byte of the text takes at most 6 bytes on the line, so at least a sixth of the excess must be
-  // cut off.
+  // A byte of the text takes at most 6 bytes when it is escaped. So to save N bytes of the escaped
+  // text, at least N / 6 bytes of the text must be cut off.
   while (escaped_bytes(fitted) > bytes_max)
     fitted = fit_text(fitted, fitted.size() - (escaped_bytes(fitted) - bytes_max + 5) / 6);
   return fitted;

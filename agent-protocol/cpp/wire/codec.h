@@ -48,7 +48,8 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 // is never a message.
 [[nodiscard]] Stray without_newline(std::string_view line);
 
-// Returns the line with its newline, or which member is too long, out of its range or not UTF-8.
+// Returns the line with its newline. Returns a refusal if a member is too long, out of its range or
+// not UTF-8.
 [[nodiscard]] Result<std::string> encode(const AgentMessage& message);
 [[nodiscard]] Result<std::string> encode(const UpgraderMessage& message);
 

@@ -26,13 +26,13 @@ class LineReader {
   // The longest line, with its newline.
   explicit LineReader(std::size_t bytes_max = line_bytes_max) : size_(bytes_max) {}
 
-  // Returns the space for the next bytes, which is never empty after next() has returned nullopt.
-  // The caller must then call written() with the number of bytes that it has put there.
+  // Returns the space for the next bytes. The space is never empty after next() has returned
+  // nullopt. The caller must then call written() with the number of bytes that it has put there.
   [[nodiscard]] std::span<char> space();
   void written(std::size_t count);
 
-  // Returns the next whole line, or nullopt when more bytes are needed. Its text is valid until the
-  // next call of any member.
+  // Returns the next whole line, or nullopt when more bytes are needed. The text of the line is
+  // valid until the next call of any function of the reader.
   [[nodiscard]] std::optional<Line> next();
 
   // Returns the unfinished line, if there is one, at the end of the stream. Must be called after
@@ -48,8 +48,8 @@ class LineReader {
   void skip_what_is_there();
 
   std::size_t size_;
-  std::unique_ptr<char[]> buffer_;  // allocated when the first bytes are to be written to it
-  std::size_t begin_ = 0;           // the first byte that was not returned with a line yet
+  std::unique_ptr<char[]> buffer_;  // allocated when the first bytes arrive
+  std::size_t begin_ = 0;           // the place of the first byte that next() has not returned
   std::size_t end_ = 0;             // the place after the last byte that was written
   std::size_t searched_ = 0;        // the bytes before this place have been searched for a newline
   bool skipping_ = false;           // the rest of the present line, which is too long, is skipped

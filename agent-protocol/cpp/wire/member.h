@@ -20,9 +20,10 @@ inline constexpr std::int64_t integer_max = 9'007'199'254'740'991;
 // A rule for a text, which is always UTF-8 without U+0000.
 struct TextRule {
   enum class Form { any, printable_ascii, absolute_path };
-  std::size_t bytes_max = line_bytes_max;          // the most bytes of the unescaped text
-  std::size_t escaped_bytes_max = line_bytes_max;  // the most bytes when it is escaped, unquoted
-  // With printable_ascii or absolute_path, the text must not be empty, either.
+  std::size_t bytes_max = line_bytes_max;  // the most bytes of the unescaped text
+  // the most bytes of the text with its escapes, without quotes
+  std::size_t escaped_bytes_max = line_bytes_max;
+  // A text with printable_ascii or absolute_path must not be empty, either.
   Form form = Form::any;
 };
 
@@ -34,7 +35,7 @@ struct RangeRule {
 struct TextsRule {
   std::size_t count_max = 0;
   TextRule each;
-  bool may_be_absent = false;  // if true, an empty list is written by leaving out the member
+  bool may_be_absent = false;  // true: the member may be absent, which means an empty list
 };
 
 struct NameRule {

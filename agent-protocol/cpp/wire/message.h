@@ -18,7 +18,8 @@ namespace agent_protocol {
 inline constexpr std::int64_t protocol_version = 1;
 
 // Limits. Texts are counted in bytes of UTF-8, unescaped.
-inline constexpr std::size_t line_bytes_max = 65'536;  // with the newline: the size of a pipe
+// the longest line, with its newline: the size of a pipe
+inline constexpr std::size_t line_bytes_max = 65'536;
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
 // The name of the feature readiness: an agent with it says `healthy` when it works, in every role.
@@ -31,14 +32,14 @@ inline constexpr std::size_t id_bytes_max = 64;
 inline constexpr std::size_t executable_bytes_max = 4'095;  // PATH_MAX without its NUL
 inline constexpr std::size_t args_max = 1'024;
 inline constexpr std::size_t state_bytes_max = 32'768;
-// The most bytes of `state` with its escapes: so few that `activate`, which contains it, fits a
-// line.
+// The most bytes of `state` when it is escaped. The limit is so low that `activate`, which contains
+// a state, always fits a line.
 inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 inline constexpr std::int64_t protocol_number_max = 2'147'483'647;
-inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // a day
+inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // one day
 
-// The names of an enumeration, in the order of its enumerators: on the wire, in the log and on the
-// command line.
+// The names of an enumeration's values, in their order. They are used on the wire, in the log and
+// on the command line.
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> names_of{};
 
@@ -230,8 +231,9 @@ struct Stop {
   static constexpr std::string_view type = "stop";
   StopReason reason = StopReason::shutdown;
   std::int64_t deadline_ms = 1;
-  std::optional<std::string> id;           // the upgrade's; only if the reason is `upgrade`
-  std::optional<std::int64_t> generation;  // the candidate's; only if the reason is `upgrade`
+  std::optional<std::string> id;  // the id of the upgrade; only if the reason is `upgrade`
+  // the candidate's generation; only if the reason is `upgrade`
+  std::optional<std::int64_t> generation;
   bool operator==(const Stop&) const = default;
 };
 

@@ -12,8 +12,8 @@ namespace agent_protocol {
 
 using cereal::make_nvp;
 
-// Checks a rule about several members together; `holds` is true if the rule is kept. If it is
-// broken, the message is refused, unless the archive never refuses anything.
+// Refuses the message unless `holds` is true. Used for rules about several members together. An
+// archive that never refuses anything ignores these rules.
 template <class Archive>
 void require(Archive& archive, bool holds, const char* otherwise) {
   if constexpr (requires { archive.refuse(otherwise); }) {

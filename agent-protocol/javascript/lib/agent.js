@@ -10,15 +10,16 @@ import { Session } from './session.js';
 import { Upgrading, upgrading } from './upgrading.js';
 
 const protocolVersion = 1;
-// The most that is kept unsent; the upgrader keeps as much for an agent.
+// The most bytes that are kept until the upgrader reads them. The upgrader has the same limit for
+// each agent.
 const unsentBytesMax = 131_072;
 const newline = 0x0a;
 
 let opened = false; // true if this process has opened its conversation, which is possible once
 
-// Moves the pipes away from descriptors 0 and 1, so that no child gets them and no printed text
-// goes into them. Node has no dup2: a pipe is opened again by its name in /proc, and the next open
-// gets the number that was closed just before.
+// Moves the pipes away from descriptors 0 and 1, so that no child process inherits the pipes, and
+// printed text does not go to the upgrader. Node.js has no dup2(): each pipe is opened again by its
+// name in /proc. Then descriptor 0 or 1 is closed, and the next open() gets that number.
 function takePipes() {
   const input = fs.openSync('/proc/self/fd/0', 'r');
   const output = fs.openSync('/proc/self/fd/1', 'w');
@@ -91,7 +92,7 @@ export class Agent {
       this.#pipes.input.on('data', (bytes) => this.#read(bytes));
       this.#pipes.input.on('close', () => this.#perform(this.#session.inputEnded()));
       this.#pipes.input.on('error', () => {}); // the event 'close' follows
-      // An error of the output needs no action: the end of input says that the upgrader has gone.
+      // An error of the output is ignored: if the upgrader has gone, the input ends as well.
       this.#pipes.output.on('error', () => {});
       cleanEnvironment();
       mark.leave();
@@ -137,14 +138,15 @@ export class Agent {
     });
   }
 
-  // Yields events without end: the program leaves the loop when it has stopped.
+  // Yields events without end, so the program must leave the loop by itself, after a stop.
   async *[Symbol.asyncIterator]() {
     for (;;) yield await this.wait();
   }
 
   // ---- messages from the program
 
-  // Adds a start-up check for ready(). The check returns, or promises, what is wrong, or nothing.
+  // Adds a start-up check for ready(). The check returns, or resolves to, a text that says what is
+  // wrong; or to nothing if it passes.
   addCheck(name, check) {
     this.#checks.push({ name, check });
   }
@@ -163,8 +165,9 @@ export class Agent {
     this.#say('ready');
   }
 
-  // Says that this agent must not be given, or must not keep, the work. `reason` is cut to 1,024
-  // bytes. Resolves when the upgrader's pipe has taken the message.
+  // Says that this agent must not be given the work (if it is held), or must not keep it (if it is
+  // on trial). `reason` is cut to 1,024 bytes. Resolves when the upgrader's pipe has taken the
+  // message.
   unfit(reason) {
     return this.#sayAtLast('unfit', { reason: messages.fit(reason, messages.reasonBytesMax) });
   }
@@ -184,8 +187,8 @@ export class Agent {
   }
 
   // Confirms a clean stop. All work must be finished or given up by then, and the program must exit
-  // next. `state` goes to the next agent; it has at most 32,768 bytes, and in JSON, with its
-  // escapes, at most 65,000. Resolves when the upgrader's pipe has taken the message.
+  // next. `state` goes to the next agent. It has at most 32,768 bytes, and at most 65,000 when it
+  // is escaped for JSON. Resolves when the upgrader's pipe has taken the message.
   stopped(state) {
     if (state !== undefined) messages.checkState(state);
     this.#unsentStopped = messages.encode('stopped', { state });
@@ -196,7 +199,7 @@ export class Agent {
     this.#say('healthy');
   }
 
-  // Moves the running deadline to at least `ms` milliseconds from now.
+  // Moves the deadline that is running now to at least `ms` milliseconds from now.
   extend(ms) {
     this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
   }

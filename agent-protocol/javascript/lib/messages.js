@@ -1,6 +1,6 @@
 // Turns messages into lines, and lines into events. Knows the limits of agent-protocol(7), and no
-// state. A message that the upgrader would refuse is refused here by RangeError or TypeError: no
-// text is cut silently. A received line becomes null if the page says that it is ignored.
+// state. If the upgrader would refuse a message, throws a RangeError or TypeError: no text is cut
+// silently. Returns null for a received line that agents must ignore by agent-protocol(7).
 
 import { Members, Spelt, parseLine } from './json.js';
 
@@ -145,8 +145,8 @@ const takeFailure = (members) => ({
   signal: integer(members, 'signal', false),
 });
 
-// Takes the member `failure` out of a `welcome`, and returns it; undefined if there is none. Only
-// the `welcome` of a fallback has this member.
+// Takes the member `failure` out of a `welcome`, and returns it; undefined if there is none. Only a
+// fallback's `welcome` has this member.
 const takePastFailure = (members) => {
   const failure = take(members, 'failure', isObject, false);
   return failure && takeFailure(failure);
@@ -189,8 +189,7 @@ const readers = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Returns the event that a line (bytes, without its newline) stands for, or null if it is to be
-// ignored.
+// Returns the event for a line (bytes, without its newline), or null if the line must be ignored.
 export function decode(line) {
   try {
     const members = parseLine(utf8.decode(line));

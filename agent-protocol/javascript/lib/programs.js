@@ -21,9 +21,9 @@ export class UpdateError extends Error {
   }
 }
 
-// Returns the path of one of the upgrader's own programs. The first of these that exists counts:
-// the program in `directory`, if one was named; the program in the npm package
-// @upgrader/linux-ARCH; else the bare name, which is then looked up in PATH.
+// Returns the path of one of the upgrader's own programs: in `directory` if one was named, or else
+// in the npm package @upgrader/linux-ARCH. If the program is not there, returns its bare name,
+// which is then looked up in PATH.
 export function programPath(name, directory) {
   if (directory !== undefined) return path.join(directory, name);
   try {
@@ -37,8 +37,8 @@ export function programPath(name, directory) {
   return name;
 }
 
-// Returns the text with a blank for each control character, since these could command a terminal,
-// and a NUL could not be in a program's argument.
+// Returns the text with a blank for each control character. Control characters could command a
+// terminal, and an argument of a program cannot contain a NUL.
 export function printable(text) {
   return text.replace(/\p{Cc}/gu, ' ');
 }
@@ -83,7 +83,7 @@ export function parsed(deed, text) {
     try {
       return JSON.parse(part);
     } catch {
-      // The last line is tried next.
+      // Ignored: the last line is parsed instead.
     }
   }
   throw new UpdateError(deed, `the answer is not JSON: ${lastWords(text).slice(0, 100)}`);

@@ -67,16 +67,16 @@ export class Releases {
     return this.#run(`add ${manifest}`, `--name=${name}`, 'add', manifest, ...trust);
   }
 
-  // Chooses the release that should replace the version that runs, verifies it, and records that it
-  // is tried. Returns { id, release }, or null if no release should replace that version.
+  // Chooses the release that should replace the running version, verifies it, and records that an
+  // upgrade to it begins. Returns { id, release }, or null if no release should replace that
+  // version.
   async try(running, keys) {
     const words = [`--running=${running}`, ...(keys ? [`--keys=${path.resolve(keys)}`] : [])];
     const told = await this.#run(`try what is newer than ${running}`, 'try', ...words);
     return told.id === undefined ? null : told;
   }
 
-  // Records how an upgrade failed. Does nothing if agent-releases knows no such upgrade, because no
-  // `try` has begun it.
+  // Records how the upgrade `id` failed. Does nothing if no call of try() has begun this upgrade.
   async fail({ id, stage, reason, errno }) {
     const words = [`--dir=${this.directory}`, 'fail', `--stage=${stage}`,
       `--reason=${printable(reason)}`, ...(errno ? [`--errno=${errno}`] : []), '--', id];
@@ -91,8 +91,8 @@ export class Releases {
     return this.#run(`remove old releases in ${this.directory}`, 'prune', `--keep=${keep}`);
   }
 
-  // Packs an npm project, and returns { version, manifest, sha256 }. All files are made below
-  // `scratch`.
+  // Packs an npm project into a release, and returns { version, manifest, sha256 }. All files are
+  // made below `scratch`.
   async pack({ name, version, entry, project, scripts, scratch, env }) {
     const deed = `pack ${name} ${version}`;
     const words = ['--json', 'pack', '--npm', `--name=${name}`, `--version=${version}`,
@@ -102,8 +102,8 @@ export class Releases {
     return parsed(deed, await run(deed, this.program, words, settings));
   }
 
-  // Makes the link `current`, which names the program to run. Called when `release` is the first
-  // one of the directory. A link that exists stays as it is.
+  // Makes the link `current`, which names the program to run. Called when `release` is the
+  // directory's first release. If the link exists, does nothing.
   start(release) {
     try {
       fs.symlinkSync(path.relative(this.directory, release.executable),

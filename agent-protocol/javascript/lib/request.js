@@ -1,6 +1,6 @@
 // Requests the upgrade of an agent that speaks the protocol, and waits for the upgrader's answer.
-// The program goes on taking the agent's events meanwhile. This file does not know where releases
-// come from.
+// The program still gets all of the agent's events meanwhile. This file does not know where
+// releases come from.
 
 import { UpdateError } from './programs.js';
 import { upgrading } from './upgrading.js';
@@ -9,7 +9,8 @@ export function versionOf(agent) {
   return agent[upgrading].version;
 }
 
-// Throws an UpdateError if an update of this agent would be useless.
+// Throws an UpdateError if update() cannot replace `agent`: it is not an Agent, or it runs without
+// an upgrader.
 export function checkAgent(agent) {
   if (!agent[upgrading]) throw new UpdateError('update', '`agent` is not an Agent');
   if (agent.alone) {
@@ -17,8 +18,8 @@ export function checkAgent(agent) {
   }
 }
 
-// Waits for the event after which `found` returns something else than undefined, and resolves to
-// that. Throws an UpdateError when `signal` aborts.
+// Calls `found` after each event until it returns something else than undefined, and resolves to
+// that value. Throws an UpdateError when `signal` aborts.
 function until(agent, signal, found) {
   return new Promise((resolve, reject) => {
     const finish = (settle, value) => {
@@ -37,8 +38,8 @@ function until(agent, signal, found) {
   });
 }
 
-// Waits until this agent may request an upgrade: it is active, not on trial, and no other upgrade is
-// under way. Resolves to false if it has been told to stop instead.
+// Waits until this agent may request an upgrade: it is active, not on trial, and no other upgrade
+// is under way. Resolves to false if the agent is told to stop instead.
 export async function mayRequest(agent, signal) {
   const settled = () => {
     const { when } = agent[upgrading];
@@ -47,7 +48,8 @@ export async function mayRequest(agent, signal) {
   return settled() ?? until(agent, signal, settled);
 }
 
-// Records in the ledger every failure that the upgrader has reported to this agent.
+// Records in the ledger of agent-releases every failure that the upgrader has reported to this
+// agent.
 export async function recordFailures(agent, releases) {
   for (let failure; (failure = agent[upgrading].failures[0]); ) {
     await releases.fail(failure);

@@ -8,10 +8,10 @@
 // After its own `stopped` the agent is `stopped`. It is `ended` if it was held and has said unfit
 // or must exit at once.
 //
-// A message that does not fit the state has crossed one of ours on its way: it changes nothing, and
-// the program does not get it. Two cases matter. A `stop` for an upgrade that this agent has
-// cancelled is ignored. A `stop` that comes after this agent has stopped by itself is answered with
-// `stopped`.
+// If a message does not fit the state, the upgrader has usually sent it before it read a message of
+// this agent. Such a message changes nothing, and the program does not get it. Two cases are
+// special. A `stop` for an upgrade that this agent has cancelled is ignored. A `stop` that comes
+// after this agent has stopped by itself is answered with `stopped`.
 //
 // Alone, without an upgrader, the program goes through the same states: ready is followed by
 // activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
@@ -49,7 +49,7 @@ export class Session {
     this.gone = false; // the input has ended
   }
 
-  // True while the agent has no work that it would have to give up before it exits.
+  // True while the agent has no work that it must give up before it exits.
   get held() {
     return ['silent', 'starting', 'ready', 'ended'].includes(this.life);
   }
@@ -62,8 +62,8 @@ export class Session {
     return this.gone ? 'the upgrader has gone' : standings[this.life];
   }
 
-  // Returns 'now' if an upgrade may be requested; 'never' if this agent is alone or has been told to
-  // stop; otherwise 'later'.
+  // Returns 'now' if an upgrade may be requested; 'never' if this agent is alone or has been told
+  // to stop; otherwise 'later'.
   whenUpgrade() {
     const over = ['stopping', 'stopped', 'ended'].includes(this.life);
     if (this.alone || this.gone || over) return 'never';
@@ -175,8 +175,8 @@ export class Session {
         if (!this.stopOrdered) return [];
         break;
       case 'extend':
-        // If the upgrader did not request this stop, no deadline is running, so no `extend` is
-        // sent.
+        // If the upgrader did not request this stop, no deadline is running that an `extend` could
+        // move, so the `extend` is not sent.
         if (this.life === 'stopping' && this.ordered === null) return [];
         break;
       default: // healthy, heartbeat and status change no state

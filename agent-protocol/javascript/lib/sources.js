@@ -49,8 +49,8 @@ export function isVersion(text) {
 
 // ---- npm's registry
 
-// Returns the script that the package is started by. That is the program in `bin` called `wanted`,
-// or else the only program in `bin`. A package without `bin` is started by its `main`.
+// Returns the script that starts the package: the program in `bin` called `wanted`, or else the
+// only program in `bin`. If the package has no `bin`, returns its `main`.
 function entryOf(packed, wanted) {
   const { bin } = packed;
   if (typeof bin === 'string') return bin;
@@ -123,8 +123,9 @@ export class Registry {
 
 // ---- published files
 
-// Returns the manifest in a file, or null if the file is not a manifest. Nobody has checked the file
-// yet: it may be a FIFO, and without O_NONBLOCK the whole program would wait for the FIFO's writer.
+// Returns the manifest in a file, or null if the file is not a manifest. Nobody has checked the
+// file yet: it may be a FIFO, and without O_NONBLOCK the whole program would wait for the FIFO's
+// writer.
 function readManifest(file) {
   let descriptor;
   try {
@@ -158,8 +159,8 @@ export class Directory {
       const file = path.join(this.directory, name);
       const manifest = readManifest(file);
       if (manifest?.name !== this.name || !['any', here].includes(manifest.arch)) continue;
-      // If a version has a release for all processors and one for this processor, the release for
-      // this processor is taken.
+      // A version may have a release for all processors and one for this processor. The latter is
+      // preferred.
       const order = this.best ? compare(manifest.version, this.best.version) : 1;
       if (order < 0 || (order === 0 && manifest.arch === 'any')) continue;
       if (!manifest.version.split('+')[0].includes('-')) {
@@ -178,7 +179,7 @@ export class Directory {
   }
 }
 
-// A source that is one URL. The publisher replaces the manifest there by that of each newer
+// A source that is one URL, at which the publisher replaces the manifest by that of each newer
 // version. Only agent-releases fetches the manifest, so newest() does not know the version.
 export class Url {
   constructor(releases, name, { url, keys }) {

@@ -21,15 +21,15 @@ import { Directory, Registry, Url, compare, isVersion, withoutScope } from './so
 export { UpdateError };
 
 const betweenLooksMs = 250;
-// How long to wait for an upgrade to end: longer than the present version's own trial, which takes
-// 30 seconds by default.
+// How long to wait for an upgrade to begin, in milliseconds: longer than the trial of the present
+// version, which by default takes 30 seconds and must end first.
 const defaultWaitMs = 120_000;
 const longestUpgradeMs = 3_600_000;
 const scratchPrefix = 'upgrader-update-';
 
 let busy = false; // true during an update: two at a time would fetch the same version twice
 
-// ---- what is wanted
+// ---- the options of an update
 
 // Returns the `name` in the nearest package.json above the program, or undefined if there is none.
 function packageAbove(program) {
@@ -38,7 +38,7 @@ function packageAbove(program) {
       const { name } = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
       if (typeof name === 'string') return name;
     } catch {
-      // No package.json that can be read is here: a directory above may have one.
+      // This directory has no package.json that can be read. A directory above may have one.
     }
     if (here === path.dirname(here)) return undefined;
   }
@@ -58,7 +58,8 @@ function checkOptions({ registry, directory, url, keys, keep }) {
   }
 }
 
-// Returns the version of an agent that does not run from the directory of releases.
+// Returns the version that the agent has told the upgrader, for an agent that does not run from the
+// directory of releases.
 function agentVersion(agent) {
   const version = versionOf(agent);
   if (isVersion(version)) return version;
@@ -66,8 +67,8 @@ function agentVersion(agent) {
     'own version is none such as 1.2.3');
 }
 
-// Returns { releases, running }: the directory, and the version that runs, or undefined if only the
-// directory knows it.
+// Returns { releases, running }: the directory of releases, and the version that runs. `running` is
+// undefined if the version must be read from the directory.
 function findReleases(options) {
   const own = releaseOf(process.argv[1] ?? '');
   const directory = options.releases ?? own?.directory;
@@ -95,10 +96,10 @@ async function prepare(options, { releases, running: known }) {
   return { releases, list, name, running, source };
 }
 
-// ---- what is there
+// ---- the releases that the directory has
 
-// Removes a temporary directory. If it cannot be removed, or another update removes it at this
-// moment, goes on: the next update tries again.
+// Removes a temporary directory. Ignores a failure: the next update tries again, and perhaps
+// another update is removing the directory at this moment.
 function removeScratch(directory) {
   try {
     fs.rmSync(directory, { recursive: true, force: true });
@@ -162,10 +163,10 @@ async function newestRelease({ source, list, running }) {
   return release;
 }
 
-// ---- how it ends
+// ---- how the update ends
 
-// Waits until the ledger says how the upgrade to this release has ended. If `list` has an ending of
-// this release already, that belongs to an earlier upgrade, and does not count.
+// Waits until the ledger says how the upgrade to this release has ended. An ending that `list`
+// already has belongs to an earlier upgrade to the same release, and does not count.
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);
@@ -189,7 +190,7 @@ async function ending({ releases, list, running }, release, { wait = defaultWait
   }
 }
 
-// Removes old releases. If that fails, returns the reason as a warning, and the update goes on.
+// Removes old releases. If that fails, returns the reason as a warning; the update continues.
 async function prune({ releases, list }, { keep }) {
   if (keep === undefined || !list || list.releases.length <= keep) return {};
   try {
@@ -207,8 +208,8 @@ function withWarning(ended, text) {
   return { ...ended, warning: ended.warning ? `${ended.warning}; ${text}` : text };
 }
 
-// Requests the upgrade, records in the ledger if it has failed, and returns the outcome of the
-// update.
+// Requests the upgrade, and returns the outcome of the update. If the upgrade has failed, records
+// that in the ledger.
 async function replaceAgent(agent, { releases, running }, { id, release, left_out: leftOut }) {
   const failure = await request(agent, id, release.executable);
   if (failure === null) {
@@ -224,8 +225,8 @@ async function replaceAgent(agent, { releases, running }, { id, release, left_ou
   }
 }
 
-// Returns the outcome for a newest version that is not to be tried: it was tried before, or an
-// operator has meanwhile desired another one.
+// Returns the outcome if the newest version must not be tried: it was tried before, or an operator
+// has meanwhile desired another version.
 async function pastFailure({ releases, running }, release) {
   const { version, last } = await releases.show(release.version);
   if (last?.ending === 'failed' && !last.tried_again) return failed({ version, last }, running);
@@ -247,8 +248,9 @@ async function updateAgent(options, prepared) {
   const { releases, list, running } = prepared;
   if (!list) return replaceByNewest(options, prepared);
   await recordFailures(options.agent, releases);
-  // try() also records that the running version is committed. So it is called before anything can
-  // fail. If try() itself fails, such as by a damaged release, a newer version may still be fetched.
+  // try() also records that the running version is committed, so it is called before anything can
+  // fail. If try() itself fails, for example because a release is damaged, a newer version may
+  // still be fetched.
   let fault = null;
   const due = await releases.try(running, options.keys).catch((error) => {
     fault = error;
@@ -294,13 +296,12 @@ export async function update(options = {}) {
     const { agent, signal } = options;
     if (agent) checkAgent(agent);
     const found = findReleases(options);
-    // The releases are read after this wait: meanwhile an operator may change them.
+    // Read the releases only after this wait, since an operator may change them meanwhile.
     if (agent && !await mayRequest(agent, signal)) {
       return { outcome: 'stopping', version: found.running };
     }
     const prepared = await prepare(options, found);
-    // Old releases are removed first: after a good upgrade, this process no longer runs and could
-    // not remove them.
+    // Remove old releases before the upgrade: after a successful one, this process no longer runs.
     const { warning } = await prune(prepared, options);
     const ended = await (agent ? updateAgent : updateOnce)(options, prepared);
     return withWarning(ended, warning);

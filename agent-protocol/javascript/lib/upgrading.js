@@ -1,8 +1,9 @@
-// An agent as update() sees it: update() sees all events, and takes none away from the program.
+// The view that update() has of an agent. update() sees all events, and the program gets them all
+// as well.
 
 const unrecordedMax = 16;
 
-// The key of the member of an Agent by which update() finds its Upgrading.
+// The key of the member of an Agent by which update() finds the agent's Upgrading.
 export const upgrading = Symbol('upgrading');
 
 export class Upgrading {
@@ -13,22 +14,22 @@ export class Upgrading {
   #closed = false;
   #watchers = new Set();
 
-  // sending() returns a function that says whether the upgrader's pipe has taken everything that
-  // the program had said before the call of sending().
+  // sending() returns a function, which later says whether the upgrader's pipe has taken everything
+  // that the program had said before the call of sending().
   constructor(session, version, sending = () => () => true) {
     this.#session = session;
     this.version = version;
     this.sending = sending;
   }
 
-  // Returns 'now' if an upgrade may be requested; 'later' if this agent is held, is on trial, or has
-  // an upgrade under way; 'never' if it has been told to stop, or is closed.
+  // Returns 'now' if an upgrade may be requested; 'later' if this agent is held, is on trial, or
+  // has an upgrade under way; 'never' if this agent has been told to stop or has been closed.
   get when() {
     return this.#closed ? 'never' : this.#session.whenUpgrade();
   }
 
-  // Calls `watcher` with each event from now on, and with null at the end. Returns a function that
-  // ends these calls.
+  // Calls `watcher` with each later event, and with null when the agent is closed. Returns a
+  // function that ends these calls.
   watch(watcher) {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);

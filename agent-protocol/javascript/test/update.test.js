@@ -102,8 +102,9 @@ test('a clock that is set while an upgrade is waited for ends no wait', async (c
 
 // ---- the update of an agent, with answers of agent-releases that the test has written
 
-// Answers the n-th call of a command, such as `try`, by the file try.n or, if there is none, by the
-// file try. If there is a file try.n.fault, the call fails with that text.
+// A fake agent-releases. Answers the n-th call of a command, such as `try`, with the content of the
+// file try.n or, if there is none, of the file try. If there is a file try.n.fault, the call fails
+// with its content as the error.
 const program = `#!/bin/sh
 cd "\${0%/*}"
 for word; do case $word in --*) ;; *) break ;; esac; done
@@ -113,7 +114,8 @@ if [ -f "$file.fault" ]; then cat "$file.fault" >&2; exit 6; fi
 cat "$file" 2>>faults || cat "$word"
 `;
 
-// Returns an active agent, as a candidate on trial, which is told that each upgrade goes well.
+// Returns an agent that is active; with the role `candidate` it is also on trial. Each upgrade that
+// it requests is accepted, and then it is told to stop for that upgrade.
 function luckyAgent(role) {
   const agent = agentOf(role);
   const { upgrade } = agent;

@@ -1,8 +1,9 @@
-// Agents for tests of the library: their sessions are real, and the test plays the upgrader.
+// Agents for tests of the library: their sessions are real, and the test takes the part of the
+// upgrader.
 import { Session } from '../lib/session.js';
 import { Upgrading, upgrading } from '../lib/upgrading.js';
 
-// Returns an agent with a session that is active and, as a candidate, on trial.
+// Returns an agent with a session that is active; with the role `candidate` it is also on trial.
 export function agentOf(role = 'first') {
   const session = new Session(false);
   const agent = {

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
-REASON_CHARACTERS_MAX = 600  # of a program's last lines: a person reads the error
-ABSENT = 2  # agent-releases: there is no such directory or version
+REASON_CHARACTERS_MAX = 600  # the most of a failed program's last lines that an error shows
+ABSENT = 2  # exit status of agent-releases: there is no such directory or version
 
 
 class UpdateError(Exception):
-    """An update that could not be made: `deed` is what was tried, `reason` why it failed. `status`
-    is the exit status of the program that failed, if one did."""
+    """An update failed. `deed` names the step that failed, and `reason` says why. `status` is the
+    exit status of the program that was run for this step, if it failed."""
 
     def __init__(self, deed: str, reason: str, status: Optional[int] = None) -> None:
         super().__init__(f"cannot {deed}: {reason}")
@@ -26,8 +26,8 @@ class UpdateError(Exception):
 
 
 def printable(text: str) -> str:
-    """Returns the text with a blank for each control character, since these could command a
-    terminal, and a NUL could not be in a program's argument. Half of a pair of surrogates, which
+    """Returns the text with a blank for each control character. Control characters could command a
+    terminal, and an argument of a program cannot contain a NUL. Half of a pair of surrogates, which
     JSON may have and UTF-8 not, becomes a question mark."""
     text = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text)
     return text.encode("utf-8", "replace").decode()
@@ -40,7 +40,7 @@ def last_words(text: str) -> str:
 
 
 def run(deed: str, command: Sequence[str], environment: Optional[Mapping[str, str]] = None) -> str:
-    """Returns what the program writes to its standard output. Raises UpdateError if it fails."""
+    """Runs a program, and returns its standard output. Raises UpdateError if the program fails."""
     try:
         done = subprocess.run(
             list(command),
@@ -86,7 +86,7 @@ def program_path(name: str, directory: Optional[str]) -> str:
 
 @dataclass(frozen=True)
 class OwnRelease:
-    """The release that a program lies in."""
+    """The release whose files a program belongs to."""
 
     name: str
     version: str
@@ -141,7 +141,8 @@ class Releases:
         return told if "id" in told else None
 
     def fail(self, id: str, stage: str, reason: str, errno: Optional[str]) -> None:
-        """Records how an upgrade failed. An upgrade that no attempt() has begun is left alone."""
+        """Records how the upgrade `id` failed. Does nothing if no attempt() has begun this
+        upgrade."""
         words = [f"--stage={stage}", f"--reason={printable(reason)}"]
         words += [] if errno is None else [f"--errno={errno}"]
         command = [self.program, f"--dir={self.directory}", "fail", *words, "--", id]
@@ -162,8 +163,8 @@ class Releases:
         scratch: str,
         environment: Mapping[str, str],
     ) -> Any:
-        """Packs a project of pip, and returns its manifest and sha256. All files are made below
-        `scratch`."""
+        """Packs a project of pip into a release, and returns its manifest and sha256. All files are
+        made below `scratch`."""
         deed = f"pack {name} {version}"
         command = [self.program, "--json", "pack", "--wheels", f"--name={name}"]
         command += [f"--version={version}", f"--out={scratch}/out", *words]
@@ -173,7 +174,7 @@ class Releases:
 
     def start(self, executable: str) -> None:
         """Makes the link `current`, which names the program to run. Called when the directory has
-        got its first release. A link that exists stays as it is."""
+        got its first release. If the link exists, does nothing."""
         try:
             os.symlink(
                 os.path.relpath(executable, self.directory), os.path.join(self.directory, "current")

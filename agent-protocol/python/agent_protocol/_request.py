@@ -1,6 +1,6 @@
 """Requests the upgrade of an agent that speaks the protocol, and waits for the upgrader's answer.
-The program goes on taking the agent's events meanwhile, in its own thread. This file does not know
-where releases come from."""
+The program still gets all of the agent's events meanwhile, in its own thread. This file does not
+know where releases come from."""
 
 import threading
 from typing import Callable, Optional, Union
@@ -16,7 +16,8 @@ AnyAgent = Union[Agent, AsyncAgent]
 
 
 def upgrading_of(agent: AnyAgent) -> Upgrading:
-    """Raises UpdateError if an update of this agent would be useless."""
+    """Raises UpdateError if no upgrader runs this agent, or if this is the main thread, which has
+    to take the agent's events."""
     if agent.alone:
         raise UpdateError("update", "this agent runs without an upgrader, which would replace it")
     if threading.current_thread() is threading.main_thread():
@@ -28,7 +29,7 @@ def upgrading_of(agent: AnyAgent) -> Upgrading:
 
 def may_request(upgrading: Upgrading) -> bool:
     """Waits until this agent may request an upgrade: it is active, not on trial, and no other
-    upgrade is under way. Returns False if it has been told to stop instead."""
+    upgrade is under way. Returns False if the agent is told to stop instead."""
     with upgrading.watched() as told:
         while (when := upgrading.when) == "later":
             told.get()
@@ -36,7 +37,8 @@ def may_request(upgrading: Upgrading) -> bool:
 
 
 def record_failures(upgrading: Upgrading, place: Releases) -> None:
-    """Records in the ledger every failure that the upgrader has reported to this agent."""
+    """Records in agent-releases' ledger every failure that the upgrader has reported to this
+    agent."""
     while upgrading.failures:
         failure = upgrading.failures[0]
         place.fail(failure.id, failure.stage, failure.reason, failure.errno)
@@ -45,12 +47,12 @@ def record_failures(upgrading: Upgrading, place: Releases) -> None:
 
 
 def request(agent: AnyAgent, id: str, executable: str) -> Optional[Failure]:
-    """Requests the upgrade, and waits until it fails or this agent is told to stop. Returns the
-    failure, which is then among the failures to record; or None if this agent has been told to stop
-    after the upgrader's pipe had taken the request."""
+    """Requests the upgrade, and waits until the upgrade fails or this agent is told to stop.
+    Returns the failure, and adds it to the failures to record. Returns None if this agent is told
+    to stop after the upgrader's pipe has taken the request."""
     upgrading: Upgrading = agent._upgrading
     asked = threading.Event()  # set when the agent's thread has tried to send the request
-    is_sent: Optional[Callable[[], bool]] = None  # stays None if the agent refuses to send it
+    is_sent: Optional[Callable[[], bool]] = None  # None: the request was not sent
 
     def refuse(reason: str) -> Failure:
         failure = Failure(id, "request", reason)
@@ -77,7 +79,7 @@ def request(agent: AnyAgent, id: str, executable: str) -> Optional[Failure]:
                 if not upgrading.withdraw(ask):
                     asked.wait()
                     if is_sent is None:
-                        continue  # the refusal is the next event
+                        continue  # ask() has queued the refusal as an event
                     if is_sent():
                         return None
                 return refuse("this agent has been told to stop")

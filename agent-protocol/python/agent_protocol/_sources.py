@@ -10,8 +10,8 @@ from typing import Any, Optional, Protocol
 
 from ._releases import Releases, UpdateError, parsed, run
 
-MANIFEST_BYTES_MAX = 65_536  # agent-releases(1)
-VERSION_CHARACTERS_MAX = 128  # agent-protocol(7), hello
+MANIFEST_BYTES_MAX = 65_536  # the limit of agent-releases(1)
+VERSION_CHARACTERS_MAX = 128  # the limit of agent-protocol(7)
 VERSION = r"\d+\.\d+\.\d+([-+][\w.+-]+)?"
 PROCESSORS = {"armv7l": "armhf", "i686": "i386"}
 PIP = (
@@ -28,14 +28,16 @@ def is_version(text: object) -> bool:
 
 
 def order(version: str) -> tuple[list[int], bool]:
-    """Orders versions. Two pre-releases of one version count as equal: neither is followed."""
+    """Returns a key that orders versions. Two pre-releases of one version count as equal, so that
+    none of them replaces the other."""
     core, _, rest = version.split("+")[0].partition("-")
     return [int(part) for part in core.split(".")], rest == ""
 
 
 class Source(Protocol):
     def newest(self) -> Optional[str]:
-        """Returns the newest version that the source offers, or None if only add() finds it out."""
+        """Returns the newest version that the source offers, or None if only add() can find it
+        out."""
 
     def add(self, scratch: str) -> Any:
         """Adds that version to the directory of releases. Returns what `agent-releases show` prints
@@ -51,8 +53,8 @@ class Index:
     ) -> None:
         self.releases, self.name, self.package = releases, name, package
         self.module = module
-        # The index is not named by an option, since pip's options are stored in the release, where
-        # everybody can read them.
+        # The index is set in the environment and not by an option: pip's options are stored in the
+        # release, where everybody can read them.
         self.environment = {} if index is None else {"PIP_INDEX_URL": index}
         self.pinned, self.version = "", ""
 
@@ -67,7 +69,7 @@ class Index:
         if len(found) != 1:
             raise UpdateError(deed, "it has named none")
         self.pinned = str(found[0]["metadata"]["version"])
-        # A version of a Python package may have fewer than three numbers; a release has three.
+        # The version of a Python package may have fewer than three numbers. A release needs three.
         padded = self.pinned
         if re.fullmatch(r"\d+(\.\d+)?", padded):
             padded += ".0" * (2 - padded.count("."))
@@ -132,8 +134,8 @@ class Directory:
             manifest = read_manifest(path)
             if not manifest or manifest.get("name") != self.name:
                 continue
-            # If a version has a release for all processors and one for this processor, the release
-            # for this processor is taken.
+            # A version may have a release for all processors and one for this processor. The latter
+            # is preferred.
             if manifest.get("arch") in ("any", here) and order(manifest["version"])[1]:
                 ranked = (order(manifest["version"]), manifest["arch"] == here)
                 found.append((ranked, manifest["version"], path))
@@ -147,7 +149,7 @@ class Directory:
 
 
 class Url:
-    """A source that is one URL. The publisher replaces the manifest there by that of each newer
+    """A source that is one URL, at which the publisher replaces the manifest by that of each newer
     version. Only agent-releases fetches the manifest, so newest() does not know the version."""
 
     def __init__(self, releases: Releases, name: str, url: str, keys: str) -> None:

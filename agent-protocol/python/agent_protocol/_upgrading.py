@@ -1,5 +1,5 @@
-"""An agent as update() sees it, which runs in another thread. update() sees all events, and takes
-none away from the program."""
+"""The view that update() has of an agent, which runs in another thread. update() sees all events,
+and the program gets them all as well."""
 
 import threading
 from collections import deque
@@ -17,8 +17,8 @@ Call = Callable[[], None]
 
 
 class Upgrading:
-    """What update() sees of an agent; belongs to that agent. Its functions may be called in any
-    thread, if nothing else is said."""
+    """The view that update() has of an agent. The agent owns this object. Its functions may be
+    called in any thread, except where a comment says otherwise."""
 
     def __init__(self, session: Session, version: Optional[str], rouse: Call) -> None:
         """`rouse` makes the agent's thread call perform_calls()."""
@@ -50,7 +50,7 @@ class Upgrading:
                 watcher.put(event)
 
     def close(self) -> None:
-        """Called before the agent closes its descriptors. After that it is never roused."""
+        """Called before the agent closes its descriptors. Afterwards `rouse` is never called."""
         with self._lock:
             self._closed = True
         self.tell(None)
@@ -60,12 +60,12 @@ class Upgrading:
     @property
     def when(self) -> str:
         """Returns "now" if an upgrade may be requested; "later" if this agent is held, is on trial
-        or has an upgrade under way; "never" if it has been told to stop, or is closed."""
+        or has an upgrade under way; "never" if it has been told to stop or has been closed."""
         return "never" if self._closed else self._session.when_upgrade()
 
     @contextmanager
     def watched(self) -> Iterator[Told]:
-        """Yields a queue that gets every event from now on, and at the end None."""
+        """Yields a queue that gets every later event, and None when the agent is closed."""
         told: Told = SimpleQueue()
         with self._lock:
             self._watchers.append(told)
@@ -76,14 +76,14 @@ class Upgrading:
                 self._watchers.remove(told)
 
     def post(self, call: Call) -> None:
-        """Has `call` called in the agent's thread, if the agent is not closed before."""
+        """Makes the agent's thread call `call`, unless the agent is closed before."""
         with self._lock:
             self._calls.append(call)
             if not self._closed:
                 self._rouse()
 
     def withdraw(self, call: Call) -> bool:
-        """Returns False if `call` has been called already. Otherwise it will not be called."""
+        """Takes back a post() of `call`. Returns False if that is too late."""
         with self._lock:
             if call not in self._calls:
                 return False

@@ -13,7 +13,7 @@ from .conversation import Conversation
 from .messages import encode
 from .session import Refused
 
-_opened = False  # true if this process has opened its conversation, which is possible once
+_opened = False  # True after open(); a process can open one conversation in its life
 
 
 class Agent(Conversation):
@@ -177,7 +177,7 @@ class Agent(Conversation):
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
-        """Moves the running deadline to at least this time from now, 1 ms to 24 h."""
+        """Moves the deadline that is running now to at least this time from now, 1 ms to 24 h."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:

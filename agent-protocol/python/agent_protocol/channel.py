@@ -7,8 +7,9 @@ from typing import Callable, Optional
 from . import events
 from .messages import LINE_BYTES_MAX, decode
 
-PIPE_BUF = 4_096  # a pipe that polls writable takes so many bytes at once
-UNSENT_BYTES_MAX = 131_072  # the most that is kept; the upgrader keeps as much for an agent
+PIPE_BUF = 4_096  # a pipe that polls writable takes up to this many bytes at once
+# the limit of unsent bytes; the upgrader has the same one for each agent
+UNSENT_BYTES_MAX = 131_072
 
 
 class Channel:
@@ -17,12 +18,12 @@ class Channel:
     def __init__(self, input: int, output: int) -> None:
         self.input = input
         self.output = output
-        self.over = False  # nothing more can be read
+        self.over = False  # True: the input has ended
         self.unsent = b""
-        self._queued = 0  # bytes, since the beginning
+        self._queued = 0  # the number of all bytes that were ever queued
         self._written = 0
         self._unread = bytearray()
-        self._skipping = False  # the rest of a line that is too long
+        self._skipping = False  # True: the rest of a line that is too long is skipped
 
     def close(self) -> None:
         os.close(self.input)
@@ -93,9 +94,9 @@ class Channel:
             if told:
                 self._write_some()
             return True
-        # The upgrader has closed its end of the output. The upgrader's last messages may still be
-        # unread in the input, so the conversation counts as ended only when those messages have
-        # been handled.
+        # The upgrader has closed the pipe to which the agent writes. The upgrader's last messages
+        # may still be unread in the other pipe, so the conversation ends only after they have been
+        # handled.
         self.unsent = b""
         if not ready.get(self.input) and not self._full():
             self.over = True

@@ -17,7 +17,7 @@ from .channel import Channel
 from .messages import encode
 from .session import Action, Deliver, ExitAtOnce, Refused, Send, SendStopped, Session
 
-FIRST_PRIVATE = 3  # above the standard descriptors
+FIRST_PRIVATE = 3  # the first number above the standard descriptors
 
 
 def _take_pipes() -> Channel:
@@ -41,7 +41,7 @@ def _keep_lock_private() -> None:
         try:
             os.set_inheritable(int(number), False)
         except OSError:
-            pass  # the descriptor is not open, so there is nothing to keep
+            pass  # the lock's descriptor is not open, so there is nothing to do
 
 
 class Conversation:
@@ -188,7 +188,7 @@ class Conversation:
         try:
             os.write(self._wake, b"!")
         except BlockingIOError:
-            pass  # the descriptor is full, so it polls readable already
+            pass  # the pipe is full, and so polls readable already
 
     def _drain_wake(self) -> None:
         try:
@@ -198,7 +198,7 @@ class Conversation:
             pass
 
     def _on_sigterm(self, number: int, frame: Optional[FrameType]) -> None:
-        if os.getpid() != self._owner:  # a forked child, which has inherited the handler
+        if os.getpid() != self._owner:  # this is a forked child, which has inherited the handler
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
         elif self._session.held:

@@ -9,7 +9,7 @@ from typing import Optional, Union
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an upgrade failed. `stage` and `errno` are words of agent-protocol(7)."""
+    """Why an upgrade failed. agent-protocol(7) lists the values of `stage` and `errno`."""
 
     id: str
     stage: str
@@ -30,14 +30,16 @@ class Welcome:
     features: tuple[str, ...] = ()
     previous_version: Optional[str] = None
     failure: Optional[Failure] = None
-    watchdog: Optional[float] = None  # send a heartbeat at least every half of this
+    # send a heartbeat at least every half of this time; None: not wanted
+    watchdog: Optional[float] = None
 
 
 @dataclass(frozen=True)
 class Activate:
-    """The work is yours, now. If `clean` is False, recover as after a crash. A fallback that was
-    welcomed as a standby, before the failure, gets `failure` here. An agent on trial gets `trial`,
-    the length of the trial, and `commit`, which says how to pass it: "survive" or "healthy"."""
+    """Gives the work to this agent, now. If `clean` is False, the program must recover as after a
+    crash. A fallback that was started as a standby, before the failure, gets `failure` here. An
+    agent on trial gets `trial`, the length of the trial, and `commit`, which says how to pass it:
+    "survive" or "healthy"."""
 
     clean: bool = False
     state: Optional[str] = None
@@ -48,7 +50,7 @@ class Activate:
 
 @dataclass(frozen=True)
 class Stop:
-    """Finish, give up all work, say `stopped`, exit with status 0.
+    """Asks the program to finish, give up all work, say `stopped` and exit with status 0.
 
     `reason` is "upgrade", "rollback" or "shutdown" if the upgrader requests the stop; "signal" if
     SIGTERM reached this process; "end_of_input" if the upgrader has gone.
@@ -62,7 +64,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Accepted:
-    """The upgrade `id` is under way."""
+    """The upgrader has begun the upgrade `id`, which this agent requested."""
 
     id: str
     generation: int
@@ -87,7 +89,7 @@ class CandidateLost:
 
 @dataclass(frozen=True)
 class UpgradeFailed:
-    """The upgrade is over, and this agent is active as before."""
+    """The upgrade has failed, and this agent is active as before."""
 
     failure: Failure
 

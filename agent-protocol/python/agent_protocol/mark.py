@@ -1,7 +1,7 @@
 """The mark by which a process knows that it has been an agent.
 
 It is needed because opening the conversation removes the upgrader's variables from the environment:
-an agent that has executed itself again would find no upgrader, and activate itself beside the
+an agent that has executed its program again would find no upgrader, and activate itself beside the
 active one.
 """
 
@@ -12,17 +12,19 @@ UNKNOWN_START = "0"
 
 
 def _start_of_process() -> str:
-    """Returns the 22nd field of /proc/self/stat, which stays the same when the process executes
-    another program."""
+    """Returns the 22nd field of /proc/self/stat, the time at which the process was started. It
+    stays the same when the process executes another program."""
     try:
         with open("/proc/self/stat", encoding="latin-1") as file:
-            return file.read().rpartition(")")[2].split()[22 - 3]  # the name may hold blanks, too
+            # the program's name may contain blanks
+            return file.read().rpartition(")")[2].split()[22 - 3]
     except (OSError, IndexError):
         return UNKNOWN_START
 
 
 def leave() -> None:
-    """Leaves the mark. Processes that the agent starts inherit it, but it does not name them."""
+    """Leaves the mark, which names this process's pid. Processes that the agent starts inherit the
+    mark, but have other pids, so they are not taken for the agent."""
     os.environ[VARIABLE] = f"{os.getpid()} {_start_of_process()}"
 
 

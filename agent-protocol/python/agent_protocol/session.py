@@ -8,9 +8,10 @@ something else requests it; a cancel takes back the upgrader's stop for an upgra
 `stopped` the agent is "stopped". It is "ended" if it was held and has said unfit or must exit at
 once.
 
-A message that does not fit the state has crossed one of ours on its way: it changes nothing, and
-the program does not get it. Two cases matter. A `stop` for an upgrade that this agent has cancelled
-is void. A `stop` that comes after this agent has stopped by itself is answered with `stopped`.
+If a message does not fit the state, the upgrader has usually sent it before it read a message of
+this agent. Such a message changes nothing, and the program does not get it. Two cases are special.
+A `stop` for an upgrade that this agent has cancelled is ignored. A `stop` that comes after this
+agent has stopped by itself is answered with `stopped`.
 
 Alone, without an upgrader, the program goes through the same states: ready is followed by activate
 and SIGTERM by a stop; a request for an upgrade is refused; everything else does nothing.
@@ -23,7 +24,7 @@ from . import events
 from .standing import Standing
 
 EXIT_INPUT_ENDED = 1
-EXIT_TERMINATED = 128 + 15  # as a shell reports SIGTERM
+EXIT_TERMINATED = 128 + 15  # 143, the status by which a shell reports SIGTERM
 
 HEARD = {
     events.Welcome: "welcome",
@@ -44,12 +45,12 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Send:
-    """Send the message that the program says."""
+    """Send the message that the program has passed to the session."""
 
 
 @dataclass(frozen=True)
 class SendStopped:
-    """Send the `stopped` that was said before the upgrader requested it."""
+    """Send the `stopped` that the program said before the upgrader's stop came."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,8 @@ class Session(Standing):
         return [Send()] if self.stop_ordered else []
 
     def _said_extend(self, _: str) -> list[Action]:
-        # A stop that the upgrader did not request has no deadline that an extend could move, so
-        # none is sent.
+        # A stop that the upgrader did not request has no deadline that an `extend` could move, so
+        # the `extend` is not sent.
         return [] if self.life == "stopping" and self.ordered is None else [Send()]
 
     # ---- messages from the upgrader

@@ -21,12 +21,14 @@ class Standing:
         self.life = "silent"
         self.welcomed = False
         self.role = "first"
-        self.trial = "none"  # "none", "running", or "unfit" after unfit was said
+        self.trial = "none"  # "none", "running", or "unfit" after the program has said `unfit`
         self.request: Optional[str] = None  # the id of an upgrade that has not been answered
         # The id of the upgrade under way that is to replace this agent.
         self.upgrade: Optional[str] = None
-        self.step = ""  # of that upgrade: "accepted", "candidate_ready", "confirmed", "cancelled"
-        self.ordered: Optional[str] = None  # the reason, if the upgrader has requested the stop
+        # the step of that upgrade: "accepted", "candidate_ready", "confirmed", "cancelled"
+        self.step = ""
+        # the reason in the upgrader's `stop`, if it has sent one
+        self.ordered: Optional[str] = None
         self.signalled = False  # SIGTERM has requested a stop
         self.gone = False  # the input has ended
 

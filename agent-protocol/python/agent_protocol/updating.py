@@ -20,28 +20,29 @@ from ._request import AnyAgent, may_request, record_failures, request, upgrading
 from ._sources import Directory, Index, Source, Url, is_version
 from ._upgrading import Upgrading
 
-BETWEEN_LOOKS = 0.25  # seconds
+BETWEEN_LOOKS = 0.25  # seconds between two looks at the ledger
 LONGEST_UPGRADE = 3600.0
 
-_busy = threading.Lock()  # two updates at a time would fetch the same version twice
+_busy = threading.Lock()  # held during an update: two at a time would fetch the same version twice
 
 
 @dataclass(frozen=True)
 class Update:
-    """What came of update().
+    """The result of update().
 
     outcome   `current`: there is no newer version. `installed`: the directory had no release, and
               has its first now. `committed`: the newer version has passed its trial; only a caller
-              that is not itself replaced is told. `failed`: the newer version was tried, now or
-              before. It is tried again only if the failure was not its own, as with the stages
-              `request` and `cancel`. `held`: an operator desires a version, and nothing was done.
-              `stopping`: the agent has been told to stop. If `newest` is set, that version was
-              requested, and as a rule it replaces the agent now.
+              that the upgrade does not replace gets this result. `failed`: the upgrade to the newer
+              version failed, now or before. The version is tried again only if it was not to blame,
+              as after a failure at the stage `request` or `cancel`. `held`: an operator has chosen
+              a version, so nothing was done. `stopping`: the agent has been told to stop. If
+              `newest` is set, an upgrade to that version was requested before, and usually that
+              version replaces the agent now.
     version   the version that runs, or None if none does
     newest    with `failed` and `stopping`: the version that was tried
-    stage     with `failed`: where, by the words of agent-protocol(7)
-    reason    with `failed`: why
-    warning   what went wrong without ending the update: why old releases could not be removed, why
+    stage     with `failed`: the stage at which the upgrade failed, as in agent-protocol(7)
+    reason    with `failed`: why the upgrade failed
+    warning   a failure that did not end the update: why old releases could not be removed, why
               a damaged release was left out, or why the failure could not be recorded
     """
 
@@ -67,26 +68,26 @@ def update(
     programs: Optional[str] = None,
     wait: float = 120.0,
 ) -> Update:
-    """Looks for a newer version, and has it replace the daemon or the agent. Blocks until that has
-    ended, so a program calls it in a thread. A daemon that is replaced is stopped meanwhile. An
-    agent goes on taking its events. For an agent, update() first waits until the agent is active
-    and its own trial is over.
+    """Looks for a newer version, and replaces the daemon or the agent by it. Blocks until the
+    upgrade has ended, so a program calls update() in a thread. A daemon that is replaced is stopped
+    meanwhile. An agent still gets its events. For an agent, update() first waits until the agent is
+    active and its own trial is over.
 
-    agent       the agent that is to be replaced: update() requests its upgrade. Without it, this is
-                a daemon, for which `agentify run --releases` does that
-    registry    the index of pip; without registry, directory and url, the one that pip is set to
-    directory   a directory of published files, or
-    url         the URL of a manifest that the publisher replaces; both need `keys`,
+    agent       the agent that is to be replaced: update() requests its upgrade. Without `agent`,
+                the program is a daemon, and `agentify run --releases` requests the upgrade
+    registry    the index of pip; without registry, directory and url, the one in pip's settings
+    directory   a directory of published files; needs `keys`
+    url         the URL of a manifest that the publisher replaces; needs `keys`
     keys        a directory of public keys, one of which has signed the manifest
-    keep        the number of newest releases that stay; without it nothing is removed
-    releases    the directory of releases; by default the one that this program lies in
+    keep        how many of the newest releases are kept; without `keep` none is removed
+    releases    the directory of releases; by default the one that contains this program
     package     the name on the index; by default the name of the releases
     module      the module that is run; by default `package` with underscores
     programs    the directory of agent-releases; by default that of this Python, or PATH
     wait        without `agent`: how many seconds an upgrade may take to begin
 
-    Raises UpdateError, in words, and the releases are as they were: nothing half-written is among
-    them. A release that was added stays, and the next call goes on with it.
+    Raises UpdateError if the update fails. No release is then half-written. A release that was
+    added stays, and the next call of update() continues with it.
     """
     if not _busy.acquire(blocking=False):
         raise UpdateError("update", "another update of this process has not ended")
@@ -103,7 +104,7 @@ def update(
             running = own.version
         elif upgrading is not None:
             running = _version_of(upgrading)
-        # The releases are read after this wait: meanwhile an operator may change them.
+        # Read the releases only after this wait, since an operator may change them meanwhile.
         if upgrading is not None and not may_request(upgrading):
             return Update("stopping", running)
         listed = place.list()
@@ -152,7 +153,8 @@ def _current(listed: Any) -> Optional[str]:
 
 
 def _version_of(upgrading: Upgrading) -> str:
-    """Returns the version of an agent that does not run from the directory of releases."""
+    """Returns the version that the agent has told the upgrader, for an agent that does not run from
+    the directory of releases."""
     if upgrading.version is not None and is_version(upgrading.version):
         return upgrading.version
     reason = "this agent does not run from the directory of releases, and its own version is none "
@@ -203,7 +205,7 @@ def _failed(release: Any, running: Optional[str]) -> Update:
 
 @dataclass(frozen=True)
 class _Replacement:
-    """The update of an agent, whose upgrade is requested here. The agent may request one now."""
+    """The update of an agent, which may request an upgrade now. This class requests it."""
 
     agent: AnyAgent
     upgrading: Upgrading
@@ -215,8 +217,9 @@ class _Replacement:
         if not listed:
             return self._replace_by_newest(listed, source)
         record_failures(self.upgrading, self.place)
-        # attempt() also records that the present version is committed, before anything can fail. If
-        # the attempt fails, such as by a damaged release, a newer version may still be fetched.
+        # attempt() also records that the present version is committed, so it is called before
+        # anything can fail. If attempt() itself fails, for example because a release is damaged, a
+        # newer version may still be fetched.
         due, fault = None, None
         try:
             due = self.place.attempt(self.running, self.keys)
@@ -251,7 +254,7 @@ class _Replacement:
         return self._replace(due) if due else self._past_failure(release)
 
     def _replace(self, due: Any) -> Update:
-        """Requests the upgrade, records a failure, and returns how it ended."""
+        """Requests the upgrade, and returns how it ended. Records a failure in the ledger."""
         newest = due["release"]["version"]
         failure = request(self.agent, due["id"], due["release"]["executable"])
         ended = Update("stopping", self.running, newest)
@@ -267,8 +270,8 @@ class _Replacement:
         return ended
 
     def _past_failure(self, release: Any) -> Update:
-        """Returns the result of an update that must not try the newest version, and why it must
-        not."""
+        """Returns the result if the newest version must not be tried: it was tried before, or an
+        operator has chosen another version."""
         now = self.place.show(release["version"])
         last = now.get("last", {})
         if last.get("ending") == "failed" and not last.get("tried_again"):
@@ -287,8 +290,9 @@ def _ending(
     running: str,
     wait: float,
 ) -> Update:
-    """Waits until the ledger says how the upgrade to this release has ended. `earlier` is what the
-    ledger said when update() was called; that belongs to an earlier upgrade, and does not count."""
+    """Waits until the ledger says how the upgrade to this release has ended. `earlier` is the last
+    entry that the ledger had for this release when update() was called. It belongs to an earlier
+    upgrade, and does not count."""
     begun = time.monotonic()
     tried = False
     while True:

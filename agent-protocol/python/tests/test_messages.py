@@ -90,7 +90,7 @@ class Decode(unittest.TestCase):
             b"[]",
             b"{",
             b'{"type":"new"}',
-            b'{"type":"activate"}',  # clean is required
+            b'{"type":"activate"}',  # the required member `clean` is missing
             b'{"type":"activate","clean":1}',
             b'{"type":"activate","clean":null}',
             b'{"type":"activate","clean":true,"clean":true}',

@@ -37,7 +37,7 @@ class FakeAgent:
 
     def __init__(self, role: str = "first") -> None:
         self.session = Session(alone=False)
-        self.reads = True  # the upgrader
+        self.reads = True  # whether the upgrader reads its pipe
         self.roused = threading.Event()
         self._upgrading = Upgrading(self.session, "1.0.0", self.roused.set)
         self.session.say("hello")
@@ -131,7 +131,8 @@ class Request(unittest.TestCase):
         agent = FakeAgent()
         ended = begun(request, agent, "u", "/agent")
         self.assertTrue(agent.roused.wait(PATIENCE))
-        # The agent's thread refuses the request, while the other thread still has to read the stop.
+        # The agent refuses the request in its own thread, before the other thread has read the
+        # stop.
         withdrawn = agent._upgrading.withdraw
         began = threading.Event()
 

@@ -36,7 +36,7 @@ fn next(path: &Path) -> io::Result<u64> {
 fn serve(listener: &TcpListener, path: &Path) -> io::Result<()> {
     let (mut connection, _) = listener.accept()?;
     let number = next(path)?;
-    // The client may have gone; then the number is skipped.
+    // The client may have gone. Then the number is skipped.
     let _ = writeln!(connection, "{number}");
     Ok(())
 }
@@ -46,7 +46,7 @@ fn poll(agent: &Agent, listener: &Option<TcpListener>, pause: i32) -> bool {
     let pollfd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let listening = listener.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let mut watched = [pollfd(agent.as_raw_fd()), pollfd(listening)];
-    // SAFETY: the array has two elements, and the call is told so.
+    // SAFETY: the array has two elements, and so says the second argument.
     unsafe { libc::poll(watched.as_mut_ptr(), 2, pause) };
     watched[1].revents != 0
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 // True if this process has opened its conversation.
 static OPENED: AtomicBool = AtomicBool::new(false);
 
-/// The reason why a call did nothing, for people: what it was to do, and what is wrong.
+/// The reason why a call failed, for people: what the call was to do, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(String);
 
@@ -28,14 +28,14 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// The terms of a requested upgrade. For `None` the upgrader uses its own default.
+/// The terms of a requested upgrade. For a member that is `None` the upgrader uses its own default.
 #[derive(Clone, Debug, Default)]
 pub struct Upgrade {
     /// Required: 1 to 64 bytes of printable ASCII.
     pub id: String,
     /// Required: an absolute path.
     pub executable: String,
-    /// The arguments after the program's name; for `None` those of this agent.
+    /// The arguments after the program's name. If `None`, those of this agent.
     pub args: Option<Vec<String>>,
     /// "parallel" or "sequential".
     pub mode: Option<String>,
@@ -125,7 +125,7 @@ impl Agent {
         let hello = Writer::new("hello")
             .integer("protocol", Some(message::PROTOCOL))
             .text("version", version);
-        // The first message, with a version that was checked, cannot be refused.
+        // `hello` cannot be refused: it is the first message, and the version has been checked.
         let _ = agent.say(Word::Hello, hello, false);
         Ok(agent)
     }
@@ -179,7 +179,7 @@ impl Agent {
                 }
             };
             let mut watched = pollfd(self.watch.as_raw_fd(), libc::POLLIN);
-            // SAFETY: the pointer leads to one structure, and the call is told that there is one.
+            // SAFETY: the pointer leads to one structure, and the third argument says one.
             unsafe { libc::poll(&mut watched, 1, left_ms) };
         }
     }
@@ -207,8 +207,9 @@ impl Agent {
         self.say(Word::Ready, Writer::new("ready"), false)
     }
 
-    /// Says that this agent must not be given, or must not keep, the work. `reason` is cut to 1,024
-    /// bytes. Returns when the upgrader's pipe has taken the message.
+    /// Says that this agent must not be given the work (if it is held), or must not keep it (if it
+    /// is on trial). `reason` is cut to 1,024 bytes. Returns when the upgrader's pipe has taken the
+    /// message.
     pub fn unfit(&mut self, reason: &str) -> Result<(), Refused> {
         let reason = message::fit(reason, message::REASON_BYTES_MAX);
         let line = Writer::new("unfit").text("reason", Some(&reason));
@@ -237,8 +238,8 @@ impl Agent {
     }
 
     /// Confirms a clean stop. All work must be finished or given up by then, and the program must
-    /// exit next. `state` goes to the next agent; it has at most 32,768 bytes, and in JSON, with
-    /// its escapes, at most 65,000. Returns when the upgrader's pipe has taken the message.
+    /// exit next. `state` goes to the next agent. It has at most 32,768 bytes, and at most 65,000
+    /// when it is escaped for JSON. Returns when the upgrader's pipe has taken the message.
     pub fn stopped(&mut self, state: Option<&str>) -> Result<(), Refused> {
         if let Some(state) = state {
             message::check_state(state)
@@ -257,7 +258,7 @@ impl Agent {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
 
-    /// Moves the running deadline to at least this time from now, 1 ms to 24 h.
+    /// Moves the deadline that is running now to at least this time from now, 1 ms to 24 h.
     pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
         let ms = message::check_time("the time", by, Duration::from_millis(1))
             .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;

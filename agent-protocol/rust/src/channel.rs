@@ -105,9 +105,9 @@ impl Channel {
             }
             return true;
         }
-        // The upgrader has closed its end of the output. The upgrader's last messages may still be
-        // unread in the input, so the conversation counts as ended only when those messages have
-        // been handled.
+        // The upgrader has closed the pipe to which the agent writes. The upgrader's last messages
+        // may still be unread in the other pipe, so the conversation ends only after they have been
+        // handled.
         self.unsent.clear();
         if !heard && !self.full() {
             self.over = true;
@@ -117,7 +117,7 @@ impl Channel {
 
     fn read_some(&mut self) {
         let mut bytes = [0u8; 16_384];
-        // SAFETY: `bytes` is as large as the call is told.
+        // SAFETY: the length that is passed is that of `bytes`.
         let count =
             unsafe { libc::read(self.input.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len()) };
         match usize::try_from(count) {

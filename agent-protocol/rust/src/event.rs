@@ -23,8 +23,8 @@ pub enum Role {
     Fallback,
 }
 
-/// The cause of a stop: one of three reasons of the upgrader, SIGTERM to this process, or the end
-/// of the upgrader itself.
+/// The cause of a stop. The upgrader has three reasons; the other causes are a SIGTERM to this
+/// process, and the end of the upgrader itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     Upgrade,
@@ -49,8 +49,8 @@ pub enum Event {
         /// The longest time between two heartbeats. Send one at least every half of this time.
         watchdog: Option<Duration>,
     },
-    /// The work is yours, now. If `clean` is false, recover as after a crash. A fallback that was
-    /// welcomed as a standby, before the failure, gets `failure` here.
+    /// Gives the work to this agent, now. If `clean` is false, the program must recover as after a
+    /// crash. A fallback that was started as a standby, before the failure, gets `failure` here.
     Activate {
         clean: bool,
         state: Option<String>,
@@ -60,20 +60,20 @@ pub enum Event {
         /// Only for an agent on trial: how to pass it, "survive" or "healthy".
         commit: Option<String>,
     },
-    /// Finish, give up all work, call `stopped`, exit with status 0.
+    /// Asks the program to finish, give up all work, call `stopped` and exit with status 0.
     Stop {
         reason: StopReason,
         deadline: Option<Duration>,
         id: Option<String>,
         generation: Option<i64>,
     },
-    /// The upgrade is under way.
+    /// The upgrader has begun the upgrade that this agent requested.
     Accepted { id: String, generation: i64 },
     /// The candidate waits at the gate: call `confirm` or `cancel`.
     CandidateReady { id: String, generation: i64, version: Option<String> },
     /// The candidate failed after this agent was told to stop: call `cancel` to keep the work.
     CandidateLost { id: String, reason: String },
-    /// The upgrade is over, and this agent is active as before.
+    /// The upgrade has failed, and this agent is active as before.
     UpgradeFailed(Failure),
     /// This agent has passed its trial.
     Committed { id: String, generation: i64 },

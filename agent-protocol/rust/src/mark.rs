@@ -1,12 +1,13 @@
 //! The mark by which a process knows that it has been an agent. It is needed because opening the
 //! conversation removes the upgrader's variables from the environment: an agent that has executed
-//! itself again would find no upgrader, and activate itself beside the active one.
+//! its program again would find no upgrader, and activate itself beside the active one.
 
 const VARIABLE: &str = "LIBAGENT_PROTOCOL_PROCESS";
 const UNKNOWN_START: &str = "0";
 const START_FIELD: usize = 22;
 
-/// Returns when the process was started, which stays the same when it executes another program.
+/// Returns the time at which the process was started. It stays the same when the process executes
+/// another program.
 fn start_of_process() -> String {
     let line = std::fs::read("/proc/self/stat").unwrap_or_default();
     let line = String::from_utf8_lossy(&line);
@@ -14,8 +15,8 @@ fn start_of_process() -> String {
     fields.split_whitespace().nth(START_FIELD - 3).unwrap_or(UNKNOWN_START).to_string()
 }
 
-/// Leaves the mark. Processes that the agent starts inherit the mark, but have other numbers than
-/// the one in it, so they are not taken for the agent.
+/// Leaves the mark, which names this process's pid. Processes that the agent starts inherit the
+/// mark, but have other pids, so they are not taken for the agent.
 pub fn leave() {
     std::env::set_var(VARIABLE, format!("{} {}", std::process::id(), start_of_process()));
 }

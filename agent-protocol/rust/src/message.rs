@@ -1,5 +1,5 @@
 //! Turns a message into a line, and a line into an event. Knows the limits of agent-protocol(7),
-//! and no state. A message that the upgrader would refuse is refused here: no text is ever cut
+//! and no state. If the upgrader would refuse a message, returns an error: no text is ever cut
 //! silently.
 
 use crate::event::{Event, Failure, Role, StopReason};
@@ -138,8 +138,8 @@ struct Members<'a> {
     twice: Vec<String>,
 }
 
-/// The member's value. None if the message is malformed: agent-protocol(7) says that an agent
-/// ignores such a message.
+/// The value of a member. None if the message is malformed and must be ignored by
+/// agent-protocol(7).
 type Taken<T> = Option<T>;
 
 impl Members<'_> {
@@ -196,7 +196,7 @@ impl Members<'_> {
         })
     }
 
-    /// Returns the member `failure`, which only a fallback gets, once.
+    /// Returns the member `failure`. Only a fallback gets this member, in one of its messages.
     fn past_failure(&self) -> Taken<Option<Failure>> {
         match self.find("failure", false)? {
             None => Some(None),
@@ -295,7 +295,7 @@ impl Members<'_> {
 }
 
 /// Returns the names that occur more than once in the outermost object of `line`, which must be
-/// well-formed JSON: serde_json reports no repeated name and keeps only the last value.
+/// well-formed JSON. serde_json would keep only the last value of such a name, without an error.
 fn names_twice(line: &str) -> Vec<String> {
     let (mut names, mut twice) = (Vec::new(), Vec::new());
     let mut depth = 0;
@@ -328,8 +328,7 @@ fn names_twice(line: &str) -> Vec<String> {
     twice
 }
 
-/// Returns the event that a line without its newline stands for, or None if the line has to be
-/// ignored.
+/// Returns the event for a line without its newline, or None if the line must be ignored.
 pub fn decode(line: &[u8]) -> Option<Event> {
     let line = std::str::from_utf8(line).ok()?;
     let all: Map<String, Value> = serde_json::from_str(line).ok()?;

@@ -8,10 +8,10 @@
 //! After its own `stopped` the agent is `Stopped`. It is `Ended` if it was held and has said unfit
 //! or must exit at once.
 //!
-//! A message that does not fit the state has crossed one of ours on its way: it changes nothing,
-//! and the program does not get it. Two cases matter. A `stop` for an upgrade that this agent has
-//! cancelled is ignored. A `stop` that comes after this agent has stopped by itself is answered
-//! with `stopped`.
+//! If a message does not fit the state, the upgrader has usually sent it before it read a message
+//! of this agent. Such a message changes nothing, and the program does not get it. Two cases are
+//! special. A `stop` for an upgrade that this agent has cancelled is ignored. A `stop` that comes
+//! after this agent has stopped by itself is answered with `stopped`.
 //!
 //! Alone, without an upgrader, the program goes through the same states: ready is followed by
 //! activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
@@ -140,7 +140,7 @@ impl Session {
         self.alone
     }
 
-    /// Returns true while the agent has no work that it would have to give up before it exits.
+    /// Returns true while the agent has no work that it must give up before it exits.
     pub fn held(&self) -> bool {
         !matches!(self.life, Life::Active | Life::Stopping | Life::Stopped)
     }
@@ -251,7 +251,8 @@ impl Session {
         }
     }
 
-    /// Returns the step of the upgrade `id`, if it is under way to replace this agent.
+    /// Returns the step that the upgrade `id` has reached, if it is the upgrade under way that is
+    /// to replace this agent.
     fn step_of(&self, id: &str) -> Result<Step, String> {
         if self.request.as_deref() == Some(id) {
             return Err("it has not been accepted".to_string());
@@ -314,8 +315,8 @@ impl Session {
                 self.life = Life::Stopped;
                 return self.stop_ordered();
             }
-            // A stop that the upgrader did not request has no deadline that an extend could move,
-            // so none is sent.
+            // A stop that the upgrader did not request has no deadline that an `extend` could move,
+            // so the `extend` is not sent.
             Word::Extend => return self.life == Life::Starting || self.ordered.is_some(),
             Word::Healthy | Word::Heartbeat | Word::Status => {}
         }

@@ -31,8 +31,8 @@ fn private_copy(number: RawFd) -> Result<OwnedFd> {
     }
 }
 
-/// Moves the pipes away from descriptors 0 and 1, so that no child gets them and no printed text
-/// goes into them.
+/// Moves the pipes away from descriptors 0 and 1, so that no child process inherits the pipes, and
+/// printed text does not go to the upgrader.
 pub fn take_pipes() -> Result<Channel> {
     let (input, output) = (private_copy(0)?, private_copy(1)?);
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
@@ -46,13 +46,14 @@ pub fn take_pipes() -> Result<Channel> {
     Ok(Channel::new(input, output))
 }
 
-/// Makes the lock's descriptor close-on-exec, so that no child gets it. It stays open for the life
-/// of the process.
+/// Makes the lock's descriptor close-on-exec, so that no program that this process starts inherits
+/// it. The descriptor stays open for the life of the process.
 pub fn keep_lock_private() {
     let text = std::env::var("AGENT_PROTOCOL_LOCK_FD").unwrap_or_default();
     if let Ok(number) = text.parse::<libc::c_int>() {
         if number >= FIRST_PRIVATE {
-            // SAFETY: changes a flag; a descriptor that is not open is an error without effect.
+            // SAFETY: changes only a flag. If the descriptor is not open, the call fails without
+            // effect.
             unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
     }
@@ -67,7 +68,7 @@ pub fn clean_environment() {
 }
 
 extern "C" fn note_term(signal: libc::c_int) {
-    // SAFETY: only what is async-signal-safe is called.
+    // SAFETY: the handler calls only async-signal-safe functions.
     unsafe {
         let error = *libc::__errno_location();
         if libc::getpid() != OWNER.load(Ordering::Relaxed) {
