@@ -32,7 +32,8 @@ std::vector<std::string> read_lines(const std::string& path, bool whole_only) {
   return lines;
 }
 
-// The work of one agent: after its event `works`, it writes records from the number `first` on.
+// The work of one agent. From its event `works` on, it writes records, beginning with the number
+// `first`.
 struct Shift {
   SeenEvent begin;
   std::uint64_t first = 0;
@@ -74,11 +75,12 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
 // Finds agents that still write events after the next agent was activated. The upgrader must have
 // reaped an agent before it activates the next one.
 void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
-  // For each agent that was active, by its pid: the event by which the next agent was activated.
+  // For each agent that is no longer active, by its pid: the event by which the next agent was
+  // activated.
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) {  // a new process has this pid
+    if (event.text.starts_with("started")) {  // a new process has got this pid
       succeeded.erase(event.pid);
       if (active == event.pid) active = 0;
     }
@@ -166,8 +168,8 @@ Proof prove(const std::vector<std::string>& input, const std::vector<SeenRecord>
   proof.lines_in = input.size();
   proof.lines_out = output.size();
 
-  // The places of the lines with one text in the input, and how many of these lines the output has
-  // so far.
+  // The positions of all lines with one text in the input, and how many of them the output has so
+  // far.
   struct Places {
     std::vector<std::size_t> at;
     std::size_t found = 0;

@@ -33,15 +33,16 @@ struct Proof {
   std::size_t lines_out = 0;
   std::size_t missing = 0;
   std::size_t doubled = 0;
-  std::size_t strange = 0;      // records of lines that nobody wrote, and malformed records
-  std::size_t disordered = 0;   // records out of the order of the input
+  std::size_t strange = 0;      // records without a line in the input, and malformed records
+  std::size_t disordered = 0;   // records that are not in the order of the input
   std::size_t misnumbered = 0;  // records whose number is not one more than the number before
   // Each entry tells of one error: an agent wrote while it was not active, or two agents were
   // active at once.
   std::vector<std::string> trespasses;
 
   [[nodiscard]] bool holds() const;
-  [[nodiscard]] std::string text() const;  // the result for people: a line or more
+  // Returns the result as text for people, in one line or several.
+  [[nodiscard]] std::string text() const;
 };
 
 // Returns the lines of the input, the oldest first.
@@ -53,8 +54,8 @@ struct Proof {
                           const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events);
 
-// Returns the longest time between two records in a row. Counts only times that lie at least partly
-// between `from_us` and `to_us`.
+// Returns the longest time between two consecutive records. Counts only times that lie at least
+// partly between `from_us` and `to_us`.
 [[nodiscard]] std::uint64_t longest_pause_us(const std::vector<SeenRecord>& output,
                                              std::uint64_t from_us, std::uint64_t to_us);
 

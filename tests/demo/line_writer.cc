@@ -18,8 +18,8 @@ namespace {
 
 volatile std::sig_atomic_t told_to_stop = 0;
 
-// One in this number of lines is written in two halves. The number is a prime, so the half lines
-// come at other moments of each rotation.
+// One in this number of lines is written in two halves. The number is a prime, so that the position
+// of these lines differs from rotation to rotation.
 constexpr std::size_t lines_per_half_line = 97;
 
 class Log {

@@ -13,8 +13,8 @@ namespace demo {
 struct WriterSettings {
   std::string path;
   std::size_t lines_per_second = 2'000;
-  std::size_t lines_per_file = 0;  // the lines between two rotations; 0: no rotation
-  std::size_t late_lines = 0;      // lines that still go to the old file after a rotation
+  std::size_t lines_per_file = 0;  // the number of lines between two rotations; 0: no rotation
+  std::size_t late_lines = 0;      // how many lines still go to the old file after a rotation
 };
 
 class LineWriter {

@@ -61,7 +61,7 @@ class Demo {
   bool as_expected_ = true;
 };
 
-// Shows each event, until `version` has written an event that begins with `beginning`.
+// Prints each event, until `version` has written an event that begins with `beginning`.
 bool Demo::watch(const std::string& version, const std::string& beginning) {
   const auto seen = stage_.wait_for(
       [&](const SeenEvent& event) {

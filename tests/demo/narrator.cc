@@ -90,8 +90,8 @@ void Narrator::tell(const SeenEvent& event) {
   }
 }
 
-// Returns the time at which the agent before this one ended its work, or 0 if there was none. If
-// that agent crashed, it has noted no end, so the time of its last record counts.
+// Returns the time at which the previous agent ended its work, or 0 if there was none. If the
+// previous agent crashed, it has noted no end, so the time of its last record counts.
 std::uint64_t Narrator::end_of_work_before(std::string_view works) const {
   if (stopped_us_ != 0) return stopped_us_;
   sample_agent::cut_off(works, '=');

@@ -15,13 +15,13 @@ class Narrator {
   // `output` is the agents' output file. Colours are used only on a terminal.
   explicit Narrator(std::string output);
 
-  // Shows something that the person who runs the demo does.
+  // Prints an action of the person who runs the demo.
   void tell(const std::string& text) const;
 
-  // Shows an event that an agent has written into its event log. Some events are not shown.
+  // Prints an event that an agent has written into its event log. Leaves some events out.
   void tell(const SeenEvent& event);
 
-  // Shows a line without a time.
+  // Prints a line without a time.
   void say(const std::string& text = "") const;
 
   // Draws when each version was active, with one row for each.

@@ -1,5 +1,5 @@
-// The place in which sample agents are watched, by the demo and by tests: a directory with a log
-// that is being written, an upgrader with its releases, and the agents' event log.
+// The surroundings in which the demo and tests watch sample agents: a directory with a log that is
+// being written, an upgrader with its releases, and the agents' event log.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,8 @@ struct StageSettings {
   std::size_t lines_per_second = 2'000;
   std::size_t lines_per_file = 3'000;
   std::size_t late_lines = 10;
-  std::string rotate_wait = "1s";  // how long agents wait for late lines, which come much sooner
+  // How long agents wait for lines that come late to a rotated file.
+  std::string rotate_wait = "1s";
 };
 
 class Stage {
@@ -36,8 +37,8 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
 
   // Puts a variant into the releases, under the name of its version. The file appears complete, in
-  // one step, and replaces a file of that name. `more` is appended to the program: it does not
-  // change what the program does, but makes another file of it.
+  // one step, and replaces a file of that name. `more` is appended to the program: it makes the
+  // file another one, without a change of what the program does.
   void release(const std::string& variant, const std::string& more = "");
   void release_script(const std::string& version, const std::string& text);
   void desire(const std::string& version);

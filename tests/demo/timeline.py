@@ -1,4 +1,4 @@
-# Tells in words what happens in a cell. It follows the store by a watch, and keeps the present
+# Prints in words what happens in a cell. It follows the store by a watch, and keeps the present
 # state of each record.
 import base64
 import json
@@ -76,7 +76,8 @@ class Timeline:
     @staticmethod
     def add_stage(stages, names, record):
         stage = record.get("stage", "")
-        if not stage.endswith("ing"):  # an order that has not been carried out is not news yet
+        # Stages that end in `ing` are not printed: their order is not carried out yet.
+        if not stage.endswith("ing"):
             why = record.get("error") if stage == "failed" else ""
             words = stage + (": " + why if why else "")
             stages.setdefault((names[1], words), []).append(names[3])

@@ -19,7 +19,7 @@ namespace upgrader::test {
 
 class Bench {
  public:
-  // Makes a bench with this policy, by default that of a command line without options.
+  // Makes a bench with this policy. The default is the policy of an upgrader without options.
   explicit Bench(Policy policy = default_policy());
   [[nodiscard]] static Policy default_policy();
 
@@ -38,7 +38,7 @@ class Bench {
 
   // ---- longer parts of a story
   Actions hello(Generation generation, const std::string& version = "");
-  Actions ready(Generation generation);  // `hello`, and then `ready`
+  Actions ready(Generation generation);  // the agent says `hello`, and then `ready`
   Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
   Actions upgrade(const std::string& id = "u1");
   Actions upgrade(agent_protocol::Upgrade request);
@@ -49,9 +49,9 @@ class Bench {
   // of agent 1 led to.
   Actions reach_warm_trial();
 
-  // ---- outcomes. Each function sets how the next action of one kind ends. A second call of
-  // next_spawn_fails() is about the start after the next one, since the supervisor may answer a
-  // failed start with another start.
+  // ---- outcomes. Each function sets how the next action of one kind ends. Two calls of
+  // next_spawn_fails() make the next two starts fail: the supervisor may answer a failed start with
+  // another start.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }
@@ -61,7 +61,8 @@ class Bench {
   void next_way_back_is_gone() { no_way_back_ = true; }
   void next_activate(Sent sent) { activate_ = sent; }
 
-  // A function that is called after each step of the supervisor, also after the steps for outcomes.
+  // Sets a function that is called after each step of the supervisor, including the steps that
+  // report outcomes.
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
   void have_watched(Witness witness) { witness_ = std::move(witness); }
 

@@ -1,5 +1,6 @@
-# Runs tests in Python and counts them. A case is a function whose name is a sentence; it is given
-# a world of its own. The world has `close()`, and `logs()`, which is printed if the case fails.
+# Runs tests in Python and counts them. Each test is a function, and gets a world: an object with
+# its surroundings. The world has the functions `close()`, and `logs()`, whose text is printed if
+# the test fails.
 import sys
 import threading
 import time
@@ -11,7 +12,8 @@ cases = []
 
 
 def case(name, rows=""):
-    """Declares a test: its name is a sentence, `rows` are the requirements that it shows."""
+    """Declares a test. `name` is a sentence, and `rows` names the requirements that the test
+    shows."""
     def declare(function):
         cases.append((name, rows, function))
         return function
@@ -19,8 +21,8 @@ def case(name, rows=""):
 
 
 def run_cases(make_world, close=None):
-    """Runs every case, or those whose names contain the part that the command line gives. `close`
-    is called with the number of failures."""
+    """Runs every case, or only those whose names contain the first argument of the command line. At
+    the end, calls `close` with the number of failures."""
     only = sys.argv[1] if len(sys.argv) > 1 else ""
     passed = failed = 0
     for name, rows, function in cases:
@@ -31,10 +33,10 @@ def run_cases(make_world, close=None):
             function(world)
             passed += 1
             print("ok %s%s" % (name, " [%s]" % rows if rows else ""))
-        except Exception as error:  # an assertion, or any other error
+        except Exception as error:  # a failed assertion, or any other error
             failed += 1
             trace = error.__traceback__
-            while trace.tb_next:  # until the innermost frame
+            while trace.tb_next:  # to the innermost frame, which has the line that failed
                 trace = trace.tb_next
             print("not ok %s: line %d: %s %s"
                   % (name, trace.tb_lineno, type(error).__name__, error))
@@ -57,8 +59,8 @@ def has(text, part):
 
 
 def wait(what, condition, patience_s=PATIENCE_S):
-    """Waits until the condition returns something, and returns that. Fails with the name of what it
-    waited for."""
+    """Waits until condition() returns a true value, and returns that value. The message of a
+    failure says what was waited for."""
     end = time.monotonic() + patience_s
     while time.monotonic() < end:
         found = condition()

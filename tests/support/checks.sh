@@ -1,6 +1,6 @@
-# Runs tests in shell and counts them. Sourced from the top of the tree: `check` runs a command
-# under a name, and `counted` prints `N passed, N failed` at the end. `$scratch` is a directory that
-# is removed at the end; a script with a trap of its own must remove it there.
+# Runs tests in shell and counts them. A test sources this file from the top of the tree. `check`
+# runs a command under a name, and `counted` prints `N passed, N failed` at the end. `$scratch` is a
+# directory that is removed at the end; a script with a trap of its own must remove it in that trap.
 
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -8,8 +8,8 @@ passed=0
 failed=0
 
 # usage: check NAME COMMAND...
-# If the command fails, shows all its output, or its last `$said_lines` lines, and then
-# `$scratch/log`, if there is one.
+# Runs the command, which must succeed. If it fails, shows its output, or only the last
+# `$said_lines` lines of it, and then `$scratch/log`, if that exists.
 check() {
   name=$1
   shift

@@ -1,4 +1,4 @@
-// Lists every event that can come to a supervisor in a given state, even the absurd events.
+// Lists every event that a supervisor in a given state may be given, however unlikely the event is.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace upgrader::test {
 struct NamedEvent {
   std::string name;  // the event in a form for people, such as "2 ready"
   Event event;
-  // The exit, if `event` is a message among an agent's last words: the exit comes directly after
-  // it.
+  // If `event` is a message among an agent's last words: the agent's exit, which comes directly
+  // after it.
   std::optional<Event> then = std::nullopt;
 };
 
@@ -22,14 +22,14 @@ struct NamedEvent {
 // `of_one_gone`, returns also the late events of an agent that has ended.
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
-// Returns every request of an operator. If a request names an upgrade, it is the upgrade under way,
-// if there is one.
+// Returns every request of an operator. Requests that name an upgrade name the one under way, if
+// there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
-// Returns the event of the upgrader's start in every form that --previous and --attempts make
-// possible, except the ordinary one.
+// Returns the upgrader's start in every form that --previous and --attempts make possible, except
+// the ordinary one.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
-// Returns the outcomes that the pending action may have.
+// Returns every outcome of the action whose outcome the supervisor waits for.
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

@@ -10,6 +10,6 @@ struct NamedInput {
   std::string bytes;
 };
 
-// Returns the inputs in the order of the file. Ends the program with a line on standard error if
-// the file cannot be read, or if a line is not a name, a blank and base64.
+// Returns the inputs in the order of the file. Each line must be a name, a blank and base64. If a
+// line is not, or if the file cannot be read, ends the program with a line on standard error.
 [[nodiscard]] std::vector<NamedInput> read_inputs(const std::string& path);

@@ -12,13 +12,13 @@ namespace upgrader::test {
 // A step from one phase to another, by their names.
 using PhaseStep = std::pair<std::string, std::string>;
 
-// Returns the rows of the table, from the text of the header: each phase with every phase in its
+// Reads the table from the text of the header. Returns a pair for each phase and each phase in its
 // column "goes on to".
 [[nodiscard]] std::set<PhaseStep> steps_of_table(const std::string& header);
 
-// Compares the table with the steps that were taken. Returns as texts the steps that only one of
-// the two has. `taken` must not include the steps of a shutdown, which the sentence below the table
-// describes.
+// Compares the table with the steps that were taken. Returns, as texts, the steps that are only in
+// the table or only in `taken`. `taken` must not include the steps of a shutdown, which the
+// sentence below the table describes.
 [[nodiscard]] std::vector<std::string> differences(const std::set<PhaseStep>& table,
                                                    const std::set<PhaseStep>& taken);
 

@@ -1,4 +1,4 @@
-// A scenario: a story for the supervisor as text. Events stand at the left margin. The actions that
+// A scenario: a test of the supervisor as text. Events stand at the left margin. The actions that
 // an event causes follow after "> ", and the phase after "= ". tests/decisions/scenario/README.md
 // has the vocabulary.
 #pragma once
@@ -37,7 +37,8 @@ using Scenarios = std::map<std::string, std::string>;
 // Writes a file anew, with other texts for its scenarios.
 void rewrite_scenarios(const std::filesystem::path& file, const Scenarios& texts);
 
-// Plays the events of a scenario. Ignores the actions and phases that the text already has.
+// Gives the events of a scenario to a supervisor. Ignores the actions and phases that the text
+// already has.
 [[nodiscard]] ScenarioOutcome play(const std::string& scenario);
 
 }  // namespace upgrader::test

@@ -1,5 +1,5 @@
-// Tells tests where the source tree is, from which they read tables, pages or inputs. No other
-// object depends on the place of the tree, so that several checkouts can share one compiler cache.
+// Knows the path of the source tree, from which tests read tables, pages or inputs. No other object
+// file depends on that path, so several checkouts can share one compiler cache.
 #pragma once
 
 #include <string>

@@ -160,7 +160,8 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // The program of a way back at boot needs no new proof: it was proved when it was committed.
+    // A fallback that is started at a boot needs no new proof: its program was proved when it was
+    // committed.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
@@ -252,8 +253,8 @@ void Watcher::see_activate(Generation generation, Process& process, const Activa
   process.promised = true;
 }
 
-// Notes that the agent's `activate` has been written whole. The `state` that the last agent left
-// with its `stopped` has gone to this agent, so no later agent may get it.
+// Notes that the agent's `activate` has been written whole. With it the agent got the `state` that
+// the last agent left by `stopped`, so no later agent may get that state.
 void Watcher::see_activated(Generation generation) {
   const auto found = alive_.find(generation);
   if (found == alive_.end() || !found->second.promised) return;
@@ -335,10 +336,10 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
-// Notes whether an upgrade is accepted in this step, whoever has requested it. A parallel upgrade
-// is accepted when its candidate has been started. A sequential upgrade is accepted when its
-// executable has been checked and, if the supervisor has ordered PutLinkBack, the link has been put
-// back.
+// Notes whether an upgrade is accepted in this step; its requester makes no difference. A parallel
+// upgrade is accepted when its candidate has been started. A sequential upgrade is accepted when
+// its executable has been checked and, if the supervisor has ordered PutLinkBack, the link has been
+// put back.
 void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   const bool done = !outcome.refused;
   if (pending_ == Pending::check && done) checked_ = outcome.way_back;
@@ -392,8 +393,8 @@ void Watcher::check_standby() {
   }
 }
 
-// Checks rule S4 of tests/INVARIANTS.md: before the stop, a candidate causes no message to the
-// active agent, except news of the upgrade.
+// Checks rule S4 of tests/INVARIANTS.md: before the active agent is told to stop, a candidate
+// causes no message to the active agent, except news of the upgrade.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
   const auto* refused = std::get_if<MessageRefused>(&event);

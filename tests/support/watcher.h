@@ -27,12 +27,12 @@ class Watcher {
   // Returns whether an agent's `activate` has been written whole and the agent has not ended.
   [[nodiscard]] bool anyone_active() const { return active() != 0; }
 
-  // Moves the account to an instant at which the deadlines of this agent have passed, and no other
-  // deadlines. If `generation` is 0, none has passed.
+  // Moves the watcher's clock to a moment at which the deadlines of this agent have passed, and no
+  // other deadlines. If `generation` is 0, no deadline has passed.
   void let_time_pass(Generation generation);
 
-  // Gives the generations their new numbers, which are in the same order: see ranks_of() in
-  // tests/decisions/explore/canonical.h.
+  // Replaces each generation's number by the number in `ranks`, which keeps their order: see
+  // ranks_of() in tests/decisions/explore/canonical.h.
   void renumber(const std::map<Generation, Generation>& ranks);
 
   // Returns the whole account as text. Accounts that are equal have equal texts.
@@ -46,17 +46,18 @@ class Watcher {
     bool promised = false;   // `activate` was sent, and has not been written whole
     bool activated = false;  // `activate` has been written whole
     bool on_trial = false;
-    bool promises_word = false;  // the agent's `hello` has the feature readiness
-    bool owes_word = false;      // a first agent or fallback at work, whose `healthy` has not come
+    bool promises_word = false;  // the agent's `hello` names the feature readiness
+    bool owes_word = false;      // an active first agent or fallback that has yet to say `healthy`
     bool fallback = false;
-    std::optional<std::string> failed_id;  // the failed upgrade of which the agent has been told
-    bool told = false;                     // a `stop` for the agent is in force
+    // The failed upgrade of which the agent has been notified.
+    std::optional<std::string> failed_id;
+    bool told = false;  // the agent has been sent a `stop` that still holds
     bool stopped = false;
     bool killed = false;
-    // The agent has closed a pipe while held, or `activate` has not reached it.
+    // The agent has closed a pipe while held, or its `activate` could not be written.
     bool failed = false;
     std::optional<std::string> state;    // the state that the agent left with `stopped`
-    std::optional<std::string> stop_id;  // the upgrade for which the agent was told to stop
+    std::optional<std::string> stop_id;  // the upgrade that the agent's `stop` named
     std::optional<Time> kill_from;       // the time from which even an active agent may be killed
     bool operator==(const Process&) const = default;
   };
@@ -95,30 +96,32 @@ class Watcher {
     bool operator==(const Left&) const = default;
   };
 
-  // The action whose outcome is next, and the agent that it is about.
+  // The action whose outcome comes next, and the generation that the action is about.
   Pending pending_ = Pending::nothing;
   Generation pending_of_ = 0;
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;
-  // The last active agent's end; the next agent to be activated gets its state.
+  // How the last active agent ended. The next agent that is activated gets the `state` in it.
   std::optional<Left> left_;
-  std::optional<std::string> asked_;     // the request of an agent that this step must answer
-  std::optional<std::string> accepted_;  // the accepted upgrade of an agent, not ended yet
-  // An upgrade has been requested, and may still be accepted.
+  std::optional<std::string> asked_;  // the id of an agent's request, which this step must answer
+  // The accepted upgrade that an agent requested, until it ends.
+  std::optional<std::string> accepted_;
+  // The requested upgrade has passed its checks, and has not been accepted yet.
   bool checked_ = false;
   // True if the last upgrade was requested by an agent, and the agent was sent `accepted`.
   bool by_agent_ = true;
   bool by_control_ = false;               // the last upgrade was requested by an operator
-  bool operator_asks_ = false;            // this step is about an operator's request
-  std::optional<std::string> owed_;       // the name of a request that has had no answer yet
+  bool operator_asks_ = false;            // this step handles an operator's request
+  std::optional<std::string> owed_;       // the name of an operator's request without an answer
   bool recorded_ = true;                  // the ending of the last accepted upgrade is recorded
-  std::optional<ProgramId> asked_proof_;  // the program whose proof has been ordered
-  std::optional<ProgramId> proved_;       // the program that the link has been proved able to name
+  std::optional<ProgramId> asked_proof_;  // the program of the last ProveRelink that was ordered
+  std::optional<ProgramId> proved_;       // the program of the last ProveRelink that has succeeded
   bool shutdown_ = false;
   bool quit_ = false;
-  bool leaving_ = false;  // the active agent, or a start that had to succeed, has failed
-  bool served_ = false;   // some agent has been activated since the start
+  // An active agent, or a start without an alternative, has failed, so the upgrader ends.
+  bool leaving_ = false;
+  bool served_ = false;  // some agent has been activated since the start
   bool exited_ = false;
   std::vector<std::string> violations_;
 };

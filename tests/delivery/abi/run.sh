@@ -54,7 +54,8 @@ symbols_of_list() {
   same_symbols "$scratch/listed"
 }
 
-# usage: list_tells SED-COMMAND    an error that is planted in the version script must be found
+# usage: list_tells SED-COMMAND
+# Plants an error in a copy of the version script. symbols_of_list must find the error.
 list_tells() {
   sed "$1" agent-protocol/agent-protocol.map >"$scratch/planted.map"
   refuses symbols_of_list "$scratch/planted.map"
@@ -84,7 +85,9 @@ same_types() {
 
 # ---- layout, for this machine; on x86-64 also for one of 32 bits, by options of the same compiler
 
-# usage: layout INCLUDES OPTION...    prints the layout that the compiler gives with these options
+# usage: layout INCLUDES OPTION...
+# Prints the sizes, offsets and constants of agent_protocol.h that the compiler finds with these
+# options.
 layout() {
   includes=$1
   shift
@@ -94,7 +97,8 @@ layout() {
     sed -n 's/.*"->\(.*\)"$/\1/p' "$scratch/probe.s"
 }
 
-# usage: same_layout TABLE INCLUDES OPTION...    compares that layout with a table
+# usage: same_layout TABLE INCLUDES OPTION...
+# Compares the output of `layout` with a table.
 same_layout() {
   rows "tests/delivery/abi/$1" >"$scratch/expected"
   shift
@@ -114,9 +118,10 @@ lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 # ---- a program that was compiled when agent_protocol_upgrade had fewer members
 
 # usage: older_caller SIZE
-# Compiles and runs a program that gives SIZE, and a wrong value for `fallback`, which must not be
-# read if it lies behind SIZE. The program has no upgrader, so the library sends no request. It says
-# so for a well-formed request, and names the error in a malformed one.
+# Compiles and runs a program that passes an agent_protocol_upgrade of SIZE bytes, with a wrong
+# value in the member `fallback`. If `fallback` lies beyond SIZE, the library must not read it. The
+# program runs without an upgrader, so the library sends no request. The library says so if the
+# request is well formed, and otherwise names the error in it.
 older_caller() {
   cat >"$scratch/older.c" <<END
 #include <agent-protocol/agent_protocol.h>
@@ -146,8 +151,8 @@ of_first_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms) + 8' && says 'no upgrader'
 }
 
-# The present version reads all members, so it refuses the wrong `fallback`. The library also
-# refuses a size that no version had.
+# The present version of the structure has all members, so the library refuses the wrong `fallback`.
+# The library also refuses a size that no version of the structure had.
 of_present_version() { older_caller 'sizeof asked' && says 'fallback cannot be "not a member'; }
 of_no_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms)' && says UPGRADE_INIT
@@ -155,14 +160,16 @@ of_no_version() {
 
 # ---- canaries: errors that are planted in a copy of the header
 
-# usage: plant SED-COMMAND    makes $scratch/planted, which has the changed header
+# usage: plant SED-COMMAND
+# Makes a copy of the header in $scratch/planted, changed by the sed command.
 plant() {
   mkdir -p "$scratch/planted/agent-protocol"
   sed "$1" agent-protocol/agent_protocol.h >"$scratch/planted/agent-protocol/agent_protocol.h"
   ! cmp -s agent-protocol/agent_protocol.h "$scratch/planted/agent-protocol/agent_protocol.h"
 }
 
-# usage: tells_of JUDGE SED-COMMAND    the judge must refuse a header with a planted error
+# usage: tells_of JUDGE SED-COMMAND
+# Plants an error in a copy of the header. The function JUDGE must refuse the copy.
 tells_of() { plant "$2" && refuses "$1" "$scratch/planted"; }
 
 # ---- each header compiled alone

@@ -1,5 +1,5 @@
-# make check-doors: types the commands of the front page's five doors, each from nothing to a good
-# upgrade and a bad one that falls back. Needs root, and takes two minutes.
+# make check-doors: types the commands of README.md, "Five doors". Each of the five parts goes from
+# nothing to a good upgrade and a bad one that falls back. Needs root, and takes two minutes.
 
 .PHONY: check-doors
 check-doors:

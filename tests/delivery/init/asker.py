@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Asks a daemon without pause until its input ends: asker.py nginx|postgresql PORT
+"""Sends requests to a daemon without a pause until its input ends: asker.py nginx|postgresql PORT
 
-Prints `asks` when it has had answers, and at the end, when it has had some again, the longest time
-between two answers in milliseconds and how many requests were lost."""
+Prints `asks` after the first answers. When its input has ended, waits for further answers. Then
+prints the longest time between two answers, in milliseconds, and the number of lost requests."""
 
 import pathlib
 import sys

@@ -11,7 +11,7 @@ class Canary:
         self.init = init
         self.columns = columns
         self.column = columns[-1][0]
-        self.words = words  # words with which the last column must fail
+        self.words = words  # words in the message with which the check of the last column must fail
         self.first = GOOD
 
 
@@ -37,8 +37,8 @@ def becomes_ready(check):
 
 
 def upgrade_by_restart(check):
-    """Upgrades by a restart of the service, as without an upgrader, and demands what an upgrade
-    must keep."""
+    """Upgrades by a restart of the service, as is done without an upgrader. Then checks what init
+    must not notice of an upgrade, so the check must fail."""
     before = check.seen_by_init()
     check.service.add_release("6.0.0")
     check.service.relink("6.0.0")
@@ -57,7 +57,7 @@ def power_cut_with_link(check):
     check.works("1.0.1")
 
 
-# Gives up after ten starts.
+# Lines for a run script by which the service gives up after ten starts.
 GIVES_UP = """exec 2>&1
 echo started >>/run/starts
 [ "$(wc -l </run/starts)" -le 10 ] || exec sv down sample-agent"""

@@ -7,10 +7,10 @@ from service import BROKEN, EVENTS, PREVIOUS, UNTRIED, UPGRADER
 from waiting import NotHere, demand, wait_until
 
 FIRST = "1.0.0"
-GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop: long enough to meet a successor
+GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop, so the next agent could meet it
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
-QUICK_CRASHES = 20  # more than any init allows by default
-MEMORY_LEFT = 100_000_000  # enough for the service, and too little for a greedy agent
+QUICK_CRASHES = 20  # more crashes than any init allows by default
+MEMORY_LEFT = 100_000_000  # bytes: enough for the service, and too little for GREEDY
 # A release that passes its self-test and then, as a candidate, takes ten times the memory that is
 # left for it.
 GREEDY = """#!/bin/sh
@@ -25,8 +25,9 @@ echo '{"type":"hello","protocol":1,"version":"8.5.0"}'
 echo '{"type":"ready"}'
 while read -r line; do :; done
 """
-ATTEMPTS = 3  # the number in the service files
-STOP_SECONDS_MAX = 10  # until nothing is left after init has said that the service is down
+ATTEMPTS = 3  # the value of --attempts in the service files
+# The time in which the last process must end after init has reported the stop.
+STOP_SECONDS_MAX = 10
 
 
 class Check:
@@ -44,7 +45,8 @@ class Check:
                    lambda: self.init.is_up(self.machine))
 
     def seen_by_init(self):
-        """Returns facts that change if init notices anything."""
+        """Returns the service's main process, its pid as init knows it, and init's count of
+        restarts. They stay the same if init has noticed nothing."""
         return (self.service.main(), self.init.main_pid(self.machine, self.service),
                 self.init.restarts(self.machine))
 
@@ -124,7 +126,7 @@ class Check:
         """Runs an agent that ends at every start, and then a good one. Init must not have given up
         in between."""
         self.service.break_agent()
-        self.service.link_to(BROKEN, PREVIOUS)  # and no previous version either
+        self.service.link_to(BROKEN, PREVIOUS)  # so that the previous version cannot start either
         self.machine.kill(self.service.agents()[0])
         wait_until(lambda: "%d starts of an agent that exits at once; there were %d"
                    % (QUICK_CRASHES, self.service.starts()),
@@ -181,7 +183,8 @@ class Check:
     def ask_by_link(self):
         self.service.add_program(UNTRIED, NEVER_HEALTHY)
         self.service.link_to(UNTRIED)
-        self.machine.signal(self.service.upgraders()[0], "USR2")  # systemctl would wait for the end
+        # A signal, since systemctl would wait for the upgrade's end.
+        self.machine.signal(self.service.upgraders()[0], "USR2")
 
     def wait_for_trial(self, version):
         wait_until(lambda: "version %s is on trial; the upgrader says: %s"
@@ -195,7 +198,8 @@ class Check:
         self.service.stop_writing()
         committed = self.service.count_events("1.0.1 committed")
         before = self.service.main()
-        self.init.restart(self.machine, self.service)  # after an orderly end, no start counts
+        # Sets the count of --attempts to 0, by an orderly end.
+        self.init.restart(self.machine, self.service)
         self.wait_for_another(before)
         for _ in range(ATTEMPTS - 1):
             self.agent_dies()
@@ -210,7 +214,7 @@ class Check:
     def clean_stop(self):
         stops = self.service.count_events("stopped next=")
         self.service.stop_writing()
-        self.works("1.0.1")  # everything has been copied: later lines are for the next agent
+        self.works("1.0.1")  # all lines so far have been copied
         self.init.stop(self.machine, self.service)
         self.service.wait_for_event("stopped next=", already=stops)
         wait_until(lambda: "%s says that the service is down; it says: %s"
@@ -228,7 +232,8 @@ class Check:
         `shutdown` line in /etc/inittab, init would not give the agent enough time for that."""
         self.init.start(self.machine)
         self.works("1.0.1")
-        with self.machine.path(EVENTS).open() as events:  # the file outlives the machine
+        # Opened now: the file can still be read after the halt.
+        with self.machine.path(EVENTS).open() as events:
             before = events.read()
             self.init.halt(self.machine)
             wait_until("the machine has ended", self.machine.has_ended)

@@ -19,7 +19,7 @@ class Init:
     program = ["/sbin/init"]
     watches = False  # whether this init ends an agent that hangs
     halts = False  # whether this init has a command of its own to halt the machine
-    crash_seconds_max = 180  # for twenty quick crashes
+    crash_seconds_max = 180  # the limit for twenty quick crashes of the agent
     said = staticmethod(lambda machine: "nothing")
 
     def setup(self):
@@ -227,7 +227,7 @@ class Finit(Init):
     def install(self, machine):
         self.put(machine, "sample-agent.conf", "/etc/finit.d/sample-agent.conf")
 
-    TOOL = "/lib/finit/initctl"  # its place in Debian
+    TOOL = "/lib/finit/initctl"  # the path at which Debian installs initctl
 
     def said(self, machine):
         return machine.run(self.TOOL, "-b", "-p", "status", NAME)[1].strip()
@@ -298,7 +298,7 @@ class WithInittab(Init):
 
 class Sysvinit(WithInittab):
     name = "sysvinit"
-    crash_seconds_max = 420  # `run` waits between two crashes
+    crash_seconds_max = 420  # longer, since sysvinit's script `run` waits between two crashes
     packages = ["sysvinit-core", "sysv-rc"]
     versioned = "sysvinit-core"
 
@@ -334,7 +334,7 @@ class Busybox(WithInittab):
         machine.must("kill", "-HUP", "1")
 
     def halt(self, machine):
-        machine.run("kill", "-USR2", "1")  # the command may end with the machine
+        machine.run("kill", "-USR2", "1")  # `run`, not `must`: the command may end with the machine
 
 
 INITS = [Systemd(), OpenRc(), Runit(), S6(), Finit(), Sysvinit(), Busybox()]

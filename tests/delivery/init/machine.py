@@ -26,7 +26,8 @@ class Process:
         self.pid = int(directory.name)
         self.state = fields[0]
         self.parent = int(fields[1])
-        self.identity = (self.pid, int(fields[19]))  # its pid and its start time
+        # Pid and start time, which no other process has.
+        self.identity = (self.pid, int(fields[19]))
         self.words = (directory / "cmdline").read_text(errors="replace").split("\0")[:-1]
         self.user = directory.stat().st_uid
 
@@ -72,7 +73,7 @@ class Machine:
         place.chmod(mode)
 
     def make_directory(self, path):
-        """Makes a directory and those above it, each with the mode that it has on the root."""
+        """Makes a directory and its parents, each with the mode that it has on the root."""
         here = self.stage
         for part in pathlib.PurePath(path.lstrip("/")).parts:
             here = here / part
@@ -120,8 +121,8 @@ class Machine:
 
     def limit_memory(self, more):
         """Lets the machine use `more` bytes more than it uses now; None removes the limit. Returns
-        False if the machine has no memory controller: it is not taken from anybody who uses it
-        elsewhere."""
+        False if the machine has no memory controller. It has none if the controller is used
+        elsewhere on the host, since the test does not take it away there."""
         if "memory" not in (self.cgroup / "cgroup.controllers").read_text().split():
             return False
         used = int((self.cgroup / "memory.current").read_text())
@@ -139,10 +140,10 @@ class Machine:
 
     def keep_console(self, terminal):
         with self.console.open("ab") as kept:
-            while True:  # until the terminal is closed
+            while True:  # ends by an error when the terminal is closed
                 try:
                     kept.write(os.read(terminal, 65536))
-                except OSError:  # no process has the terminal open
+                except OSError:  # no process has the terminal open any more
                     return
                 kept.flush()
 
@@ -157,7 +158,7 @@ class Machine:
         demand(self.holder.poll() is None, "no machine: " + self.complaints.read_text())
         try:
             words = pathlib.Path("/proc/%d/cmdline" % self.pid).read_bytes().split(b"\0")
-        except FileNotFoundError:  # the holder is about to say why
+        except FileNotFoundError:  # process 1 has ended; the next call reports the holder's end
             return False
         return not any(word.endswith(b"/enter") for word in words) and words[0] not in (
             b"unshare", b"env")

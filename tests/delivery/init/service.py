@@ -40,9 +40,9 @@ class Service:
         return self.build / "sample-agent" / "variants" / name
 
     def install(self, first, setup):
-        """Installs the files that `make install` installs; called before the machine is started.
-        The commands `setup`, from the service file's comments, make the rest when the machine
-        starts."""
+        """Installs the files that `make install` installs. Must be called before the machine is
+        started. At its start the machine runs `setup`, the commands from the service file's
+        comments, which make everything else."""
         machine = self.machine
         machine.put(self.build / "upgrader", UPGRADER, 0o755)
         machine.put(self.variant(first), AGENT, 0o755)
@@ -57,8 +57,8 @@ class Service:
     # ---- the lines
 
     def write_line(self):
-        """Adds one line to the log, but not while the lines are being judged. Returns the number of
-        lines."""
+        """Adds one line to the log. Waits while the lines are being judged. Returns the number of
+        lines so far."""
         with self.writing:
             with self.machine.path(INPUT).open("a") as log:
                 self.lines += 1
@@ -66,7 +66,7 @@ class Service:
             return self.lines
 
     def write_lines(self):
-        while not self.over.wait(0.01):  # until stop_writing() is called
+        while not self.over.wait(0.01):  # ends when stop_writing() is called
             try:
                 self.write_line()
             except OSError:  # the machine has ended
@@ -96,8 +96,8 @@ class Service:
             return ""
 
     def status(self, *names):
-        """Returns the member of status.json that these names lead to, each inside the one
-        before."""
+        """Returns a member of status.json. `names` lead to it from outside to inside: ("active",
+        "version")."""
         found = json.loads(self.read(STATUS) or "{}")
         for name in names:
             found = found.get(name, {})
@@ -154,7 +154,8 @@ class Service:
             [p.pid for p in self.upgraders()], [p.pid for p in self.agents()]), self.main)
 
     def wait_for_one_agent(self, version=None):
-        """Waits until there is one agent, and it has copied a line that is written now."""
+        """Writes a line, and waits until there is exactly one agent and the line has been
+        copied."""
         self.wait_for_main()
         line = " line %d" % self.write_line()
         record = wait_until(

@@ -3,7 +3,7 @@
 import select
 import time
 
-SECONDS_MAX = 60  # the limit for anything: enough for a busy machine; a fault is named by its words
+SECONDS_MAX = 60  # for any wait, enough for a busy machine
 
 
 class Failed(Exception):
@@ -15,7 +15,9 @@ class NotHere(Exception):
 
 
 def wait_until(what, condition, seconds=SECONDS_MAX):
-    """Returns the first true answer of condition(). `what` may be a function, for words of then."""
+    """Waits until condition() returns a true value, and returns that. `what` describes the
+    condition in the message of a failure; a function is called only then, so that its words are
+    about that moment."""
     deadline = time.monotonic() + seconds
     while True:
         answer = condition()

@@ -21,7 +21,7 @@ check() {
   fi
 }
 
-# Prints the command that procd is given, a word on each line.
+# Prints the command that the service script gives to procd, a word on each line.
 # shellcheck disable=SC2317  # called by the script
 command_of() (
   mkdir() { :; }
@@ -38,8 +38,9 @@ command_of() (
   start_service
 )
 
-# Prints the paths in the command line that must still be there after a boot: all except the control
-# directory, which the script itself makes, the lock in it, and the agent's input.
+# Prints the paths in the command line that must outlive a boot. These are all paths except the
+# control directory, which the script itself makes, the lock in that directory, and the agent's
+# input.
 lasting_paths() {
   command_of | sed -n -e 's/^--\(previous\|output\|state\|releases\|events\)=//p' \
     -e '\|^/.*/current$|p'

@@ -13,14 +13,14 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tests/support/checks.sh
 root=$scratch/root
 
-# Runs a function in a subshell, since it changes the directory and variables.
+# Runs a function in a subshell, since the function changes the directory and variables.
 in_a_shell() { ("$@"); }
 
-# Installs or uninstalls by make, without rebuilding outdated files: tests run from the same build
-# meanwhile.
+# Installs or uninstalls by make. Does not rebuild outdated files, since other tests run from the
+# same build at the same time.
 installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
 
-# Makes a system in which others have installed files, in some of the same directories.
+# Makes a system in which other packages have installed files, in some of the same directories.
 settle() {
   mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/usr/include" "$root/usr/share/man/man8" \
     "$root/usr/share/bash-completion/completions" "$root/usr/share/doc" || return 1
@@ -76,7 +76,7 @@ example() {
 
 builds_c() {
   example c >"$scratch/agent.c"
-  # shellcheck disable=SC2046  # a list of options
+  # shellcheck disable=SC2046  # pkg-config prints several options
   $CC -Wl,-z,lazy -o "$scratch/agent-c" "$scratch/agent.c" $(flags --cflags --libs) \
     "-Wl,-rpath,$root/usr/lib"
 }
@@ -142,8 +142,9 @@ upgrades() {
   wait "$pid"
 }
 
-# Lists the hello-agents in C, C++ and shell, and for each other language the library with its
-# hello-agent, without tests and the files that only tests need.
+# Lists the files of the hello-agents that are installed: those in C, C++ and shell, and for each
+# other language the library with its hello-agent. Leaves out tests and the files that only tests
+# need.
 hello_agents() {
   libraries='agent-protocol/(python|go|javascript|rust)'
   tree_files | grep -E "^(sample-agent/hello|$libraries)/" |
@@ -221,7 +222,7 @@ copies_hello_agents() {
 
 builds_hello_agents() {
   cd "$scratch/hello" || return 1
-  # shellcheck disable=SC2046  # a list of options
+  # shellcheck disable=SC2046  # pkg-config prints several options
   $CC -o hello-agent-c hello-agent.c $(flags --cflags --libs) "-Wl,-rpath,$root/usr/lib" &&
     $CXX -std=c++20 -o hello-agent-cc hello-agent.cc $(flags --cflags --libs) \
       "-Wl,-rpath,$root/usr/lib"

@@ -32,7 +32,7 @@ has_its_name() {
   [ -n "$version" ] && [ "$names" = "upgrader-$version" ]
 }
 
-# Makes an archive from an unpacked one, with another owner, time and mask.
+# Makes an archive from an unpacked archive whose files have another owner, time and mask.
 of_itself() {
   mkdir "$scratch/unpacked" && tar -xzf "$scratch/tree.tar.gz" --strip-components=1 -m \
     -C "$scratch/unpacked" && chmod -R g+w,o-rwx "$scratch/unpacked" &&

@@ -18,7 +18,7 @@ root=$scratch/root
 alone() {
   as_whom=--map-root-user
   [ "$(id -u)" = 0 ] && as_whom=
-  # shellcheck disable=SC2086  # an option or none
+  # shellcheck disable=SC2086  # one option, or empty
   unshare $as_whom --net env PATH="$scratch/no-git:$PATH" "$@"
 }
 
@@ -29,7 +29,7 @@ unpacks() {
     (cd "$scratch/tree" && find . -type f | sort | xargs sha256sum) >"$scratch/before"
 }
 
-# Checks the place itself: it has one network interface, and git fails.
+# Checks that `alone` isolates its command: there is one network interface, and git fails.
 is_alone() {
   interfaces=$(alone grep -c : /proc/net/dev)
   [ "$interfaces" = 1 ] && ! alone git --version

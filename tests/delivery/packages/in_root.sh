@@ -11,7 +11,7 @@ failed=0
 packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libagent-releases-dev'
 packages="$packages upgrader-fleet-agent upgrader-fleet"
 examples=/usr/share/doc/libagent-protocol-dev/examples
-limit=120  # seconds; only a test that hangs takes so long
+limit=120  # seconds for one wait; only a test that hangs takes so long
 upgrader=
 
 # usage: check NAME COMMAND...
@@ -41,7 +41,7 @@ installs() {
 }
 
 in_place() {
-  # shellcheck disable=SC2086  # a list of names
+  # shellcheck disable=SC2086  # a list of package names
   dpkg -V $packages && upgrader --version && sample-agent --version && agent-releases --version &&
     fleet-agent --version && fleet-controller --version && fleetctl --version &&
     ls /usr/share/man/man8/upgrader.8.gz \
@@ -74,7 +74,7 @@ links_the_library() {
 # Waits until the log has a line with this text.
 logged() { timeout "$limit" tail -n +1 -f log | grep -q -m 1 -- "$1" || ! cat log; }
 
-# Waits until that many lines have been copied.
+# Waits until that number of lines has been copied.
 copied() { [ "$(timeout "$limit" tail -n +1 -f copy | head -n "$1" | wc -l)" = "$1" ]; }
 
 writes() { for number in $(seq "$1" "$2"); do echo "line $number"; done >>app.log; }
@@ -88,7 +88,8 @@ works() {
   copied 100
 }
 
-# usage: goes_to VERSION TEXT    upgrades to a release by a signal, and waits for what the log says
+# usage: goes_to VERSION TEXT
+# Upgrades to a release by a signal, and waits for a line of the log with TEXT.
 goes_to() {
   cp "sample-agent/build/agent-v$1" releases && ln -sf "agent-v$1" releases/current &&
     kill -USR2 "$upgrader" && logged "$2"
@@ -144,7 +145,7 @@ has_hello_agents() {
   done
 }
 
-# Switches on the loopback device of this machine's own network.
+# Switches on the loopback device of the network namespace in which this script runs.
 switches_on_network() {
   perl -MSocket -e 'socket(S, AF_INET, SOCK_DGRAM, 0) or die $!;
     my $up = pack("a16 s x14", "lo", 0x41); ioctl(S, 0x8914, $up) or die $!'
@@ -152,19 +153,19 @@ switches_on_network() {
 
 # Prints the next number from the agent that listens now.
 next_number() {
-  # shellcheck disable=SC2016  # expanded by the other shell
+  # shellcheck disable=SC2016  # the inner bash expands the text
   timeout "$limit" bash -c '
-    # `timeout` is the limit.
+    # Ends at the latest when `timeout` kills this shell.
     until exec 7<>/dev/tcp/127.0.0.1/7000; do :; done 2>/dev/null
     head -n 1 <&7'
 }
 
 hello_agent_counts() {
   switches_on_network || return 1
-  # shellcheck disable=SC2046  # a list of options
+  # shellcheck disable=SC2046  # pkg-config prints several options
   cc -o hello-agent/hello-1 hello-agent/hello-agent.c \
     $(pkg-config --cflags --libs agent-protocol) || return 1
-  # shellcheck disable=SC2046  # likewise
+  # shellcheck disable=SC2046  # pkg-config prints several options
   c++ -std=c++20 -o hello-agent/hello-2 hello-agent/hello-agent.cc \
     $(pkg-config --cflags --libs agent-protocol) || return 1
   ln -s hello-1 hello-agent/current && : >log
@@ -187,7 +188,7 @@ versions_at_work() {
     '1.0.0 1.0.0 2.0.0 2.0.0 2.0.0 ' ]
 }
 
-# shellcheck disable=SC2086  # a list of names
+# shellcheck disable=SC2086  # a list of package names
 removes() { dpkg --purge $packages; }
 
 is_seen() { listing >during && ! diff before during >seen && grep /usr/bin/upgrader seen; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes complete upgrades, good and bad, in places where something is missing. Prints `ok` lines and
-# `N passed, N failed`. A place that cannot be had here is named in a line `report: skipped`, and
-# does not count as passed.
+# Makes complete upgrades, good and bad, in surroundings where something is missing. Prints `ok`
+# lines and `N passed, N failed`. If this machine cannot make such surroundings, prints a line
+# `report: skipped` that names them, and does not count them as passed.
 # usage: tests/delivery/places/run.sh    BUILD=build  UPGRADER=build/upgrader
 set -u
 
@@ -30,7 +30,8 @@ fail() {
   cat "$scratch/said"
 }
 
-# usage: try PLACE    makes the upgrades in the place
+# usage: try PLACE
+# Makes the upgrades in the surroundings PLACE; see `in`.
 try() {
   if ! reason=$(tests/delivery/places/in "$1"); then
     echo "report: skipped: upgrades, $1: $reason"
@@ -62,8 +63,8 @@ wants_dev_null() {
   fi
 }
 
-# Without /proc it is unknown whether the process that a lock names still runs, so it must not be
-# called gone.
+# Without /proc, the upgrader cannot find out whether the process that a lock names still runs. So
+# its message must not say that the process has gone.
 names_the_holder() {
   tests/delivery/places/in without-proc >/dev/null || return
   echo '1 1' >"$scratch/lock"

@@ -49,16 +49,17 @@ needs_no_loader() {
 
 # ---- facts from the kernel while the program runs
 
-# Writes the upgrader's memory maps, as its agent sees them, to a file.
+# Writes the upgrader's memory maps to a file. They are read by the upgrader's agent.
 look_at_upgrader() {
-  # shellcheck disable=SC2016  # for the agent to expand
+  # shellcheck disable=SC2016  # the agent expands the text
   printf '#!/bin/sh\ncat "/proc/$PPID/maps" >"$MAPS"\n' >"$scratch/agent"
   chmod +x "$scratch/agent"
   MAPS=$1 timeout 60 "$upgrader" "$scratch/agent" 2>/dev/null
   [ -s "$1" ]
 }
 
-# usage: pages_of PROGRAM MAPS    prints the rights of the program's mappings, one a line
+# usage: pages_of PROGRAM MAPS
+# Prints the access rights of the program's mappings, one on each line.
 pages_of() {
   awk -v program="$(realpath "$1")" '$NF == program { print $2 }' "$2"
 }
