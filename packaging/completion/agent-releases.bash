@@ -9,7 +9,7 @@ _agent_releases_options='--dir= --keys= --name= --control= --json --help --versi
 # Prints the options of the command $1.
 _agent_releases_options_of() {
   case $1 in
-    add) echo '--sha256= --unsigned --older' ;;
+    add) echo '--sha256= --cacert= --unsigned --older' ;;
     verify) echo '--all' ;;
     desire) echo '--newest' ;;
     adopt) echo '--as=' ;;

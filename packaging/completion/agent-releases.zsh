@@ -48,6 +48,7 @@ case ${words[(r)(add|verify|desire|adopt|try|fail|prune|pack|key)]} in
   add)
     options+=(
       '--sha256=[what the bytes of a release must be]:hash:'
+      '--cacert=[whose certificates https has to show]:file:_files'
       '--unsigned[take whatever the manifest says]'
       '--older[a version that is older than the current one, too]'
     )

@@ -243,7 +243,7 @@ Result<Releases::Added> Addition::run() {
 }  // namespace
 
 Result<Releases::Added> Releases::add(const Adding& adding) {
-  Result<Fetcher> fetcher = Fetcher::make({}, store_->patience().cancelled);
+  Result<Fetcher> fetcher = Fetcher::make({}, store_->patience().cancelled, adding.cacert);
   if (!fetcher) return fetcher.refusal();
   return Addition(*store_, adding, std::move(fetcher.value())).run();
 }

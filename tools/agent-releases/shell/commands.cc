@@ -44,6 +44,7 @@ Outcome add(Releases& releases, const Options& options) {
   ProgressLine line(options.json);
   const Releases::Adding adding{.source = options.source,
                                 .sha256 = options.sha256,
+                                .cacert = options.cacert,
                                 .unsigned_is_wanted = options.unsigned_is_wanted,
                                 .older_is_wanted = options.older_is_wanted,
                                 .now = std::time(nullptr),

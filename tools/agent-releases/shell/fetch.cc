@@ -101,9 +101,15 @@ bool cannot_resume(CURL* handle, CURLcode code) {
          (code == CURLE_HTTP_RETURNED_ERROR && status == range_not_satisfiable);
 }
 
-// Finds the trusted certificates by the environment variables of the program curl, since libcurl
-// does not read these variables itself. It does read those for proxies.
-void use_certificates(CURL* handle) {
+// Trusts the certificates of the file `cacert` alone. If it is empty, finds the trusted
+// certificates by the environment variables of the program curl, since libcurl does not read these
+// variables itself. It does read those for proxies.
+void use_certificates(CURL* handle, const std::string& cacert) {
+  if (!cacert.empty()) {
+    curl_easy_setopt(handle, CURLOPT_CAINFO, cacert.c_str());
+    curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);
+    return;
+  }
   const char* bundle = std::getenv("CURL_CA_BUNDLE");
   const char* file = std::getenv("SSL_CERT_FILE");
   const char* directory = std::getenv("SSL_CERT_DIR");
@@ -173,11 +179,12 @@ void Fetcher::Release::operator()(void* handle) const {
   curl_easy_cleanup(handle);
 }
 
-Result<Fetcher> Fetcher::make(const Limits& limits, std::function<bool()> cancelled) {
+Result<Fetcher> Fetcher::make(const Limits& limits, std::function<bool()> cancelled,
+                              std::string cacert) {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
   CURL* const handle = started == CURLE_OK ? curl_easy_init() : nullptr;
   if (handle == nullptr) return Refusal{"libcurl cannot be used", Trouble::system};
-  return Fetcher(handle, limits, std::move(cancelled));
+  return Fetcher(handle, limits, std::move(cancelled), std::move(cacert));
 }
 
 // Prepares the handle for a request. Connections stay open from one fetch to the next.
@@ -198,7 +205,7 @@ void Fetcher::prepare(const std::string& url) {
   curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, static_cast<long>(limits_.slow_s));
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, buffer_bytes);
   curl_easy_setopt(handle, CURLOPT_USERAGENT, "agent-releases");
-  use_certificates(handle);
+  use_certificates(handle, cacert_);
 }
 
 Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {

@@ -40,9 +40,11 @@ class Fetcher {
     std::chrono::milliseconds text = std::chrono::minutes(2);
   };
   // Makes a fetcher. Its transfers call `cancelled` at least every second; if that returns true,
-  // the transfer ends.
+  // the transfer ends. `cacert` is the file of the certificates that https trusts; if it is empty,
+  // the environment or the system names them.
   [[nodiscard]] static Result<Fetcher> make(const Limits& limits,
-                                            std::function<bool()> cancelled = {});
+                                            std::function<bool()> cancelled = {},
+                                            std::string cacert = {});
 
   // Fetches a small file as a whole.
   [[nodiscard]] Result<std::string> text(const std::string& url, std::size_t bytes_max);
@@ -70,13 +72,17 @@ class Fetcher {
   struct Release {
     void operator()(void* handle) const;
   };
-  Fetcher(void* handle, const Limits& limits, std::function<bool()> cancelled)
-      : handle_(handle), limits_(limits), cancelled_(std::move(cancelled)) {}
+  Fetcher(void* handle, const Limits& limits, std::function<bool()> cancelled, std::string cacert)
+      : handle_(handle),
+        limits_(limits),
+        cancelled_(std::move(cancelled)),
+        cacert_(std::move(cacert)) {}
   void prepare(const std::string& url);
 
   std::unique_ptr<void, Release> handle_;
   Limits limits_;
   std::function<bool()> cancelled_;
+  std::string cacert_;
 };
 
 }  // namespace agent_releases

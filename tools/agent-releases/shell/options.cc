@@ -49,6 +49,7 @@ Commands declare(CLI::App& app, Options& options, Words& words) {
   commands.add = app.add_subcommand("add");
   commands.add->add_option("MANIFEST", options.source)->required();
   commands.add->add_option("--sha256", options.sha256);
+  commands.add->add_option("--cacert", options.cacert);
   commands.add->add_flag("--unsigned", options.unsigned_is_wanted);
   commands.add->add_flag("--older", options.older_is_wanted);
   commands.list = app.add_subcommand("list");
@@ -182,6 +183,7 @@ std::string_view help_text() {
          "\n"
          "  add MANIFEST          fetch and verify a release, by its manifest's URL or path\n"
          "      --sha256=HEX      without keys: what the release's bytes must be\n"
+         "      --cacert=FILE     the certificates that https trusts, instead of the system's\n"
          "      --unsigned        without keys: take whatever the manifest says\n"
          "      --older           also a version that is older than the current one\n"
          "  list                  all releases, with what is known of each\n"

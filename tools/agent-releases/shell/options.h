@@ -45,6 +45,7 @@ struct Options {
 
   std::string source;  // add: the URL or path of the manifest; adopt: the path of the program
   std::string sha256;
+  std::string cacert;
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;
   // the version that the command names; `try`: the version of the running agent

@@ -72,8 +72,9 @@ class Releases {
   [[nodiscard]] std::optional<Version> previous() const;
 
   struct Adding {
-    std::string source;       // a URL (http, https, file) or a path of a manifest
-    std::string sha256{};     // the hash that the release must have; if empty, any
+    std::string source;    // a URL (http, https, file) or a path of a manifest
+    std::string sha256{};  // the hash that the release must have; if empty, any
+    std::string cacert{};  // the file of the certificates that https trusts; if empty, the default
     bool allow_files = true;  // if false, only http and https: `source` may come from a stranger
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
