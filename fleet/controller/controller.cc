@@ -65,7 +65,7 @@ void Controller::show_presence() {
   };
   const std::string life = key_of(KeyKind::controller_life, {name, new_instance_id()});
   presence_ = std::make_unique<Presence>(store_, timers_, life, seed_, denied);
-  life_ = follow(Keys{life});
+  life_ = follow(Keys{life}, [](const std::string&) { return true; });
   const std::string record =
       write_record(ControllerAtWork{.version = upgrader::upgrader_version, .since = time_text()});
   presence_->show(record, {{key, record}});
@@ -76,16 +76,23 @@ int Controller::run() {
   return 0;
 }
 
+// Follows the records of this kind, and not those below them: a rollout and a plan have a record
+// for each node.
 std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
-  return follow(Keys{prefix_of(kind), true});
+  const std::string prefix = prefix_of(kind);
+  return follow(Keys{prefix, true}, [begin = prefix.size()](const std::string& key) {
+    return key.find('/', begin) == std::string::npos;
+  });
 }
 
-std::unique_ptr<Mirror> Controller::follow(const Keys& keys) {
+std::unique_ptr<Mirror> Controller::follow(const Keys& keys,
+                                           std::function<bool(const std::string& key)> keeps) {
   return std::make_unique<Mirror>(
       store_, timers_, keys,
       Mirror::Observer{
           .changed = [this](const Changes& changes) { take_changes(changes); },
-          .troubled = [](const Trouble& trouble) { log("the store: " + trouble.reason); }},
+          .troubled = [](const Trouble& trouble) { log("the store: " + trouble.reason); },
+          .keeps = std::move(keeps)},
       seed_);
 }
 

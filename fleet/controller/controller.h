@@ -51,7 +51,8 @@ class Controller {
   void show_presence();
   void leave_all();
   [[nodiscard]] bool has_left() const;
-  [[nodiscard]] std::unique_ptr<Mirror> follow(const Keys& keys);
+  [[nodiscard]] std::unique_ptr<Mirror> follow(const Keys& keys,
+                                               std::function<bool(const std::string& key)> keeps);
   [[nodiscard]] std::unique_ptr<Mirror> follow(KeyKind kind);
   [[nodiscard]] upgrader::UvHandle<uv_signal_t> end_at(int signal);
   [[nodiscard]] Ms now() const { return timers_.now().count(); }
