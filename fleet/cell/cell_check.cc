@@ -12,8 +12,9 @@ constexpr UnixSeconds day_s = 86'400;
 // A certificate that expires within this time is reported, so that a person has time to make
 // another. `fleetctl status` uses the same time.
 constexpr UnixSeconds soon_s = 30 * day_s;
-// The check reports a clock that is wrong by more than this: a server's clock, compared with this
-// machine's, and this machine's clock, if it is behind the time of the newest event.
+// The largest error of a clock that is not reported. The check compares a server's clock with this
+// machine's clock. It also reports this machine's clock if it is behind the time of the newest
+// event.
 constexpr UnixSeconds clock_tolerance_s = 60;
 // fleet-signer takes a snapshot of the store every hour. The check reports a cell whose last
 // snapshot is older than this.
@@ -43,8 +44,8 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// Adds a line with the commands that make room, in their order, if the store is full and takes no
-// more writes.
+// If the store is full and accepts no more writes, adds a line with the commands that make room, in
+// their order.
 void check_space(const CellFacts& facts, std::vector<CheckLine>& lines) {
   std::string full;
   for (const MemberFact& member : facts.members) {

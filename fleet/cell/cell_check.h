@@ -1,5 +1,5 @@
-// The check of a cell: decides from the answers of the store's members and from the store's records
-// which parts of the cell are well, and says how to mend the others. Pure.
+// Checks a cell: decides from the answers of the store's members and from the store's records which
+// parts of the cell work, and says how to repair the others. Pure.
 #pragma once
 
 #include <optional>
@@ -15,16 +15,16 @@ struct MemberFact {
   std::string url = {};
   std::string trouble =
       {};                // why the member does not answer, or what it complains of; may be empty
-  bool is_full = false;  // the database has reached its quota, and takes no more writes
+  bool is_full = false;  // the database is at its quota, and refuses writes
 };
 
-// A member of the store or a controller, asked once by HTTPS.
+// The facts about one server, a member of the store or a controller, from one request by HTTPS.
 struct ServerFact {
   std::string url = {};
   std::string trouble = {};  // why the server gave no answer; empty if it gave one
   std::optional<Validity> certificate = {};
   std::optional<UnixSeconds> clock = {};  // the server's time
-  UnixSeconds asked = 0;                  // this machine's time when the answer came
+  UnixSeconds asked = 0;                  // this machine's time at the answer
 };
 
 struct CellFacts {

@@ -1,4 +1,4 @@
-// The facts that a check of the cell (cell_check.h) collects from the store's records. Pure.
+// Collects facts from the store's records, for the check of a cell (cell_check.h). Pure.
 #pragma once
 
 #include <cstddef>

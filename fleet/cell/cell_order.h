@@ -1,5 +1,5 @@
-// Writes the terms of a cell, which name its machines, as a text in the cell's directory, and reads
-// that text. Decides how a later call of `fleetctl cell init` may change the terms. Pure.
+// Converts the terms of a cell, which name its machines, to the text in the cell's directory, and
+// back. Decides how a later call of `fleetctl cell init` may change the terms. Pure.
 #pragma once
 
 #include <optional>

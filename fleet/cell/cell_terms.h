@@ -1,5 +1,5 @@
-// A cell as its administrator orders it: the machines of its store, its controllers and its
-// signers, and the certificates that they need. Plain data and decisions; other code reads and
+// Describes a cell as its administrator orders it: the machines of its store, its controllers and
+// its signers, and the certificates that they need. Plain data and decisions; other code reads and
 // writes the files.
 #pragma once
 
@@ -23,8 +23,8 @@ struct CellTerms {
   std::vector<std::string> signers = {};  // the names of the machines with fleet-signer
 };
 
-// Returns why a cell cannot have these terms, or an empty text if it can. Reasons are that it has
-// no member, that a name is not an id or belongs to two machines, and that two machines have one
+// Returns why a cell cannot have these terms, or an empty text if it can. It cannot if it has no
+// member, if a name is not an id or belongs to two machines, or if two machines have the same
 // address.
 [[nodiscard]] std::string why_no_cell(const CellTerms& terms);
 
@@ -45,11 +45,11 @@ struct CertificateWanted {
 // address is valid for 127.0.0.1 and ::1, too.
 [[nodiscard]] std::vector<CertificateWanted> certificates_of(const CellTerms& terms);
 
-// Returns the FILE of the certificate by which the controller on this machine is known to the
-// store.
+// Returns the FILE (name without ending) of the certificate by which the store knows the controller
+// on this machine.
 [[nodiscard]] std::string controller_file(const std::string& machine);
 
-// Tells which files the directory has for one wanted certificate.
+// The files that the directory already has for one wanted certificate.
 struct CertificateThere {
   bool certificate = false;
   bool key = false;

@@ -14,7 +14,7 @@ constexpr int port_max = 65'535;
 constexpr std::string_view snapshots_directory = "snapshots";
 
 // The rounds in which a trial cell's programs are started and stopped. The store is started first
-// and stopped last, so that the nodes can still write to it at their end.
+// and stopped last, so that the nodes can still write to it when they end.
 constexpr int store_starts = 0, others_start = 1;
 constexpr int nodes_stop = 0, controller_stops = 1, store_stops = 2;
 

@@ -1,5 +1,5 @@
-// The parts of a trial cell of `fleetctl dev`: its directory, its programs, the versions of its
-// sample daemon, and the texts for people. Pure.
+// Describes a trial cell of `fleetctl dev`: its directory, its programs, the versions of its sample
+// daemon, and the texts for people. Pure.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ inline constexpr int dev_nodes_max = 50;  // more nodes would not all start in t
 inline constexpr std::string_view dev_component = "shop";
 inline constexpr std::string_view dev_installed = "1.0.0";
 inline constexpr std::string_view dev_good = "1.1.0";
-// A bad version: the daemon ends soon after its start.
+// A bad version: its daemon ends soon after its start.
 inline constexpr std::string_view dev_bad = "1.2.0";
 
 // The commands of a trial use a certificate in this person's name.

@@ -9,12 +9,12 @@ using upgrader::Time;
 
 constexpr Time start_limit{30'000};
 constexpr Time stop_limit{10'000};
-// If a program ends, it is started again after this time. Each further end doubles the time, up to
-// doublings_max times, as in the service files.
+// The pause before a program that has ended is started again. Each further end doubles the pause,
+// up to doublings_max times, as in the service files.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// A program that has run for this time is healthy. If it ends later, this counts as its first end,
-// so the pause before it is started again is restart_first.
+// If a program ends after it has run for at least this time, its earlier ends no longer count: the
+// pause before it is started again is restart_first.
 constexpr Time well_after{60'000};
 
 }  // namespace

@@ -56,7 +56,7 @@ struct DevAwait {  // look repeatedly whether this round is ready
   int round = 0;
   bool operator==(const DevAwait&) const = default;
 };
-struct DevAnnounce {  // all programs work: tell the person how to use the cell
+struct DevAnnounce {  // all programs work: print how to use the cell
   bool operator==(const DevAnnounce&) const = default;
 };
 struct DevTerminate {

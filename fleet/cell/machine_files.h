@@ -1,5 +1,5 @@
-// The files in the archive that each machine of a cell gets: settings, certificates, and a page
-// about what to install. Pure.
+// Makes the contents of the archive that each machine of a cell gets: settings, certificates, and a
+// page about what to install. Pure.
 #pragma once
 
 #include <functional>

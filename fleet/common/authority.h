@@ -12,11 +12,11 @@ namespace fleet {
 // Returns a new private key on the curve P-256, or an empty text if OpenSSL cannot make one.
 [[nodiscard]] std::string new_private_key();
 
-// Signs a certificate for the private key `key`, which the caller has. So no request for a
-// certificate is needed.
+// Signs a certificate for the private key `key`. Since the caller has the key, no certificate
+// request is needed.
 [[nodiscard]] Signed sign_for_key(Signing signing, const std::string& key);
 
-// The conditions that a certificate must meet for its purpose.
+// The conditions that a certificate must meet for its use, such as its name and its authority.
 struct CertificateNeed {
   std::string name = {};
   // The authority that must have signed the certificate, in PEM.
@@ -26,8 +26,8 @@ struct CertificateNeed {
   std::vector<std::string> addresses = {};  // the addresses for which the certificate must be valid
 };
 // Returns why the certificate does not meet the need at this time, or an empty text if it does.
-// Reasons are that it is not a certificate, has another name, key, authority, role or address, is
-// not valid yet, or has expired. If the key is kept elsewhere, `key` is empty, and is not compared.
+// Checks that it is a certificate, has the right name, key, authority, role and addresses, and is
+// valid now. If the key is kept elsewhere, `key` is empty, and the key is not checked.
 [[nodiscard]] std::string why_unfit(const std::string& certificate, const std::string& key,
                                     const CertificateNeed& need, UnixSeconds now);
 
@@ -35,7 +35,8 @@ struct CertificateNeed {
 [[nodiscard]] bool is_ip_address(const std::string& text);
 // Returns whether the text is an IP address or a host name, as certificates and URLs have it.
 [[nodiscard]] bool is_address(const std::string& text);
-// Returns the addresses as OpenSSL needs them for a subject's alternative names.
+// Returns the addresses in the form in which OpenSSL wants a certificate's subject alternative
+// names.
 [[nodiscard]] std::string subject_addresses(const std::vector<std::string>& addresses);
 
 }  // namespace fleet

@@ -1,6 +1,6 @@
-// Makes and reads certificates and requests, as texts in PEM. The signer decides the name in a
-// certificate, by which the store knows its owner. From a request, the signer takes only the public
-// key. Private keys stay where they were made.
+// Makes and reads certificates and requests, as texts in PEM. The store knows the owner of a
+// certificate by the name in it, so the signer decides that name, and uses only the public key of a
+// request. Private keys stay where they were made.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct Signed {
 // are behind accept it.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-// Tells whether a request was made with the key of `certificate`, and whether the authority has
+// Finds out whether a request was made with the key of `certificate`, and whether the authority has
 // signed `certificate` for this name.
 struct KeyProof {
   std::string serial = {};  // the serial number of the certificate

@@ -1,5 +1,6 @@
-// The time by which this machine judges certificates, and the file that keeps the latest known time
-// when fleet-agent is started again.
+// Keeps the time by which this machine checks whether certificates have expired
+// (certificate_time.h), and the file with the latest known time, which fleet-agent reads at its
+// next start.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ class CertificateClock {
   CertificateClock(std::string file, Certificates certificates);
 
   [[nodiscard]] CertificateTime time() const;
-  // Returns the time by which certificates are judged on a new connection.
+  // Returns the time for checking the certificates of a new connection.
   [[nodiscard]] JudgingTime judge() const;
 
   // Writes the time to the file, but at most once an hour. Called when the store has answered.

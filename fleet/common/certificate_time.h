@@ -1,7 +1,8 @@
-// The time by which a machine judges certificates: that of its clock, or the last time that was
-// written to disk, whichever is later. So if the clock is wrong and behind, an expired certificate
-// is still refused, and the machine still reaches a store that it has reached before. Pure:
-// CertificateClock reads clock and file.
+// Decides by which time a machine checks whether certificates have expired: that of its clock, or
+// the last time that was written to disk, whichever is later. So if the clock is wrong and behind,
+// an expired certificate is still refused, and the machine still reaches a store that it has
+// reached before, whose certificates were valid at the written time. Pure: CertificateClock reads
+// clock and file.
 #pragma once
 
 #include <optional>
@@ -17,12 +18,12 @@ struct CertificateTime {
 };
 
 [[nodiscard]] UnixSeconds judging_time(const CertificateTime& time);
-// Returns a text for people with the time by which certificates are judged, and whether it is that
+// Returns a text for people with the time that judging_time() returns, and whether this is the time
 // of the clock.
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
 // Returns why no connection to the store may be tried now, or an empty text if one may. If the
-// machine's own certificate only becomes valid later, the clock is certainly wrong.
+// machine's own certificate is not valid yet, the clock is certainly wrong.
 [[nodiscard]] std::string why_too_early(const CertificateTime& time, const Validity& own);
 
 // Called when the store has answered. Returns the time to write to disk now, or no value if no

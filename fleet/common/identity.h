@@ -1,5 +1,5 @@
-// Ids and facts of this process and its machine, for records; and times as texts. The ids serve to
-// find out whether two machines use one node's name.
+// Finds out ids and facts of this process and its machine, for records, and writes times as texts.
+// By the ids, fleet-agent recognises that another machine uses the same node's name.
 #pragma once
 
 #include <cstdint>

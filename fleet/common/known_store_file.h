@@ -1,5 +1,5 @@
-// The file in which a node keeps what it knows about its store: one line with the epoch and the
-// highest revision.
+// Reads and writes the file by which a node recognises its store: one line with the store's epoch
+// and the highest revision that the node has seen.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Writes one line of a program's log to standard error. Parts of the text come from others:
-// records, answers, output of hooks. So the text is escaped: it cannot begin another line or send
-// commands to a terminal.
+// Writes one line of a program's log to standard error. Parts of the text come from outside:
+// records, answers, the output of hooks. So the text is escaped: it cannot begin another line, and
+// cannot send control sequences to a terminal.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Types that own objects of OpenSSL, and functions that convert between these objects and texts in
-// PEM. For the files of this directory that work with certificates.
+// PEM. Only for the files of this directory that work with certificates.
 #pragma once
 
 #include <openssl/bio.h>

@@ -27,7 +27,7 @@ class Outside {
  public:
   using Then = std::function<void(const OutsideAnswer&)>;
 
-  // `program` is the name by which the requests say who asks.
+  // `program` is the value of the header User-Agent.
   Outside(uv_loop_t& loop, std::string program) : loop_(loop), program_(std::move(program)) {}
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;

@@ -5,7 +5,7 @@
 namespace fleet {
 namespace {
 
-// The time of the lease. When a process dies, its record disappears after this time at most.
+// The time to live of the lease. If the process dies, its record disappears within this time.
 constexpr std::chrono::seconds lease_time{10};
 constexpr std::chrono::milliseconds retry_time{1'000};
 // The time after which a denied record is tried again: a person may grant the right meanwhile.
@@ -36,8 +36,8 @@ void Presence::show(std::string value, std::vector<Put> lasting) {
 }
 
 // Writes the record without a compare. If two processes have the same key by mistake, each write
-// replaces the record of the other process. A process does not write again only because its record
-// was replaced: otherwise both would write for ever.
+// replaces the record of the other process. The other process does not then write its record again,
+// since the two would otherwise do so for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

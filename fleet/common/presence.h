@@ -25,7 +25,7 @@ class Presence {
   // Writes the record as soon as there is a lease, and again after each loss of the lease. The same
   // transactions write the records `lasting`, which stay when the process ends.
   void show(std::string value, std::vector<Put> lasting = {});
-  // Gives the lease back, and so removes the record.
+  // Ends the lease, which removes the record.
   void end();
 
  private:

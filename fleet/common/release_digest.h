@@ -1,5 +1,5 @@
-// Makes a release's digest. A desired version has the digest in it, so that nobody can put another
-// release in the place of the desired one.
+// Computes the digest of a release. The record of a desired version contains it, so that nobody can
+// replace the desired release by another one.
 #pragma once
 
 #include <string>

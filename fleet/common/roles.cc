@@ -14,8 +14,8 @@ Keys one(KeyKind kind) {
   return {key_of(kind)};
 }
 
-// Returns the rights of a node: it may read and write below its own name, and read the cell's
-// records that it needs. Ranges end in `/`, so that n1 has no rights to the keys of n10.
+// Returns the rights of a node: it may read and write the keys below node/ID/, and read the cell's
+// records that it needs. Ranges of keys end in `/`, so that n1 has no rights to the keys of n10.
 Permissions of_node(const std::string& node) {
   return {.writes = {{node_prefix(node), true}},
           .reads = {all_of(KeyKind::desired), all_of(KeyKind::release), all_of(KeyKind::plan),

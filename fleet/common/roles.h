@@ -1,5 +1,5 @@
-// Decides the rights of a user in the store, by the kind in its name, such as `node` or `operator`.
-// Pure.
+// Decides which keys a user of the store may read and write. The kind in the user's name, such as
+// `node` or `operator`, decides this. Pure.
 #pragma once
 
 #include <string>

@@ -23,8 +23,8 @@ std::string write_and_sync(const std::string& path, const std::string& text, uns
   const upgrader::OwnedFd file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!file) return error_words(path);
-  // When a disk becomes full, a write takes a part of the text without an error, and only the next
-  // write fails.
+  // A short write is no error: when a disk becomes full, a write stores a part of the text without
+  // an error, and only the next write fails.
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
     if (count < 0) return error_words(path);
@@ -38,7 +38,7 @@ std::string write_and_sync(const std::string& path, const std::string& text, uns
 std::string content_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  text << file.rdbuf();  // does not throw if it fails, such as when `path` is a directory
+  text << file.rdbuf();  // sets a flag, and does not throw, if reading fails
   return text.str();
 }
 

@@ -1,4 +1,4 @@
-// Small files that are read and replaced as a whole.
+// Reads and replaces small files as a whole.
 #pragma once
 
 #include <cstddef>

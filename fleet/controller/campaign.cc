@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether a rollout needs a driver. A rollout in the state `created` does not: some of its
-// records are still to be written.
+// Returns whether a rollout needs a driver. A rollout in the state `created` needs none yet: some
+// of its records are still missing.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
          state == RolloutState::aborting || state == RolloutState::undoing ||

@@ -1,5 +1,5 @@
-// Decides which rollouts, plans and desired versions a controller tries to drive: all those that
-// have no driver. Pure.
+// Decides which rollouts, plans and desired versions a controller tries to drive, that is to carry
+// out step by step: all those that no controller drives yet. Pure.
 #pragma once
 
 #include <map>
@@ -24,9 +24,9 @@ struct Drivable {
   bool operator==(const Drivable&) const = default;
 };
 
-// The list of all rollouts, plans and desired versions that need a driver. Each change of a record
-// updates the list, so that rollouts and plans that have ended, which stay in the store, are not
-// read again and again.
+// The list of all rollouts, plans and desired versions that need a driver. The records of ended
+// rollouts and plans stay in the store for a while. So that they are not read again and again, the
+// list is updated by each single change of a record.
 class Drivables {
  public:
   // Updates the list with one record. Ignores records that are not below `rollout/`, `plan/` or

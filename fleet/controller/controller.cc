@@ -48,7 +48,7 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
   signals_.push_back(end_at(SIGINT));
 }
 
-// Keeps the records by which people see that this controller exists and is at work.
+// Keeps the records that show people this controller, and whether it is at work.
 void Controller::show_presence() {
   const std::string name = controller_record_name(options_.name);
   if (name.empty()) {
@@ -113,8 +113,8 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// Calls look() later, from the loop. The caller may be a Driving object, and look() may destroy
-// that object.
+// Makes the event loop call look() later. The caller may be a Driving object, and look() may
+// destroy it.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -204,8 +204,8 @@ void Controller::leave_all() {
 }
 
 // Returns whether the store has removed the record of this process, and the keys of all drivers of
-// this controller. The key for writing the history does not count: Front (front.h) gives that key
-// back by itself.
+// this controller. The key for writing the history is ignored here: the class Front (front.h)
+// removes that key itself.
 bool Controller::has_left() const {
   if (life_ != nullptr && !life_->records().empty()) return false;
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),

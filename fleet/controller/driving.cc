@@ -117,7 +117,7 @@ void Driving::take_changes(const Changes& changes) {
     return tell(ReadingEnded{std::move(reading)});
   }
   for (std::size_t i = 0; i < changes.changes.size(); ++i) {
-    if (over_ || reading_) return;  // stops: a new reading has all further changes
+    if (over_ || reading_) return;  // returns early: the new reading includes all further changes
     const Change& change = changes.changes[i];
     const bool more = i + 1 < changes.changes.size();
     if (change.erased) {

@@ -1,4 +1,4 @@
-// Connects one driver with the store: takes a lease for the driver's key, carries out the driver's
+// Connects one driver with the store: gets a lease for the driver's key, carries out the driver's
 // actions, and gives their outcomes to the driver. Decides nothing.
 #pragma once
 
@@ -59,8 +59,8 @@ class Driving {
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
     // Asks the gates of a rollout. Calls the function later, with the gates' answers.
     std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
-    // Called when the driving ends. `ended` must not destroy this object, since one of its
-    // functions is the caller.
+    // Called when the driving ends. `ended` must not destroy this object, since it is called by one
+    // of its functions.
     std::function<void()> ended;
   };
 
@@ -69,7 +69,7 @@ class Driving {
   Driving& operator=(const Driving&) = delete;
   ~Driving() = default;
 
-  // Gives the driver's key back, so that another controller can take the key at once.
+  // Removes the driver's key from the store, so that another controller can take over at once.
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }

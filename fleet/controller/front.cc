@@ -17,8 +17,8 @@ namespace {
 // The time between two looks at the state of the store's members and of this process. Prometheus
 // reads the metrics about as often.
 constexpr std::chrono::milliseconds look_time{10'000};
-// The time limit for a question to one member of the store about its own state. It is short, since
-// no other member can answer in its place, and so a repetition is useless.
+// The time limit for asking one member of the store about its own state. It is short, and there is
+// no second try, since no other member can answer in its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {
@@ -90,8 +90,8 @@ std::uint16_t Front::port() const {
   return website_ == nullptr ? std::uint16_t{0} : website_->port();
 }
 
-// Starts the thread of the front. Blocks all signals in it, so that only the main thread gets them:
-// it ends the program at a signal.
+// Starts the thread of this class. All signals are blocked in it, so that only the main thread
+// receives them. The main thread ends the program at a signal.
 void Front::start() {
   sigset_t all;
   sigset_t before;

@@ -1,6 +1,6 @@
-// The part of a controller that people see: the web server, the history, notices to people, and new
-// releases. It has its own thread, loop and connection to the store, so that slow or large work
-// here never delays a driver.
+// The part of a controller that serves people: the web server, the history, notices to people, and
+// new releases. It has its own thread, event loop and connection to the store, so that slow or
+// large work here never delays a driver.
 #pragma once
 
 #include <uv.h>
@@ -64,8 +64,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the fence of the driver that writes the history, or 0 if this controller is not the one
-  // that writes it.
+  // If this controller writes the history, returns the fence of the driver that does so (the
+  // revision at which its key was created). Returns 0 if another controller does.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();

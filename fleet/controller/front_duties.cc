@@ -13,8 +13,8 @@
 namespace fleet {
 namespace {
 
-// The time from a write until the next look at the mirror, the copy of the store's records. By
-// then, the mirror most likely has the written record.
+// The time from a write until the local copy of the records is looked at again. By then, the copy
+// most likely contains the written record.
 constexpr std::chrono::milliseconds settle_time{200};
 // The time that an ending controller waits for the store to remove its keys. If the store does not
 // answer by then, the next controller has to wait until the lease has run out.
@@ -22,8 +22,8 @@ constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// Calls look() later, from the loop. The caller may be a Driving object, and look() may destroy
-// that object.
+// Makes the event loop call look() later. The caller may be a Driving object, and look() may
+// destroy it.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -69,8 +69,8 @@ void Front::begin(const std::string& id) {
                         .ended = [this] { look_soon(); }});
 }
 
-// Gives this controller's keys back at its end, so that another controller can take over the duties
-// at once.
+// Removes this controller's keys from the store when it ends, so that another controller can take
+// over the duties at once.
 void Front::leave() {
   leaving_ = true;
   for (const auto& [id, duty] : duties_) {

@@ -46,9 +46,9 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
               round);
 }
 
-// Sends one question for all rounds that wait for this gate. A round must not get an answer that is
-// older than the round itself. So rounds that begin while a question is under way wait for the next
-// question.
+// Sends one query for all rounds that wait for this gate. A round must not get the answer of a
+// query that was sent before the round began. So rounds that begin while a query is under way wait
+// for the next query.
 void Gates::ask_next(const PrometheusGate& gate) {
   Query& query = queries_[gate.name];
   query.asking = std::exchange(query.next, {});
@@ -86,7 +86,7 @@ void Gates::run(const std::string& gate, const AskGates& asked,
 void Gates::answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round) {
   const std::uint64_t number = ++number_;
   soon_[number] = timers_.after(std::chrono::milliseconds(0), [this, number, stand, round] {
-    // Keeps the timer alive, since it owns the function that runs now.
+    // Keep the timer alive until this function returns, since the timer owns this function.
     const auto kept = std::move(soon_.at(number));
     soon_.erase(number);
     answer(stand, *round);

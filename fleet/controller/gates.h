@@ -35,7 +35,7 @@ class Gates {
         outside_(loop, "fleet-controller") {}
   Gates(const Gates&) = delete;
   Gates& operator=(const Gates&) = delete;
-  // Breaks off all questions and kills the programs. Does not call their `then`.
+  // Breaks off all queries, and kills the programs. Their callbacks `then` are not called.
   ~Gates() = default;
 
   // Asks all of these gates at once. Calls `then` once, later, when each gate has answered or its
@@ -49,10 +49,10 @@ class Gates {
     Then then = {};
   };
 
-  // The rounds of questions that get the answer of Prometheus to one query. While a query for a
-  // gate is under way, further rounds wait and share the next query. So even if many rollouts ask a
-  // server that does not answer, their queries do not use up the threads of Outside, which also
-  // send everything else.
+  // The rounds that share one query to Prometheus. A round asks all gates of one rollout once.
+  // While a query for a gate is under way, further rounds wait and share the next query. So even if
+  // many rollouts ask a server that does not answer, their queries do not use up the threads of
+  // Outside, which also send everything else.
   struct Query {
     std::vector<std::shared_ptr<Round>> asking = {};
     std::vector<std::shared_ptr<Round>> next = {};
@@ -61,7 +61,7 @@ class Gates {
   void ask(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);
   void ask_next(const PrometheusGate& gate);
   void run(const std::string& gate, const AskGates& asked, const std::shared_ptr<Round>& round);
-  // Calls answer() later, from the loop.
+  // Makes the event loop call answer() later.
   void answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round);
   static void answer(const GateStand& stand, Round& round);
 

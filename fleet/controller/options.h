@@ -11,7 +11,7 @@
 namespace fleet {
 
 struct ControllerOptions {
-  std::string name;  // the controller's name in the records of its drivers
+  std::string name;  // the controller's name in its records
   StoreOptions store;
   int lease_s = 15;
   int observe_s = 30;

@@ -1,5 +1,5 @@
-// Asks a source of releases, and fetches the manifests of a release one after the other, each with
-// its signature. Decides nothing: see fleet/model/release_watcher.h.
+// Queries a source of releases, and fetches the manifests of a release one after the other, each
+// with its signature. Decides nothing: see fleet/model/release_watcher.h.
 #pragma once
 
 #include <functional>

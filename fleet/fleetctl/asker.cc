@@ -11,7 +11,7 @@ namespace fleetctl {
 namespace {
 
 constexpr std::chrono::milliseconds deadline{5'000};
-// The time limit for a question to one member of the store about itself. It is short, since no
+// The time limit for asking one member of the store about its own state. It is short, since no
 // other member can answer in its place.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
@@ -33,7 +33,7 @@ Asker::Asker(const Options& options, const OpenStore& open_store) : options_(opt
 Asker::~Asker() {
   etcd_ = nullptr;
   other_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // lets libuv free closed handles
+  uv_run(&loop_, UV_RUN_DEFAULT);  // libuv frees the closed handles here
   uv_loop_close(&loop_);
 }
 
@@ -55,8 +55,8 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// Adds what is wrong with the asker's own certificate, if no member could be reached. The error
-// message of TLS does not tell whose certificate is wrong.
+// If no member could be reached, adds to the error what is wrong with the person's own certificate.
+// The error message of TLS does not say whose certificate is wrong.
 fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
   if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;
   const std::string why = why_not_let_in(options_.store.certificates, std::time(nullptr));

@@ -1,5 +1,5 @@
-// Asks the store a question, and blocks until the answer has come or the time is over. For
-// fleetctl, which has nothing else to do meanwhile.
+// Sends requests to the store and blocks until the answer has come or the time limit is over. Used
+// by fleetctl, which has nothing else to do meanwhile.
 #pragma once
 
 #include <uv.h>
@@ -42,8 +42,8 @@ class Asker {
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // Adds to the trouble what is wrong with the asker's own certificate, if no member could be
-  // reached.
+  // If no member could be reached, adds to the error what is wrong with the person's own
+  // certificate.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;

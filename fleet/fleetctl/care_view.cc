@@ -65,8 +65,8 @@ std::size_t ending(const Found& found, UnixSeconds now) {
                     [now](const auto& one) { return ends_soon(one.second, now); }));
 }
 
-// Returns a line for each controller or person whose certificate ends soon. Only nodes get new
-// certificates by themselves.
+// Returns a line for each controller or person whose certificate ends soon. Nodes are left out,
+// since their certificates are renewed automatically.
 std::vector<std::string> unrenewed_words(const Found& found, UnixSeconds now) {
   std::vector<std::string> lines;
   for (const auto& [name, until] : found.expiries) {

@@ -1,5 +1,5 @@
-// Shows the things of a cell that a person has to look after: certificates that end soon, and nodes
-// that fill the store. Pure.
+// Shows what a person has to take care of in a cell: certificates that end soon, and nodes that
+// fill the store. Pure.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace fleetctl {
 
-// The validity of the asker's certificates; no value if the asker uses none.
+// When the certificates of the person who runs fleetctl are valid; no value if none is used.
 struct ShownCertificates {
   std::optional<fleet::Validity> own = {};
   std::optional<fleet::Validity> authority = {};

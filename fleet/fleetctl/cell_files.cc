@@ -23,8 +23,8 @@ bool exists(const std::string& path) {
 fleet::CertificateThere look_at(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
-  // The key of an authority may be kept in another place: it is needed only to sign a certificate
-  // that is missing.
+  // The key of an authority may be kept elsewhere: it is needed only if a missing certificate has
+  // to be signed.
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
   if (there.certificate && (there.key || wanted.authority.empty())) {

@@ -17,9 +17,8 @@ struct CertificatesMade {
   std::vector<std::string> refused = {};  // why nothing was made
 };
 
-// Makes those of the wanted certificates that the directory does not have, each with its key. Never
-// replaces a file. After a failure, the same call continues. The keys can be read only by their
-// owner.
+// Makes the wanted certificates that are missing in the directory, each with its key. Never
+// replaces a file. After a failure, the same call continues. Only their owner can read the keys.
 [[nodiscard]] CertificatesMade make_certificates(
     const std::string& directory, const std::vector<fleet::CertificateWanted>& wanted);
 

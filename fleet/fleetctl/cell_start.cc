@@ -1,5 +1,5 @@
 // fleetctl cell start makes users, roles and enrolments in a running store. fleetctl cell check
-// says which parts of a cell are well and which are not.
+// says which parts of a cell work and which do not.
 #include <ctime>
 
 #include "fleet/cell/cell_check.h"
@@ -47,8 +47,8 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether more than half of the members answer and have a leader, and prints how many do.
-// Prints the trouble of each other member on standard error.
+// Returns whether more than half of the store's members answer and have a leader. Prints their
+// number, and the trouble of each other member on standard error.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {
@@ -90,8 +90,8 @@ int name_controllers_once(const Options& options, Asker& asker, const fleet::Cel
   return name_controllers(options, asker, controller_urls(terms));
 }
 
-// Looks at those members and controllers whose URLs begin with `https://`. A cell without
-// certificates has none.
+// Contacts the members and controllers whose URLs begin with `https://`, and collects the facts
+// about their certificates and clocks. A cell without certificates has no such URLs.
 void look_at_servers(const Options& options, fleet::CellFacts& facts) {
   const auto& files = options.store.certificates;
   const auto look = [&files](const std::vector<std::string>& urls) {

@@ -15,8 +15,8 @@ using fleet::NodeView;
 [[nodiscard]] std::vector<std::string> node_page(const NodeView& node);
 [[nodiscard]] std::vector<std::string> version_table(const std::vector<NodeView>& nodes);
 
-// Returns the records, each as it stands in the store, as one JSON object. The names in the object
-// are the records' keys without /fleet/v1/.
+// Returns the records as one JSON object. Each record is unchanged, as the store has it. The names
+// in the object are the records' keys without /fleet/v1/.
 [[nodiscard]] std::string as_json(const fleet::Reading& reading);
 
 }  // namespace fleetctl

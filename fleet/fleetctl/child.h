@@ -1,5 +1,5 @@
-// Processes that `fleetctl dev` starts. Each runs in a session of its own. So a Ctrl-C in the
-// terminal reaches only fleetctl, which then stops the processes in order.
+// Starts and kills the processes of `fleetctl dev`. Each runs in a session of its own. So a Ctrl-C
+// in the terminal reaches only fleetctl, which then stops the processes in order.
 #pragma once
 
 #include <sys/types.h>
@@ -30,9 +30,9 @@ struct ChildStarted {
 // it ended, with the last line of its log.
 [[nodiscard]] std::string run_child(const ChildTerms& terms);
 
-// A child process that has ended, and how. reap_child() returns no value if no child has ended, and
-// sets `none_left` to true if there are no children. Orphans whose parent has died are children,
-// too.
+// A child process that has ended, and how it ended. reap_child() returns no value if no child has
+// ended, and sets `none_left` to true if there are no children. Orphans, whose own parent has died,
+// count as children, too.
 struct ChildEnded {
   pid_t pid = -1;
   upgrader::Ending ending = {};

@@ -116,8 +116,8 @@ void say_all(const std::vector<std::string>& lines) {
   }
 }
 
-// Returns the asker's name: that in the certificate, which the store knows. Without a certificate,
-// it is the name of the user on this machine.
+// Returns the name of the person who runs fleetctl: the name in the certificate or, without a
+// certificate, the name of the user on this machine.
 std::string who_asks(const Options& options) {
   const std::string& file = options.store.certificates.own;
   const auto name = file.empty() ? std::nullopt : fleet::name_in(fleet::content_of_file(file));

@@ -1,5 +1,5 @@
-// fleetctl's commands, one function for each: it asks the store, prints the answer, and returns the
-// exit status.
+// Declares fleetctl's commands, one function for each. A command reads or writes the store, prints
+// the result, and returns the exit status.
 #pragma once
 
 #include <string>
@@ -89,13 +89,13 @@ int refuse(const std::string& why);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
-// Returns the asker's name for records: the name in the certificate, or without a certificate that
-// of the user.
+// Returns the name of the person who runs fleetctl, for records: the name in the certificate or,
+// without a certificate, that of the user on this machine.
 [[nodiscard]] std::string who_asks(const Options& options);
 
 // Writes one record. `read` is the revision at which the record was read, or 0 if it was absent. If
-// the record has changed since, nothing is written. If no answer comes, reads the record again to
-// find out whether it was written. `note` names the person who has ordered the write: see
+// the record has changed since, writes nothing. If no answer comes, reads the record again to find
+// out whether the write has succeeded. `note` names the person who has ordered the write: see
 // ordering.h.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
                         fleet::Revision read, const fleet::FleetEvent& note = {});

@@ -10,8 +10,8 @@
 namespace fleetctl {
 namespace {
 
-// Blocks SIGINT, SIGTERM and SIGHUP while it exists, so that the process does not end while it
-// writes files.
+// While an object of this class exists, SIGINT, SIGTERM and SIGHUP are blocked, so that the process
+// does not end while it writes files.
 class StopsHeld {
  public:
   StopsHeld() {
@@ -39,8 +39,8 @@ int run_dev(const Options& options) {
     return exit_refused;
   }
   std::optional<StopsHeld> held(std::in_place);
-  // SIGPIPE is ignored: when the terminal is closed, it would kill this process at its next line,
-  // and leave the children behind.
+  // Ignore SIGPIPE: after the terminal was closed, it would kill this process at the next line that
+  // it prints, and leave the children behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) {
@@ -52,7 +52,7 @@ int run_dev(const Options& options) {
     complain(why);
     return exit_refused;
   }
-  // If this call fails, init becomes the parent of orphans.
+  // Orphans become children of this process. If this call fails, they become children of init.
   static_cast<void>(upgrader::become_subreaper());
   DevRun run(terms, directory.is_kept());
   held.reset();

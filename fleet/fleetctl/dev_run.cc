@@ -17,8 +17,8 @@ namespace {
 using upgrader::Time;
 
 constexpr std::uint64_t between_looks_ms = 30;
-// How long orphans, such as the daemons of a killed upgrader, get to end by themselves. After that
-// they are killed.
+// How long orphans, such as the daemons of a killed upgrader, may take to end by themselves. After
+// that they are killed.
 constexpr Time orphan_limit{3'000};
 
 // Flushes after each line: a standard output that is not a terminal would keep lines in its buffer.
@@ -45,7 +45,7 @@ DevRun::~DevRun() {
   signals_.clear();
   looks_ = nullptr;
   deadline_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // lets libuv free closed handles
+  uv_run(&loop_, UV_RUN_DEFAULT);  // libuv frees the closed handles here
   uv_loop_close(&loop_);
 }
 
@@ -71,8 +71,8 @@ void DevRun::take_signal(int signal_number) {
   take(fleet::DevStopAsked{});
 }
 
-// Passes an event to DevLife, and performs the actions. If an action causes a further event at
-// once, that event waits until all actions before it are done.
+// Passes an event to DevLife, which decides, and performs the actions that it returns. If an action
+// causes a further event at once, that event waits until all earlier actions are done.
 void DevRun::take(const fleet::DevEvent& event) {
   events_.push_back(event);
   if (std::exchange(is_stepping_, true)) return;

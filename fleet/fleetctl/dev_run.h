@@ -43,13 +43,14 @@ class DevRun {
   fleet::DevLife life_;
   uv_loop_t loop_{};
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  // Runs while this object waits for started programs to become ready, or for orphans to end.
+  // This timer runs while the object waits until started programs are ready, or until orphans have
+  // ended.
   upgrader::UvHandle<uv_timer_t> looks_;
   upgrader::UvHandle<uv_timer_t> deadline_;  // the timer for the deadline of life_
   std::deque<fleet::DevEvent> events_;
   std::map<pid_t, std::size_t> pids_;  // the running programs, by process id
   bool is_stepping_ = false;
-  int awaited_ = -1;  // the number of the round of starts that is to become ready; -1: none
+  int awaited_ = -1;  // the round of starts that must become ready; -1: none
   bool is_over_ = false;
   upgrader::Time orphans_killed_at_{0};
   int status_ = 0;

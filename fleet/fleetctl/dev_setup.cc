@@ -35,8 +35,8 @@ std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
-// Returns whether a path can stand in URLs, and in options whose values are separated by commas and
-// colons.
+// Returns whether the path has only characters that may occur in URLs, and in options whose values
+// are separated by commas and colons.
 bool is_plain(const std::string& path) {
   return std::all_of(path.begin(), path.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -68,7 +68,8 @@ Bound bind_port(int port) {
 }
 
 // Chooses the ports. Each port of the last start is used again if it is free; otherwise the kernel
-// chooses a free one. All stay bound until the last is chosen, so that no two are the same.
+// chooses a free one. All sockets stay bound until the last port is chosen, so that no port is
+// chosen twice.
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
   const fleet::DevPorts before = fleet::ports_in(content_of_file(path));
@@ -82,7 +83,8 @@ std::string choose_ports(fleet::DevTerms& terms) {
   return replace_file(path, ports_text(terms.ports), text_mode);
 }
 
-// Makes a symbolic link. An existing link stays as it is, since an upgrade may have moved it.
+// Makes a symbolic link. An existing link is left unchanged, since an upgrade may have changed its
+// target.
 std::string link_if_absent(const std::string& target, const std::string& path) {
   if (::symlink(target.c_str(), path.c_str()) == 0 || errno == EEXIST) return "";
   return words_of(path);

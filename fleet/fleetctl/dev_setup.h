@@ -12,8 +12,8 @@
 
 namespace fleetctl {
 
-// The directory of a trial cell. If the user has not named one, it gets a new name, and is removed
-// at the end with all its files.
+// The directory of a trial cell. If the user has not named a directory, a new one is made, and
+// removed at the end with all its files.
 class DevDirectory {
  public:
   DevDirectory() = default;

@@ -13,8 +13,8 @@
 namespace fleetctl {
 namespace {
 
-// How often applying a document is tried. A try fails if somebody else writes one of the records at
-// the same time.
+// How many times applying a document is tried. A try fails if somebody else writes one of the
+// records at the same time.
 constexpr int document_tries = 20;
 
 // Reads at most one byte more than a document may have, so that one that is too long can be
@@ -37,8 +37,8 @@ int written(const fleet::DocumentDecision& decision) {
   return exit_done;
 }
 
-// Tries once to apply the document, and returns the exit status. Returns no value if somebody else
-// has written one of the records at the same time: then another try is needed.
+// Tries once to apply the document, and returns the exit status. Returns no value if another try is
+// needed, since somebody else has written one of the records at the same time.
 std::optional<int> try_document(const Options& options, Asker& asker,
                                 const std::vector<fleet::Order>& orders, const std::string& trace) {
   const auto reply = read_keys(asker, document_reads(orders));

@@ -21,8 +21,8 @@ fleet::Signer signer_of(const Options& options) {
 
 }  // namespace
 
-// Enrols a node or a person. Signs first, since a failure then leaves nothing behind. Writes the
-// rights before it gives the certificate away.
+// Enrols a node or a person. Signs the certificate first, since a failure to sign then leaves no
+// record behind. Writes the rights before it hands out the certificate.
 int enrol(const Options& options, Asker& asker) {
   const fleet::Permissions permissions = fleet::permissions_of(options.role, options.node);
   const fleet::Signed made = fleet::sign({.request = fleet::content_of_file(options.request),

@@ -1,6 +1,6 @@
-// Refuses an order for an older version than the one that runs, unless the order has --downgrade.
-// Without this check, each node would refuse the older version by itself, and the refusals would
-// count as failures of the release.
+// Refuses an order for a version that is older than the running one, unless the order has
+// --downgrade. Without this check, each node would refuse the older version itself, and the
+// refusals would count as failures of the release.
 #pragma once
 
 #include <string>

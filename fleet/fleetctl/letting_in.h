@@ -23,15 +23,15 @@ struct Owner {
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 
-// Writes into the cell's settings at which URLs machines that join reach the controllers. If the
-// setting has this value already, writes nothing. Prints an error if something fails. Returns the
-// exit status.
+// Writes into the cell's setting `controllers` the URLs at which machines that join reach the
+// controllers. If the setting has this value already, writes nothing. Prints an error if something
+// fails. Returns the exit status.
 [[nodiscard]] int name_controllers(const Options& options, Asker& asker,
                                    const std::vector<std::string>& urls);
 
-// Makes the store check the certificates of its clients. At first it knows only `root`, who has all
-// rights. Prints an error if something fails; the same call then continues. Returns the exit
-// status.
+// Turns on access control in the store: from then on it grants each client only the rights of the
+// name in its certificate. Gives all rights to `root`, whom alone the store knows at first. Prints
+// an error if something fails; the same call then continues. Returns the exit status.
 [[nodiscard]] int secure_store(Asker& asker);
 
 }  // namespace fleetctl

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     return text->status;
   }
   const int status = fleetctl::perform(std::get<fleetctl::Options>(asked));
-  // The text may be needed later, such as a token, which is told only once.
+  // The output must not be lost: it may be a token, which is printed only once.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   fleetctl::complain("cannot write what is told");
   return status == fleetctl::exit_done ? fleetctl::exit_failed : status;

@@ -35,7 +35,8 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
   return status;
 }
 
-// Writes the command and a claim, so that nothing else moves the node. Both have the same lease.
+// Writes the command, and a claim on the node, so that no rollout, plan or desired version moves
+// the node meanwhile. Both records have the same lease.
 int send(const Options& options, Asker& asker, const fleet::Command& command, fleet::LeaseId id) {
   const std::string key = fleet::key_of(KeyKind::node_command, {options.node, options.component});
   const std::string claim = fleet::key_of(KeyKind::node_claim, {options.node, options.component});
@@ -111,7 +112,7 @@ int order_node(const Options& options, Asker& asker) {
     say(options.node + ": " + command.id);
     status = wait_for_answer(options, asker, command.id);
   }
-  // The order is over. Ending the lease erases the records of this order, and leaves records that
+  // The order is over. End the lease: this erases the records of this order, but not records that
   // others have written since.
   asker.end_lease(id);
   return status;

@@ -17,9 +17,8 @@ struct OneRecord {
   std::string damage = {};                      // why the record cannot be read; empty if it can
 };
 
-// Reads the record at `key` into `one`. Returns exit_done if the store has answered, even if the
-// record is absent or damaged. If the store does not answer, prints the reason, and returns another
-// exit status.
+// Reads the record at `key` into `one`. If the store does not answer, prints the reason, and
+// returns an exit status other than exit_done. An absent or damaged record is no error here.
 template <class Record>
 [[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
   const auto reply = asker.read({key});

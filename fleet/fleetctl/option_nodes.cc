@@ -25,8 +25,8 @@ void add_node_orders(CLI::App& app, Options& options) {
   command.add_option("--component", options.component, "otherwise `agent`")
       ->type_name("NAME")
       ->check(form(&fleet::is_component, "the name of a component"));
-  // The default of --component is set for this command only: other commands have the same variable,
-  // and no default for it.
+  // Sets the default of --component for this command alone: the other commands that use the same
+  // variable have no default.
   command.callback([&options] {
     options.command = Command::node_command;
     if (options.component.empty()) options.component = "agent";

@@ -58,7 +58,7 @@ void add_order(CLI::App& app, fleet::RolloutTerms& terms) {
       ->check(parsed(&fleet::parse_apart));
 }
 
-// Adds an option whose value is a decimal number, and is kept in millionths.
+// Adds an option for a decimal number, which is stored in millionths.
 void add_millionths(CLI::App& app, const std::string& name, std::int64_t& value,
                     const std::string& about) {
   const auto take = [name, &value](const std::string& text) {
@@ -88,8 +88,8 @@ void add_terms(CLI::App& app, Options& options) {
          "nodes at a time, or a percentage of them")
       ->type_name("N|P%")
       ->excludes(batches);
-  // The range must be checked here: a number that is too large for its type would become the
-  // largest one without an error.
+  // Check the range here: the parser of options would turn a number that is too large for its type
+  // into the largest one, without an error.
   const auto number = [](std::int64_t least, std::int64_t most) {
     return CLI::Range(least, most).description("");
   };

@@ -11,8 +11,8 @@
 namespace fleetctl {
 namespace {
 
-// How often an order is tried. A try fails if the driver of a busy rollout writes the rollout's
-// record at the same moment, and such a driver writes often.
+// How many times an order is tried. A try fails if a controller writes the same record at that
+// moment, and the controller of a busy rollout often writes the rollout's record.
 constexpr int tries = 20;
 
 // Returns whether a transaction whose answer was lost has been committed.
@@ -25,8 +25,8 @@ bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   return found != nullptr && found->value == put.value;
 }
 
-// Writes the parts of an order. Returns the exit status. Returns no value if somebody else has
-// written a record at the same time, so that everything has to be decided again.
+// Writes the transactions of an order one after the other. Returns the exit status, or no value if
+// somebody else has written a record at the same time, so that everything has to be decided again.
 std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::OrderTaken& taken) {
   for (std::size_t i = 0; i < taken.parts.size(); ++i) {
     fleet::Transaction& part = taken.parts[i];
@@ -44,8 +44,8 @@ std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::O
 }
 
 // Writes the rollout or plan, and then a note, from which a controller makes an event of the
-// history. If the note cannot be written, that is ignored, since the record of the rollout or plan
-// also names the person.
+// history. A failure to write the note is ignored, since the record of the rollout or plan names
+// the person, too.
 int create(Asker& asker, fleet::OrderTaken& taken) {
   if (taken.creation == nullptr) return exit_done;
   if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;
@@ -65,7 +65,7 @@ fleet::Reply<fleet::Reading> read_keys(Asker& asker, const std::vector<std::stri
     auto& found = std::get<fleet::Reading>(reply).found;
     all.found.insert(all.found.end(), found.begin(), found.end());
   }
-  put_in_order(all);  // sorts; a record that two of the keys have found is kept once
+  put_in_order(all);  // sorts, and removes duplicates
   return all;
 }
 

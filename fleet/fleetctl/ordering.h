@@ -13,7 +13,7 @@ namespace fleetctl {
 
 struct Placed {
   int status = 0;  // exit_done: written, or nothing had to change
-  // Why the order was refused, if it was. place() does not print the reason, so the caller must.
+  // The reason if the order was refused. place() does not print it, so the caller must.
   std::optional<fleet::OrderRefused> refused = std::nullopt;
   fleet::OrderTaken taken = {};  // the decision, unless the order was refused
   std::string trace = {};
@@ -22,7 +22,7 @@ struct Placed {
 // Gives the order. If options.dry_run is set, decides and writes nothing. Prints any error except
 // `refused`.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order);
-// Gives the order with this trace.
+// Gives the order under this trace, the id that connects the records and events of one order.
 [[nodiscard]] Placed place(const Options& options, Asker& asker, const fleet::Order& order,
                            const std::string& trace);
 

@@ -1,5 +1,6 @@
-// Finds out from a person's own files why the store refuses the person. If a connection fails
-// because of a certificate, the error message of TLS does not tell which certificate is wrong.
+// Checks whether the person's own certificate is the reason why the store refuses the connection.
+// If a connection fails because of a certificate, the error message of TLS does not tell which
+// certificate is wrong.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace fleetctl {
 
-// Returns what is wrong with the certificate, or an empty text if it is valid by this machine's
-// clock or none is used.
+// Returns what is wrong with the certificate, judged by this machine's clock. Returns an empty text
+// if it is valid, or if no certificate is used.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
 }  // namespace fleetctl

@@ -13,8 +13,8 @@
 namespace fleetctl {
 namespace {
 
-// Reads the plan in the file. If the command line has a target or the permission to ignore windows,
-// the plan gets them.
+// Reads the plan in the file. A target, or the permission to ignore windows, that is given on the
+// command line is added to the plan.
 int read_file(const Options& options, std::string& body) {
   const auto text = fleet::beginning_of_file(options.file, fleet::document_bytes_max + 1);
   if (!text) return refuse(options.file + ": cannot be read");

@@ -15,8 +15,8 @@ struct PlanSight {
   fleet::PlanView view = {};
 };
 
-// Reads the plan. If it does not exist, the result has revision 0. If it cannot be read, prints an
-// error, and returns the exit status.
+// Reads the plan. If it does not exist, that is no error: the result has revision 0. If it cannot
+// be read, prints an error, and returns the exit status.
 [[nodiscard]] std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name);
 // Reads the plan. If it does not exist or cannot be read, prints an error, and returns the exit
 // status.

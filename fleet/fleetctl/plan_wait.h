@@ -1,5 +1,6 @@
 // fleetctl plan run --wait: prints how far a plan is, until it has ended. Reads only the plan's own
-// record: it looks twice a second, and a plan may have thousands of members.
+// record, not those of its members: a plan may have thousands of them, and it is read twice a
+// second.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// fleetctl release publish: makes one record of a release's manifests and their signatures. The
-// record is never changed.
+// fleetctl release publish: makes one record of a release from its manifests and their signatures.
+// The record is never changed afterwards.
 #include <filesystem>
 
 #include "agent-releases/manifest.h"

@@ -30,7 +30,8 @@ std::string member_words(const fleet::MemberStatus& member) {
   return words;
 }
 
-// Adds a row for each member. Returns the number of members that answer and have a leader.
+// Adds a row to the table for each member of the store. Returns the number of members that answer
+// and have a leader.
 std::size_t show_members(const Options& options, Asker& asker,
                          std::vector<upgraderctl::Row>& rows) {
   std::size_t good = 0;

@@ -26,8 +26,9 @@ using fleet::KeyKind;
 // How often a restarted member is asked whether it has a leader again, with a pause after each
 // question.
 constexpr int rests_max = 120;
-// For how many days a revocation list is valid. etcd refuses all clients when its list has expired.
-// A new list is made only when somebody is revoked, and that may not happen for years.
+// The number of days for which a revocation list is valid. The number is large: etcd refuses all
+// clients when its list has expired, and a new list is made only when somebody is revoked, perhaps
+// years later.
 constexpr int list_days = 3'650;
 
 // Runs the program and waits for its end. Returns its exit status, or -1 if it could not be started
@@ -49,9 +50,9 @@ bool follows_leader(Asker& asker, const std::string& endpoint) {
   return member != nullptr && member->has_leader;
 }
 
-// Restarts the members one after the other, so that most members always work. etcd checks a
-// certificate only when a connection begins, so an open connection with a revoked certificate lasts
-// until its member is restarted.
+// Restarts the members of the store one after the other, so that a majority of them always works.
+// etcd checks a certificate only when a connection begins, so an open connection with a revoked
+// certificate lasts until its member is restarted.
 int restart_members(const Options& options, Asker& asker) {
   for (const std::string& endpoint : options.store.endpoints) {
     if (const int status = run(options.restart, endpoint); status != 0) {
@@ -126,8 +127,8 @@ int revoke(const Options& options, Asker& asker) {
 
 namespace {
 
-// Erases the record of a controller, so that nobody is told any more that it is silent. If it comes
-// back, it writes the record anew. Refuses if it is at work.
+// Erases the record of a controller, so that it is no longer reported as silent. If the controller
+// comes back, it writes the record anew. Refuses if the controller is at work.
 int forget_controller(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::controller, {options.node});
   const auto reply = asker.read({fleet::prefix_of(KeyKind::controller), true});

@@ -79,8 +79,8 @@ std::string in_one_line(const std::vector<std::string>& names) {
   return line;
 }
 
-// Shows the terms that may surprise: a random order with its seed, nodes without a label, a large
-// number of batches, and how long the rollout takes at least.
+// Shows the terms that may surprise a person: the seed of a random order, nodes without a label, a
+// large number of batches, and the shortest time that the rollout can take.
 void show_terms(const Plan& plan) {
   const fleet::RolloutTerms& terms = plan.draft.terms;
   if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);

@@ -57,8 +57,8 @@ void add_measures(std::vector<upgraderctl::Row>& rows, const fleet::Reading& rea
   }
 }
 
-// Returns how far the undo of a rollout is, or an empty text if there is nothing to say about an
-// undo.
+// Returns a text about the undo of a rollout: its progress, or whether the rollout can be undone or
+// will be undone automatically. Returns an empty text if none of these holds.
 std::string undo_words(const fleet::Rollout& rollout) {
   if (rollout.kept > 0) return std::to_string(rollout.kept) + " nodes cannot go back";
   if (rollout.state == fleet::RolloutState::undone) return "every node has gone back";
@@ -176,7 +176,7 @@ int show_rollout(const Options& options, Asker& asker) {
   const auto reply = asker.read({key, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  // The names of other rollouts may begin with this name. Drops their records.
+  // Drops the records of other rollouts, whose names may begin with this name.
   std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });

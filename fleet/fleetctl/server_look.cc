@@ -12,7 +12,7 @@ namespace {
 
 constexpr long connect_ms = 2'000;
 constexpr long answer_ms = 4'000;
-// The most bytes of an answer that are read. The answer itself does not matter.
+// The most bytes of an answer that are read. The content of the answer is not used.
 constexpr std::size_t answer_bytes_max = 65'536;
 
 std::size_t drop(char*, std::size_t, std::size_t size, void* dropped) {

@@ -49,7 +49,7 @@ std::string shown_json(std::string_view json) {
     if (bytes == 0) {
       text += no_character;
     } else if (character == "\r") {
-      text += ' ';  // a bare \r: inside a JSON text it would be escaped, so this one is white space
+      text += ' ';  // a bare \r is white space between JSON tokens
     } else if (is_space || upgraderctl::shown(character) == character) {
       text += character;
     } else {

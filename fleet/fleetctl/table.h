@@ -1,5 +1,6 @@
 // Tables and other text for a person's terminal. Nodes and other people wrote parts of the text, so
-// it is escaped. A cell of a table is cut, so that it cannot push others out of sight.
+// it is escaped. Long texts in cells of a table are cut, so that they do not push other cells off
+// the screen.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace fleetctl {
 // The limit for the width of a cell. Most names, such as `node/NODE/upgrade/COMPONENT`, are
 // shorter.
 inline constexpr std::size_t cell_columns_max = 128;
-// The limit for the width of a row's last cell. No cell follows, so the limit is the length of the
+// The limit for the width of a row's last cell. No cell follows it, so it may be as wide as the
 // longest text in a record.
 inline constexpr std::size_t last_cell_columns_max = 1'100;
 

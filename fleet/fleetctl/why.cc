@@ -1,4 +1,4 @@
-// fleetctl why: tells why nodes of a rollout failed.
+// fleetctl why: shows why nodes of a rollout failed.
 #include "fleet/fleetctl/why_view.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Shows why nodes of a rollout failed: a paragraph for each group of failures that are alike.
+// Shows why nodes of a rollout failed: one paragraph for all nodes that failed in the same way.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace fleetctl {
 
-// Returns what is known of the evidence, without the lines that the version wrote: `exit status 3,
-// lived 4.2 s, memory 12 MiB, processor 31 ms`.
+// Returns the evidence as one line, without the output of the failed version: `exit status 3, lived
+// 4.2 s, memory 12 MiB, processor 31 ms`.
 [[nodiscard]] std::string measured_words(const fleet::Capsule& capsule);
 
 // Returns the groups as lines for people.

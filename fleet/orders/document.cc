@@ -16,7 +16,8 @@ using agent_protocol::Result;
 // The kinds of records of which a document may have several, each under a name.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// The members of a record about who wrote it and when, which are not part of the order.
+// The members of a record that say who wrote it and when. They are not a part of the order, so they
+// are not compared.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 JsonTree object() {
@@ -56,7 +57,7 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
   return lines;
 }
 
-// ---- rollouts and plans, which are begun only once
+// ---- rollouts and plans: not begun again if they exist
 
 struct There {
   bool is_there = false;
@@ -90,7 +91,8 @@ There plan_there(const Order& order, const KeyValue& found) {
 }
 
 // Returns whether a record of the history shows that this rollout or plan has ended. Called if the
-// store has no record of the rollout or plan itself, since such records are erased in time.
+// record of the rollout or plan itself is absent, since that record is erased some time after the
+// end.
 There in_history(const Order& order, const Reading& reading) {
   for (const KeyValue& found : reading.found) {
     if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;
@@ -119,7 +121,7 @@ void merge(Transaction& all, const Transaction& more) {
   all.erases.insert(all.erases.end(), more.erases.begin(), more.erases.end());
 }
 
-// Adds a put. If the key has one already, the last value counts.
+// Adds a put. If there is a put of this key already, the new value replaces the old one.
 void put(Transaction& all, const Put& one) {
   const auto same = std::find_if(all.puts.begin(), all.puts.end(),
                                  [&one](const Put& other) { return other.key == one.key; });
@@ -140,8 +142,9 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // Each part compares the plan's or rollout's record as the part before it has written it. In a
-    // single transaction that record is not yet written, so the compare is dropped.
+    // Each part compares the record of the rollout or plan with the version that the part before
+    // has written. In a single transaction, no part before has written the record, so this compare
+    // is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;

@@ -7,8 +7,8 @@
 //      "plan": {"move": {"version": "3", "steps": […], "target": "web*"}}}
 //
 // The named records are replaced completely, all in one transaction; other records stay. A rollout
-// or a plan is not begun again if one with the same terms exists, or has ended and its records are
-// gone. Pure.
+// or a plan is not begun again if one of this name with the same terms exists, or if one of this
+// name has ended and its records were erased. Pure.
 #pragma once
 
 #include <string>
@@ -32,15 +32,15 @@ inline constexpr std::size_t document_bytes_max = 262'144;
 
 struct DocumentChange {
   std::string subject = {};
-  // The differences, one line for each changed member, such as `start: "01:00" -> "02:00"`. Or one
-  // line, that the record is new, or that the rollout or plan begins.
+  // The differences, one line for each changed member, such as `start: "01:00" -> "02:00"`. If the
+  // record is new, or if the order begins a rollout or plan, there is one line that says so.
   std::vector<std::string> lines = {};
 };
 
 struct DocumentDecision {
   std::vector<DocumentChange> changes = {};  // empty if nothing has to change
   Transaction transaction = {};              // writes all changes
-  FleetEvent event = {};                     // the event that tells of the document
+  FleetEvent event = {};                     // the event for the history
 };
 
 // Decides about a document. If one of its orders is refused, returns a Refusal, which begins with

@@ -38,7 +38,7 @@ struct Order {
 // The person who orders, and when.
 struct Orderer {
   std::string who = {};
-  bool is_proved = false;  // the person's certificate shows that `who` is true
+  bool is_proved = false;  // `who` was read from the person's certificate
   std::string time = {};   // the present time, as a text for records
   std::string trace = {};  // the trace of this order
   ZoneBook zones = {};     // finds time zones; if empty, their names are not checked
@@ -60,9 +60,9 @@ struct OrderTaken {
   // the store refuses one, the caller reads and decides everything again. There are none if nothing
   // has to change, or if `creation` writes everything.
   std::vector<Transaction> parts = {};
-  // If not null, the caller lets this object write a rollout or a plan, when `parts` are written.
-  // The writing takes several transactions, each decided from the records in the store at that
-  // time.
+  // If not null, this object writes a rollout or a plan, and the caller runs it after `parts` are
+  // written. The writing takes several transactions, each decided from the records that the store
+  // has at that time.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};
   std::string shown = {};  // JSON: the nodes of a rollout or plan that begins

@@ -58,7 +58,8 @@ Result<RolloutTerms> terms_in(const Order& order) {
   if (is_said("order") && read.order == NodeOrder::unknown) {
     return Refusal{"terms: order is random or name"};
   }
-  // In terms, this number stands for `not said`. A person who writes it has made a mistake.
+  // In terms, this number marks a value as not given. If a person has written this number, it is a
+  // mistake.
   if ((is_said("batch") && read.batch == unsaid) ||
       (is_said("max_failed") && read.max_failed == unsaid)) {
     return Refusal{"terms: batch and max_failed are at least 1"};

@@ -93,8 +93,8 @@ Result<RecordSet> stop(const Asked& asked) {
                    "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-// Returns the nodes that the desired version concerns. For the desired version of one node, this is
-// that node. For the cell's, these are all nodes that a person has not pinned to a version.
+// Returns the nodes that follow the desired version. For the desired version of one node, this is
+// that node. For that of the cell, these are all nodes that a person has not pinned to a version.
 std::vector<NodeView> meant_by(const Asked& asked) {
   auto nodes = nodes_in(asked.reading);
   if (asked.key.kind == KeyKind::node_desired) return nodes;
@@ -130,7 +130,8 @@ Result<RecordSet> desired(const Asked& asked) {
                      .revision = found.value().revision}}};
 }
 
-// Returns whether each manifest in the order has the right architecture, or none.
+// Returns whether each manifest in the order is for the architecture that the order names beside
+// it, if any.
 bool names_machines_of(const Release& given, const Release& made) {
   return std::all_of(
       given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {

@@ -19,7 +19,7 @@ namespace fleet {
 struct RecordSet {
   std::string record = {};
   std::string words = {};  // the order as a text, for the event
-  // Each of these holds as long as the records on which the decision rests are unchanged.
+  // Conditions that hold if the records on which the decision rests are unchanged.
   std::vector<Compare> compares = {};
 };
 
@@ -40,8 +40,8 @@ struct PublishedRelease {
 [[nodiscard]] agent_protocol::Result<PublishedRelease> published_release(
     const Reading& reading, const std::string& component, const std::string& version);
 
-// Returns the refusal to let `nodes` go to `version`, if some of them run a newer one. Returns no
-// value if none does.
+// Returns a refusal if some of `nodes` run a newer version than `version`, or no value if none
+// does.
 [[nodiscard]] std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                                            const std::string& component,
                                                            const std::string& version);

@@ -17,11 +17,11 @@
 namespace fleet {
 namespace {
 
-// The pause after a write with an unknown outcome, and after a failed question.
+// The pause after a write whose outcome is unknown, and after a read that has failed.
 constexpr std::chrono::milliseconds pause_time{500};
 // The time between two searches for requests and tokens that are too old.
 constexpr std::chrono::minutes sweep_time{1};
-// The time that this process waits at its end for the store to remove its record.
+// How long this process waits, when it ends, until the store has removed its record.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {
@@ -93,7 +93,8 @@ void FleetSigner::show() {
   presence_.show(write_record(state));
 }
 
-// Removes the record of this process, so that nobody has to wait for the end of its lease.
+// Removes the record of this process at once. Otherwise the process would seem to be at work until
+// its lease ends.
 void FleetSigner::leave() {
   if (std::exchange(leaving_, true)) return;
   presence_.end();
@@ -154,8 +155,8 @@ bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
          is_signed_by(pem, authority().certificate);
 }
 
-// Makes user and role in the store. If this process ends here, the request is still in the store
-// with its certificate, and the next process goes on.
+// Makes the machine's user and role in the store. If this process is killed here, the request is
+// still in the store with its certificate, and the next process goes on.
 void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision recorded) {
   admin_.grant(permissions_of(std::string(node_kind), one.request.node),
                [this, one, pem, recorded](const std::optional<Trouble>& trouble) {

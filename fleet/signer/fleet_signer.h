@@ -49,7 +49,7 @@ class FleetSigner {
   void renew(const PendingRenewal& pending);
   void sweep();
   // Writes a transaction. If it is committed, logs `news`, and looks for the next request as soon
-  // as the mirror has the write.
+  // as the local copy of the records contains the write.
   void write(const Transaction& transaction, const std::string& news);
   void go_on_at(Revision revision);
   void go_on_later();
@@ -64,7 +64,8 @@ class FleetSigner {
   RenewalRequests renewals_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
-  // The revision of this process's last write. Nothing is decided until the mirror has reached it.
+  // The revision of this process's last write. No further decision is made until the local copy of
+  // the records has reached this revision.
   Revision awaited_ = 0;
   std::string since_;
   std::string own_key_;  // the key of the record of this process

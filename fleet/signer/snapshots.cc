@@ -80,7 +80,7 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  const auto ended = std::move(under_way_);  // keeps the object that calls end() until it returns
+  const auto ended = std::move(under_way_);  // keeps the caller of end() alive
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
   file_ = upgrader::OwnedFd();
@@ -116,7 +116,7 @@ std::string Snapshots::put_in_place() {
   const bool is_there =
       ::fsync(file_.get()) == 0 && std::rename(path(fresh_name).c_str(), place.c_str()) == 0;
   if (!is_there) return place + ": " + std::strerror(errno);
-  // Without this fsync, a loss of power may undo the renaming.
+  // Sync the directory: without that, a loss of power may undo the renaming.
   const upgrader::OwnedFd directory(
       ::open(settings_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::fsync(directory.get()) != 0) return place + ": " + std::strerror(errno);
