@@ -86,8 +86,9 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// If the store was restored, forgets which revisions this process has written. The restored store
-// counts on from an older revision, so the same numbers stand for other writes there.
+// Forgets which revisions this process has written, if the store was restored from a snapshot. The
+// restored store counts on from an older revision, so the same numbers stand for other writes
+// there.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);

@@ -44,8 +44,8 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// If the store is full and accepts no more writes, adds a line with the commands that make room, in
-// their order.
+// Adds a line with the commands that make room, in their order, if the store is full and accepts no
+// more writes.
 void check_space(const CellFacts& facts, std::vector<CheckLine>& lines) {
   std::string full;
   for (const MemberFact& member : facts.members) {

@@ -64,8 +64,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // If this controller writes the history, returns the fence of the driver that does so (the
-  // revision at which its key was created). Returns 0 if another controller does.
+  // Returns the fence of the driver that writes the history (the revision at which its key was
+  // created) if this controller is that driver, and 0 otherwise.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();

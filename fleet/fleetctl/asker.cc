@@ -55,7 +55,7 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// If no member could be reached, adds to the error what is wrong with the person's own certificate.
+// Adds to the error what is wrong with the person's own certificate, if no member could be reached.
 // The error message of TLS does not say whose certificate is wrong.
 fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
   if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;

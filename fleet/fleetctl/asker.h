@@ -42,8 +42,8 @@ class Asker {
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // If no member could be reached, adds to the error what is wrong with the person's own
-  // certificate.
+  // Adds to the error what is wrong with the person's own certificate, if no member could be
+  // reached.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;

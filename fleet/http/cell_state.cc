@@ -54,8 +54,8 @@ void CellState::take(const KeyValue& record, UnixSeconds now) {
   take_cell(*key, record);
 }
 
-// Notes when this controller first saw that a new version soaks (is on trial) on a node, and
-// forgets that when the soak is over.
+// Notes when this controller first saw a new version soak on a node, and forgets that when the soak
+// is over.
 void CellState::take_soak(const ParsedKey& key, UnixSeconds now) {
   const std::string& node = key.names[0];
   const std::string& component = key.names[1];

@@ -44,9 +44,9 @@ class CellState {
     [[nodiscard]] std::int64_t node_count() const;  // the number of nodes in all batches
   };
 
-  // The soak of a new version on one node: the time for which it must work before it may be kept.
-  // Nodes do not report when a soak begins, so `since` is the time at which this controller first
-  // saw it.
+  // The soak of a new version on one node: the time for which the node watches the version before
+  // it is kept. Nodes do not report when a soak begins, so `since` is the time at which this
+  // controller first saw it.
   struct Soak {
     std::string attempt = {};  // the id of the upgrade
     UnixSeconds since = 0;

@@ -95,7 +95,7 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  // What the plan waits for; the caller passes it in with the next PlanFacts.
+  // The reason why the plan waits. The caller passes it in with the next PlanFacts.
   std::string waits_for = {};
   Ms since = 0;
 };
