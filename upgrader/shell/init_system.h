@@ -7,8 +7,8 @@
 //   WATCHDOG=1                    all is well
 // With --notify-fd, init is also told by one newline on a descriptor that an agent is active. If
 // the socket has vanished, the messages are lost, without other effects. If the socket is full,
-// READY=1 and STOPPING=1 are tried again; other messages wait for the next one. Init gets at most
-// ten messages a second.
+// READY=1, RELOADING=1 and STOPPING=1 are tried again. Any other message is not, since the next
+// message has its contents, too. Init gets at most ten messages a second.
 #pragma once
 
 #include <sys/socket.h>

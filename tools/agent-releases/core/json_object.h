@@ -35,7 +35,7 @@ class JsonReader {
   // Returns the truth value, or `otherwise` if the member is absent or not valid.
   [[nodiscard]] bool truth(std::string_view name, bool otherwise);
 
-  // Return a member that must exist: if it is absent or not valid, the whole object is refused.
+  // Returns a member that must exist: if it is absent or not valid, the whole object is refused.
   [[nodiscard]] std::string required_text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::int64_t required_number(std::string_view name);
 
