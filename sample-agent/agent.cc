@@ -15,15 +15,16 @@
 namespace sample_agent {
 namespace {
 
-// The time from a change of the input to the copying. Lines often come in bursts, so with this
-// pause one read copies many of them.
+// How long to wait after a change of the input before its lines are copied. Lines often come in
+// bursts, so after this pause one read copies many of them.
 constexpr std::uint64_t work_delay_ms = 1;
 
-// The time between two saves. After a crash, the next agent compares at most the records of this
+// The time between two saves. After a crash, the next agent compares the records of at most this
 // time with the input. A sync after each line would be too slow.
 constexpr std::uint64_t save_delay_ms = 200;
 
-// The time between two looks at the input, in case the system reports no changes of it.
+// The interval at which the agent looks for new lines by itself, in case the system reports no
+// changes of the input.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
@@ -141,8 +142,8 @@ void SampleAgent::on(const Agent::Activate& activate) {
   start_work();
 }
 
-// Starts the heartbeats. A timer of the loop that also does the work sends them, so that an agent
-// that hangs sends none.
+// Starts to send heartbeats. They are sent by a timer of the loop that also does the work, so that
+// an agent that hangs sends none.
 void SampleAgent::start_heartbeats() {
   if (!watchdog_) return;
   const std::int64_t interval_ms = watchdog_->count() / heartbeats_a_watchdog;
@@ -217,8 +218,8 @@ void SampleAgent::on(const Agent::Committed& committed) {
   if (copier_) settle();
 }
 
-// Called when the previous version can no longer get the work back: at the commit, or, without a
-// trial, at the activation.
+// Called when the previous version cannot get the work back any more: at the commit, or, if there
+// is no trial, at the activation.
 void SampleAgent::settle() {
   copier_->use_newest_format();
   save();
@@ -259,7 +260,7 @@ void SampleAgent::on(const Agent::Stop& stop) {
 // only.
 void SampleAgent::finish_stop() {
   save();
-  take_events();  // candidate_lost may have come while this agent saved, and has then cleared stop_
+  take_events();  // a candidate_lost that came during the save clears stop_
   if (!stop_) return;
   if (copier_) {
     events_.note("stopped next=" + std::to_string(copier_->next()));
@@ -269,7 +270,7 @@ void SampleAgent::finish_stop() {
   uv_stop(&loop_);
 }
 
-// The candidate was lost, so this agent takes the work back. It has given nothing up before it says
+// Takes the work back, because the candidate was lost. This agent gives nothing up before it says
 // `stopped`, so it simply continues.
 void SampleAgent::on(const Agent::CandidateLost& candidate) {
   if (!stop_ || stop_->reason != Agent::StopReason::upgrade) return;

@@ -1,5 +1,5 @@
-// The sample agent: talks to the upgrader, and makes the copier work while this agent is active.
-// The protocol's library reports events, and this class calls the other classes for them.
+// The sample agent: talks to the upgrader, and lets the copier work while this agent is active. The
+// protocol's library reports events, and this class passes them to the other classes.
 #pragma once
 
 #include <agent-releases/follower.h>
@@ -22,7 +22,8 @@ class SampleAgent {
  public:
   using Agent = agent_protocol::Agent;
 
-  // `arguments` are those of the command line, from which `configuration` was made.
+  // `arguments` are those of the command line, from which `configuration` was made. An upgrade
+  // starts the new version with the same arguments.
   SampleAgent(uv_loop_t& loop, const Configuration& configuration,
               std::vector<std::string> arguments, Agent agent);
 
@@ -62,13 +63,13 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  // The longest time between two heartbeats, if the upgrader wants any.
+  // The longest time between two heartbeats that init allows, if it wants heartbeats.
   std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // copies lines; set while this agent is active
   bool on_trial_ = false;
-  bool vouched_ = false;                // this agent has said `healthy`
-  std::optional<Agent::Stop> stop_;     // the requested stop; absent again after a cancel
+  bool vouched_ = false;             // this agent has said `healthy`
+  std::optional<Agent::Stop> stop_;  // the stop that the upgrader has requested and not withdrawn
   std::optional<std::string> waiting_;  // the id of an upgrade that waits at the gate
   std::optional<agent_releases::Follower> follower_;
 
@@ -77,7 +78,7 @@ class SampleAgent {
   Timer tick_;
   Timer heartbeat_timer_;
   Timer stop_timer_;
-  Timer rotate_timer_;  // runs until the agent may leave a rotated file
+  Timer rotate_timer_;  // when it ends, the agent may leave a rotated file
   std::optional<DirectoryWatch> input_watch_;
   std::optional<Readable> conversation_;
   std::optional<Readable> releases_;

@@ -17,8 +17,8 @@ struct Configuration {
   std::string input;
   std::string output;
   std::string state_directory;
-  std::string releases;  // the directory to follow; if empty, no upgrade is requested
-  std::string events;    // the path of the event log; empty: none
+  std::string releases;  // the directory of releases to watch; if empty, no upgrade is requested
+  std::string events;    // the path of the event log; if empty, no log is written
   std::uint64_t rotate_wait_ms = 5'000;
   bool confirms_gate = false;    // an upgrade waits until the operator makes the file `confirm`
   bool commits_healthy = false;  // an upgrade is committed when the new version says healthy

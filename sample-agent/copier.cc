@@ -15,7 +15,7 @@
 namespace sample_agent {
 namespace {
 
-// The longest record: the longest line, and room for the number, version and time before it.
+// The longest record: the longest line, and the number, version and time before it.
 constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 
 }  // namespace
@@ -42,7 +42,7 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
   if (!size) return Refusal{size.reason()};
 
   // Syncs the directory before the position file is read. A killed agent may have renamed that file
-  // without syncing the directory, and a power cut must not bring the older position back.
+  // without syncing the directory. A power cut must not bring the older position back.
   if (Outcome synced = sync_directory(settings_.state_directory); !synced) return synced;
   const auto text = position_file_.read();
   if (!text) return Refusal{text.reason()};
@@ -100,7 +100,7 @@ Outcome Copier::recover(std::uint64_t now_us) {
 }
 
 // Compares the records after the position with the lines of the input, if the input was found
-// (`following`). Returns the offset at which the correct records end.
+// (`following`). Returns the offset in the output at which the correct records end.
 Result<std::uint64_t> Copier::match_records(bool following, std::uint64_t now_us) {
   Result<File> file = File::open(settings_.output, O_RDONLY);
   if (!file) return Refusal{file.reason()};
@@ -158,7 +158,7 @@ Outcome Copier::save() {
   follower_.note_place(position);
   files_begun_ = follower_.files_begun();
   const std::string text = encode_position(position, format_);
-  // The position file has this text already, and durably, so nothing has to be written.
+  // The position file already has this text, and it is durable, so nothing has to be written.
   if (text == durable_text_) return std::monostate{};
 
   if (Outcome synced = output_.sync(); !synced) return synced;

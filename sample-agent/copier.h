@@ -1,5 +1,5 @@
 // The agent's work: each line of the input becomes exactly one record of the output, however and
-// whenever the agent ends. The head of copier.cc explains why that holds.
+// whenever the agent ends. The head of copier.cc explains how that is achieved.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace sample_agent {
 
 inline constexpr std::string_view position_file_name = "position";
 
-// How many bytes one turn of the loop copies, in about one write. Between two turns the agent reads
-// the upgrader's messages.
+// How many bytes of the input one turn of the loop copies, in about one write. Between two turns
+// the agent reads the upgrader's messages.
 inline constexpr std::size_t turn_bytes = 65'536;
 
 struct CopierSettings {
@@ -28,13 +28,13 @@ struct CopierSettings {
   std::string output;
   std::string state_directory;
   std::string version;           // the agent's version, which is written into each record
-  unsigned position_format = 1;  // the newest format that this version knows
+  unsigned position_format = 1;  // the newest format of the position that this version knows
   std::uint64_t rotate_wait_us = 0;
 };
 
 class Copier {
  public:
-  // Takes over the work. If the agent before confirmed its stop, `state` is the position that it
+  // Begins to work. If the last active agent confirmed its stop, `state` is the position that it
   // sent, which is used if it agrees with the output. Otherwise the position file is used, and the
   // output after that position is checked.
   [[nodiscard]] static Result<Copier> take_over(const CopierSettings& settings,
@@ -45,17 +45,17 @@ class Copier {
   // if there may be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // Returns how long after the last copy() the agent may leave a rotated file for the next one;
-  // nothing if it does not follow a rotated file.
+  // Returns how long after the last copy() the agent may leave a rotated file for the next one.
+  // Returns nothing if the file that it follows has not been rotated.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
-  // Makes the records that have been written durable, and then their position.
+  // Makes the records that have been written durable, and then the position file.
   [[nodiscard]] Outcome save();
 
   [[nodiscard]] bool has_unsaved() const { return next_ != saved_.next; }
 
-  // Makes later positions use the newest format. Before that, the position keeps the format that it
-  // had, so that the previous version can take the work back.
+  // Writes later positions in the newest format. Before this call, positions keep the format of the
+  // position file, so that the previous version can take the work back.
   void use_newest_format() { format_ = settings_.position_format; }
 
   // Returns the position of the last save, as a state for the next agent.
@@ -63,7 +63,7 @@ class Copier {
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
 
-  // Returns reports for people, each of them only once.
+  // Returns new reports for people. No report is returned twice.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:

@@ -1,5 +1,5 @@
-// The agent's own record of what it did, a line for each event: "MICROSECONDS PID VERSION EVENT
-// ...". It shows whether two agents were ever active at once, without trust in the upgrader.
+// The agent's own record of its events, one line each: "MICROSECONDS PID VERSION EVENT ...". Tests
+// see in it whether two agents were ever active at once, without relying on the upgrader.
 #pragma once
 
 #include <optional>

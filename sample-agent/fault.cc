@@ -22,7 +22,8 @@ namespace {
 }
 
 [[noreturn]] void hang() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // the upgrader's death kills this hanging agent, too
+  // this agent hangs: let the kernel kill it when the upgrader dies
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   while (true)
     pause();
 }

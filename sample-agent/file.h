@@ -40,8 +40,8 @@ class File {
   // Opens a file close-on-exec; `flags` are those of open(2). A new file gets mode 0644.
   [[nodiscard]] static Result<File> open(const std::string& path, int flags);
 
-  // Opens a file like open(). If the file does not exist, that is no failure, and no file is
-  // returned.
+  // Opens a file like open(). If the file does not exist, returns no file, and that is not a
+  // failure.
   [[nodiscard]] static Result<std::optional<File>> open_if_there(const std::string& path,
                                                                  int flags);
 

@@ -9,8 +9,8 @@
 namespace sample_agent {
 namespace {
 
-// How long a rotated file is still watched after the agent has gone on to the next file: a writer
-// may still add lines to the old one.
+// How long a rotated file is watched after the agent has gone on to the next file: a writer may
+// still add lines to the rotated one.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -22,8 +22,8 @@ std::string beside(const std::string& path, const std::string& name) {
 Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
-// Finds the file that the position names. Compares the inode only, since the device may have
-// another number after a reboot.
+// Finds the file that the position names. Compares only the inode, since the number of the device
+// may change at a reboot.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;
@@ -145,10 +145,10 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   return std::monostate{};
 }
 
-// Returns true if nobody has written to the file for long enough. The file's own time shows this
-// even to an agent that has just started. If that time lies in the future (another machine has
-// written it, or this machine's clock was put back), this agent counts from when it first saw the
-// file unchanged.
+// Returns true if nobody has written to the file for long enough. Uses the file's time of last
+// write, which even an agent that has just started can read. If that time lies in the future
+// (another machine has written the file, or this machine's clock was put back), counts from when
+// this agent first saw the file unchanged.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};
@@ -161,7 +161,7 @@ Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   return false;
 }
 
-// Returns the file that follows the present one; nothing if the present one is the newest.
+// Returns the file that comes after the followed one, or nothing if the followed one is the newest.
 Result<std::optional<File>> Follower::successor() {
   const std::optional<RotatedFile> next = find_successor();
   if (!next) return std::optional<File>{};

@@ -32,8 +32,8 @@ class Follower {
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
-  // Returns how long after the last peek() the agent may leave the present file, since nobody will
-  // have written to it for long enough; nothing if peek() does not wait for that.
+  // Returns how long after the last peek() the agent may leave the present file, if nobody writes
+  // to it until then. Returns nothing if peek() does not wait for that.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
   // Returns how many times a file was begun, or was begun again because it had been cut.
@@ -42,7 +42,7 @@ class Follower {
   // Returns the file that is followed; nothing before the first file was opened.
   [[nodiscard]] std::optional<FileId> file() const;
 
-  // Writes the place of the next line into the position: input, offset and mark.
+  // Writes into the position where the next line is: input, offset and mark.
   void note_place(Position& position) const;
 
   // Returns reports for people about lines that may be missing, each only once.

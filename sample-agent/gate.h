@@ -1,4 +1,5 @@
-// The operator's part in an upgrade: an operator who makes the file `confirm` opens the gate, once.
+// Lets an operator open the gate of an upgrade: the operator makes the file `confirm`, and each
+// file opens the gate once.
 #pragma once
 
 #include <unistd.h>
@@ -12,7 +13,7 @@ class Gate {
  public:
   explicit Gate(const std::string& directory) : path_(directory + "/confirm") {}
 
-  // Returns true if the gate has been opened, and closes it again.
+  // Returns true if the operator has made the file, and removes the file.
   [[nodiscard]] bool take_opening() const { return unlink(path_.c_str()) == 0; }
 
   // Removes the file if somebody made it for an earlier upgrade.

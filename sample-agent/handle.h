@@ -34,7 +34,7 @@ class Timer {
 };
 
 // Calls a function when the file `name` in a directory changes, or any file if `name` is empty. If
-// the system cannot watch files, never calls it, so a slow timer is needed as well.
+// the system cannot watch files, never calls the function, so a slow timer is needed as well.
 class DirectoryWatch {
  public:
   DirectoryWatch(uv_loop_t& loop, const std::string& directory, std::string name,

@@ -12,8 +12,8 @@
 
 namespace sample_agent {
 
-// The longest line. A longer line is returned in pieces of this size, each like a line, so that
-// memory stays bounded and no byte is lost.
+// The longest line. A longer line is returned in pieces of this size, as if each piece were a line,
+// so that memory stays bounded and no byte is lost.
 inline constexpr std::size_t line_bytes_max = 1'048'576;
 
 class Lines {
@@ -25,11 +25,12 @@ class Lines {
   [[nodiscard]] Result<std::optional<std::string_view>> peek();
 
   // Returns true if the file was cut or overwritten since it was read. Every read compares the
-  // bytes before the new ones; once they differ, nothing more is read.
+  // bytes before the new ones with those that were read before; after a difference nothing more is
+  // read.
   [[nodiscard]] bool was_cut() const { return was_cut_; }
 
-  // Returns the bytes after the last newline. Only for a file that nobody writes to any more, or
-  // that was cut, and only after peek() has found nothing.
+  // Returns the bytes after the last newline. Must be called only for a file that nobody writes to
+  // any more, or that was cut, and only after peek() has returned nothing.
   [[nodiscard]] std::optional<std::string_view> peek_rest();
 
   // Goes to the line after the one that peek() has returned.
@@ -38,13 +39,13 @@ class Lines {
   // Goes back to the beginning of the file, with its present content.
   void start_again();
 
-  // Returns the offset of the first byte that take() has not passed.
+  // Returns the offset in the file of the first byte that take() has not passed.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] File&& release_file() && { return std::move(file_); }
 
   // Returns a fingerprint of the bytes just before the offset. If reading began in the middle of
-  // the file, the bytes before that place have not been read: read_back() must be called first.
+  // the file, read_back() must be called first, since those bytes have not been read.
   [[nodiscard]] std::uint64_t mark() const;
   [[nodiscard]] Outcome read_back();
 
@@ -56,10 +57,11 @@ class Lines {
   std::uint64_t offset_;
   std::size_t bytes_max_;
   std::string buffer_;  // the last bytes that were read from the file
-  // The first byte not taken yet; the bytes before it are kept, to be compared.
+  // The place in buffer_ of the first byte that was not taken. Bytes before it are kept for
+  // comparison.
   std::size_t begin_ = 0;
-  std::size_t shown_ = 0;   // the bytes that peek() returned last; take() skips them
-  std::size_t looked_ = 0;  // the bytes after begin_ that are known to have no newline
+  std::size_t shown_ = 0;   // the number of bytes that peek() returned last; take() skips them
+  std::size_t looked_ = 0;  // the number of bytes after begin_ that are known to have no newline
   bool was_cut_ = false;
 };
 

@@ -22,7 +22,8 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// Reports faulty arguments to people and to the upgrader, which would otherwise only see the exit.
+// Reports faulty arguments to people, and to the upgrader, which would otherwise learn only that
+// the agent has exited.
 int refuse_arguments(const std::string& reason) {
   std::fprintf(stderr, "sample-agent: %s; see --help\n", reason.c_str());
   if (auto agent = agent_protocol::Agent::open(variant.version.text())) {
@@ -55,7 +56,7 @@ int run(const Configuration& configuration, const std::vector<std::string>& argu
     SampleAgent sample_agent(loop, configuration, arguments, std::move(*agent));
     status = sample_agent.run();
   }
-  uv_run(&loop, UV_RUN_DEFAULT);  // frees the memory of the closed handles
+  uv_run(&loop, UV_RUN_DEFAULT);  // runs the close callbacks, which free the handles
   uv_loop_close(&loop);
   return status;
 }

@@ -8,7 +8,7 @@ namespace sample_agent {
 Result<Output> Output::open(const std::string& path) {
   Result<File> file = File::open(path, O_WRONLY | O_APPEND | O_CREAT);
   if (!file) return Refusal{file.reason()};
-  // The directory is synced even if the file existed: the agent that made the file may have been
+  // The directory is synced even if the file exists: another agent may have made the file and been
   // killed before it synced the directory.
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   if (Outcome synced = sync_directory(directory.empty() ? "." : directory); !synced) {

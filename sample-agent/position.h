@@ -18,17 +18,18 @@
 
 namespace sample_agent {
 
-// The newest format that this source knows. Older versions know only older formats.
+// The newest format that this source code knows. Older versions of the program know only older
+// formats.
 inline constexpr unsigned position_format_max = 2;
 
 struct Position {
   FileId input;
-  std::uint64_t offset = 0;  // the first byte of the input that is not in the output
+  std::uint64_t offset = 0;  // the offset of the first byte of the input that is not in the output
   std::uint64_t next = 1;    // the number of the next record
   std::uint64_t output_size = 0;
 
   // A fingerprint of the input's bytes just before the offset. The system may give the inode of a
-  // deleted file to a new file, which the fingerprint shows. Format 1 has none.
+  // deleted file to a new file; the fingerprint shows that. Format 1 has no fingerprint.
   std::optional<std::uint64_t> mark;
 
   bool operator==(const Position&) const = default;

@@ -19,8 +19,8 @@ constexpr std::string_view digits = "0123456789";
 // time.
 constexpr std::size_t count_digits_max = 4;
 
-// The most readings of the directory. A rotation takes only a moment, so among so many readings two
-// in a row will be equal.
+// How many times the directory is read at most. A rotation takes only a moment, so among so many
+// readings two in a row will be equal.
 constexpr int looks_max = 100;
 
 // A key that orders files by age: smaller means older.

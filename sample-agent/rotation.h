@@ -25,8 +25,8 @@ struct RotatedFile {
 // have numbers, those with dates come first.
 void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 
-// Returns the files of the log at `path`, oldest first. Returns an empty list if the directory
-// changes at every reading, since a rotation is then under way, and the order cannot be trusted.
+// Returns the files of the log at `path`, oldest first. If the directory changes at every reading,
+// a rotation is under way and the order cannot be trusted, so an empty list is returned.
 [[nodiscard]] std::vector<RotatedFile> rotated_files(const std::string& path);
 
 }  // namespace sample_agent

@@ -53,8 +53,8 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// Checks that the directory of releases can be read. The directory may be on another machine's
-// disk, which may come back later.
+// Checks that the directory of releases can be read. The directory may be on another machine, which
+// may be back later, so a failure has connection_status.
 Wrong check_connection(const Configuration& configuration) {
   const std::string& releases = configuration.releases;
   if (releases.empty()) return std::nullopt;
@@ -63,8 +63,8 @@ Wrong check_connection(const Configuration& configuration) {
   return refusal_from_errno("read", releases).reason;
 }
 
-// Checks that the input can be read. If the agent has a position in an input already, that input
-// may be missing for a moment, during a rotation.
+// Checks that the input can be read. An input in which the agent has a position already may be
+// missing, since that may last only a moment, during a rotation.
 Wrong check_input(const Configuration& configuration) {
   const std::string position =
       configuration.state_directory + "/" + std::string(position_file_name);

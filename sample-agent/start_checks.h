@@ -11,7 +11,8 @@
 
 namespace sample_agent {
 
-// The exit statuses of a self-test that failed. With connection_status, the check may pass later.
+// The exit statuses of a self-test that failed. connection_status means that the check may pass
+// later.
 inline constexpr int configuration_status = 3;
 inline constexpr int input_status = 4;
 inline constexpr int output_status = 5;
@@ -22,7 +23,7 @@ struct StartCheck {
   std::string name;
   // The self-test's exit status if this check fails.
   int status = 0;
-  std::function<std::optional<std::string>()> run;  // returns what is wrong, or nothing
+  std::function<std::optional<std::string>()> run;  // returns the reason if the check fails
 };
 
 // Returns the checks in the order in which they must be run.

@@ -19,7 +19,7 @@ enum class Fault {
 
 struct Variant {
   agent_releases::Version version;
-  unsigned position_format = 1;  // the newest format that this variant knows
+  unsigned position_format = 1;  // the newest format of the position that this variant knows
   Fault fault = Fault::none;
 };
 

@@ -38,7 +38,8 @@ $(sample_variant_files): $(BUILD)/%: $(BUILD)/objects/%.o \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv -lsodium
 
-# Programs that watch the sample agent: the demo, the checker, and the code that their tests share.
+# Builds programs that watch the sample agent: the demo, the checker, and the code that their tests
+# share.
 demo_library := $(BUILD)/tests/libdemo.a
 demo_programs := $(BUILD)/tests/demo/live_demo $(BUILD)/tests/demo/check_lines
 

@@ -11,8 +11,8 @@
 
 namespace sample_agent {
 
-// Removes from `text` the part before the next `separator`, and the separator, and returns that
-// part. If there is no separator, that is all of `text`.
+// Removes the part before the next `separator` from `text`, and the separator, and returns that
+// part. If there is no separator, removes and returns all of `text`.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -34,9 +34,9 @@ std::optional<Number> to_number(std::string_view text) {
 inline constexpr std::size_t status_bytes_max = 256;
 inline constexpr std::size_t reason_bytes_max = 1'024;
 
-// Returns `text` as at most `bytes_max` bytes of ASCII. Names of files may have any bytes, so a
-// question mark stands for each byte that is not a printable character; if the text is cut, it ends
-// with three dots.
+// Returns `text` as at most `bytes_max` bytes of ASCII. Names of files may contain any bytes, so
+// each byte that is not a printable character becomes a question mark. A text that is cut ends with
+// three dots.
 inline std::string in_short(std::string_view text, std::size_t bytes_max) {
   constexpr std::string_view dots = "...";
   const bool fits = text.size() <= bytes_max;

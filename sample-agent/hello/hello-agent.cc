@@ -21,7 +21,8 @@ using agent_protocol::Agent;
 
 namespace {
 
-// Returns the last number given away: 0 if there is none yet, nothing if it cannot be read.
+// Returns the last number given away. Returns 0 if there is none yet, and nothing if the file
+// cannot be read.
 std::optional<long> last(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return 0;
   long number = -1;
@@ -62,7 +63,7 @@ int listen_on(std::uint16_t port) {
 void serve(int listener, const std::filesystem::path& path) {
   const int connection = ::accept(listener, nullptr, nullptr);
   if (connection < 0) return;
-  // The client that asked may have gone; then the number is skipped.
+  // The client may have gone. Then the number is skipped.
   if (const std::optional<long> number = next(path)) ::dprintf(connection, "%ld\n", *number);
   ::close(connection);
 }
@@ -70,7 +71,7 @@ void serve(int listener, const std::filesystem::path& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::optional<Agent> agent = Agent::open("1.0");  // must be called first
+  std::optional<Agent> agent = Agent::open("1.0");  // must be called before anything else
   if (!agent || argc != 3) return 2;
   std::uint16_t port = 0;
   const auto read = std::from_chars(argv[1], argv[1] + std::strlen(argv[1]), port);

@@ -9,7 +9,8 @@
 #
 # There are two processes: this one talks to the upgrader; socat listens, and runs this script
 # again, with --next, for each connection. Numbers are taken under a lock, whose file names the
-# active agent: a client that connects too late for one agent gets nothing, and asks the next one.
+# active agent: a client that connects too late for one agent gets no number, and connects to the
+# next one.
 
 number_next() { # usage: number_next FILE AGENT
   exec 5<"$1.active"
@@ -58,17 +59,16 @@ say '"ready"'
 
 stopping=
 trap 'stopping=yes' TERM
-# Turns a stop, or the end of input, into SIGTERM to this process, and to no other that gets its pid
-# later.
+# Waits for a stop or the end of input, and then sends SIGTERM to this process. Sends it only as a
+# child of this process, since another process may have the same pid later.
 [ "$alone" ] || (exec 9>&-; hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
-# The kernel kills socat when this process ends, in whatever way: otherwise socat would keep the
-# port.
+# The kernel kills socat when this process ends in any way. Otherwise socat would keep the port.
 setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
   "EXEC:$0 --next $file $$" 8<&- 9>&- &
 listener=$!
-# Sends heartbeats, if the upgrader wants them, three for each watchdog_ms. A signal that comes just
-# before a pause is noticed after that pause.
+# If the upgrader wants heartbeats, sends three of them within each watchdog_ms. A signal that comes
+# just before a pause is noticed only after the pause.
 watchdog=${watchdog%%[!0-9]*} pause=1
 [ -z "$watchdog" ] || pause=$((watchdog / 3000)).$(printf %03d $((watchdog / 3 % 1000)))
 until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
@@ -76,8 +76,8 @@ until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
   sleep "$pause" 8<&- 9>&- &
   wait "$!"
 done
-# Repeats the signal until the listener has gone, since a listener that had not executed socat yet
-# may have missed the first one.
+# Repeats the signal until the listener has gone: if it has not executed socat yet, it may miss the
+# first signal.
 while kill "$listener" 2>/dev/null; do sleep 0.01; done
 # Waits until the connection under way has its number. Then empties the lock's file, which names the
 # active agent, so that no later connection gets a number.
