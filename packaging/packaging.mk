@@ -1,4 +1,4 @@
-# make packaging, make check-images, make npm, make wheels: make files from which others build
+# make packaging, make check-images, make npm, make wheels: makes the files from which others build
 # images and packages. See README.md.
 
 .PHONY: packaging check-images static-tools npm wheels

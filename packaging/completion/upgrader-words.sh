@@ -13,13 +13,13 @@ _upgrader_durations() {
   fi
 }
 
-# Prints the commands and files that begin with $1.
+# Prints the names of commands and files that begin with $1.
 _upgrader_programs() {
   { compgen -c -- "$1"; compgen -f -- "$1"; } | sort -u
 }
 
-# Moves `at` past the option at that place and past the option's value. The value may be several
-# words, since readline splits words at `=` and `:`.
+# Moves the index `at` from an option to the next word after the option and its value. A value may
+# be several words, since readline splits words at `=` and `:`.
 _upgrader_skip_option() {
   ((at += 1))
   while [[ ${COMP_WORDS[at]} == [=:]* ]] && ((at < COMP_CWORD)); do ((at += 2)); done
@@ -32,7 +32,7 @@ _upgrader_find_value() {
     option=${COMP_WORDS[COMP_CWORD - 1]} current=
   elif [[ $COMP_CWORD -gt 2 && ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
     option=${COMP_WORDS[COMP_CWORD - 2]}
-  elif [[ $current == --*=* ]]; then  # if COMP_WORDBREAKS has no `=`
+  elif [[ $current == --*=* ]]; then  # COMP_WORDBREAKS may lack `=`
     option=${current%%=*} kept=${current%%=*}= current=${current#*=}
   fi
 }
@@ -54,7 +54,7 @@ _upgrader_offer_programs() {
   compopt -o filenames
 }
 
-# Completes the arguments of the command at the place $1.
+# Completes the arguments of the command whose name is the word at the index $1.
 _upgrader_offer_arguments() {
   if declare -F _command_offset >/dev/null; then
     _command_offset "$1"
@@ -73,8 +73,8 @@ _upgrader_help() {
          END { print line }'
 }
 
-# Prints the options in the help on standard input; options that take a value as `--name=`, followed
-# by the form of the value if $1 is given.
+# Prints the options in the help on standard input. Prints an option that takes a value as
+# `--name=`; if $1 is given, the form of the value follows, as in `--name=FILE`.
 _upgrader_help_options() {
   sed -nE "s/^  (-h,)?(--[a-z][a-z-]*) ([A-Z][A-Z|%]*).*/\2=${1:+\\3}/p; t
     s/^  (-h,)?(--[a-z][a-z-]*).*/\2/p"

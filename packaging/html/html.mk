@@ -1,7 +1,8 @@
 # make html: makes a small site of the pages of man/, the front page and docs/.
 
 html_packages = cmark-gfm mandoc python3
-# A tidy check of `make check` makes the site and follows its links, so it needs this package, too.
+# A tidy check of `make check` makes the site and checks its links, so `make check` needs this
+# package, too.
 check_packages += cmark-gfm
 
 .PHONY: html

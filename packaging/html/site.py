@@ -135,7 +135,8 @@ class Site:
 
     def manual(self, path):
         body = run("mandoc", "-T", "html", "-O", "fragment,man=%N.%S.html", str(ROOT / path))
-        # Links to manual pages of other projects become plain text, since these have no file here.
+        # Links to manual pages of other projects become plain text, since those pages are not part
+        # of the site.
         body = re.sub(r'<a class="Xr" href="([^"]*)\.html">(.*?)</a>',
                       lambda found: found[0] if "man/" + found[1] in self.pages else found[2],
                       body, flags=re.DOTALL)

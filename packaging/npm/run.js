@@ -1,7 +1,7 @@
-// Finds the program NAME in the package of this processor, and executes it. If Node.js cannot
-// replace itself (before 22.15), Node.js stays as the program's parent, passes signals on, and ends
-// as the program ends. A service file should name the program itself, which needs no Node.js: see
-// README.md.
+// Finds the program NAME in the npm package for this processor, and executes it. Before version
+// 22.15, Node.js cannot replace itself by the program. Then it stays as the program's parent,
+// passes signals on, and ends with the program's status or signal. A service file should name the
+// program itself, which needs no Node.js: see README.md.
 'use strict';
 
 const child_process = require('node:child_process');

@@ -1,5 +1,5 @@
-// Provides glibc's _dl_find_object for programs with musl, which lacks it: Debian's libgcc calls it
-// to find the tables by which exceptions are thrown. Compiled into programs that
+// Provides glibc's function _dl_find_object for programs with musl, which lacks it. Debian's libgcc
+// calls this function to find the tables for exceptions. Compiled into programs that
 // packaging/static/tools makes.
 #define _GNU_SOURCE
 #include <link.h>

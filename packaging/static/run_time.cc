@@ -1,7 +1,7 @@
 // The parts of a C++ run-time library that the static program needs. Debian's libstdc++ is made for
 // another C library, and contains locales, streams and exceptions, which the upgrader does not use.
-// libstdc++ would throw an exception in some cases, which nobody catches: there this library ends
-// the program in the same way, by SIGABRT.
+// In some cases libstdc++ would throw an exception, which nobody in the upgrader catches, so the
+// program would end by SIGABRT. This library ends it by SIGABRT as well.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -90,7 +90,8 @@ void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
 
-// There is no operator delete without a size, so that code which would call it cannot be linked.
+// Deliberately provides no operator delete without a size, so that code which calls it cannot be
+// linked.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wsized-deallocation"
 #endif
@@ -119,8 +120,8 @@ void __throw_bad_function_call() {
   abort();
 }
 
-// The functions of this class, once for the whole program. In other builds, libstdc++ contains
-// them.
+// Compiles the functions of this class once for the whole program. In other builds they come from
+// libstdc++.
 template class basic_string<char>;
 
 }  // namespace std

@@ -24,7 +24,7 @@ static_compiler = $(if $(filter amd64,$(ARCH)),g++,g++-$(static_triplet))
 static_packages = dpkg-dev libcereal-dev $(static_compiler)
 
 # Debian's sources of libuv and musl are fetched once, unpacked here and compiled, so no library for
-# another processor is installed.
+# the target's processor need be installed.
 static_libuv := $(BUILD)/static/libuv
 static_musl := $(BUILD)/static/musl
 static_musl_built := $(static)/musl
@@ -38,10 +38,10 @@ static_c++ = /usr/$(static_triplet)/include/c++/12 \
   /usr/$(static_triplet)/include/c++/12/$(static_triplet)
 endif
 
-# Flags for a small file, which is the main aim. Nothing is thrown, and there is one thread.
-# -fstack-protector-strong would also guard every function with a text in it, for 6 KB more. The
-# program gets another address in every process, and tables that the loader has filled in become
-# read-only (run_time.cc does what musl leaves out).
+# Flags that make the file small, which is the main aim. The program throws no exception, and has
+# one thread. -fstack-protector-strong would also guard every function with a text in it, for 6 KB
+# more. The program gets another address in every process, and tables that the loader has filled in
+# become read-only (run_time.cc does what musl leaves out).
 static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
   -fstack-protector -fno-inline-functions-called-once --param=max-inline-insns-size=1 \
   -fno-caller-saves -fno-partial-inlining \
@@ -60,11 +60,13 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 # packaging/static/layout.ld does not know. That makes the file some tens of kilobytes larger.
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
-# -Wno-odr: an earlier run_time.cc defined the symbols of type tables, as other types.
+# -Wno-odr was needed for an earlier run_time.cc, which defined the symbols of type tables as other
+# types.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
-# Packs the upgrader's addresses: see run_time.cc. Debian's linker can do that only for amd64.
+# Packs the upgrader's table of addresses: see run_time.cc. Debian's linker can do that only for
+# amd64.
 static_packed = $(static_packed_$(ARCH))
 static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 
@@ -120,7 +122,7 @@ $(hello_static): sample-agent/hello/hello-agent.c $(static_hello_objects) $(stat
 $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
   packaging/static/static.mk \
     packaging/static/layout.ld packaging/static/without_sections
-	@rm -rf $(static)/linked  # otherwise files of an earlier link would be taken for the result
+	@rm -rf $(static)/linked  # files of an earlier link must not be taken for the result
 	@mkdir -p $(static)/linked
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -save-temps \
 	  -o $(static)/linked/upgrader $(static_objects) $(static_libuv_objects)
@@ -147,10 +149,10 @@ $(static)/include: $(static_libuv)/fetched
 	ln -s /usr/include/cereal $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The specs that musl's wrapper gives to the compiler, with two changes. The start code is that for
-# a program that has no loader and relocates itself, which the wrapper does not support. The code
-# that gcc adds to each program for exceptions and transactional memory is left out. All objects
-# depend on this file, and so on the flags in it.
+# The compiler's specs from musl's wrapper, with two changes. The start code is that of a program
+# that has no loader and relocates itself; the wrapper does not support this. The code that gcc adds
+# to each program for exceptions and transactional memory is left out. All objects depend on this
+# file, and so on the flags in it.
 $(static)/musl.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
@@ -161,7 +163,7 @@ $(static)/musl.specs: $(static_musl_built)/config.mak
 $(static_libc): $(static)/musl.specs
 	$(static_make_musl) -j$(shell nproc) lib/libc.a lib/rcrt1.o lib/crti.o lib/crtn.o
 
-# musl's Makefile runs without our variables, since it uses one called ARCH, too.
+# Runs musl's Makefile without our variables, since it also uses one called ARCH.
 static_make_musl = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u ARCH \
   $(MAKE) -s -C $(static_musl_built)
 $(static_musl_built)/config.mak: $(static_musl)/fetched packaging/static/static.mk
@@ -180,8 +182,9 @@ $(static_libuv)/fetched: packaging/static/fetch
 	packaging/static/fetch $(BUILD)/static/apt libuv1 $(static_libuv)
 	touch $@
 
-# The agent with which `make size` measures is built like the upgrader: with glibc, the work before
-# main would be most of an agent's start, whichever program starts it.
+# The agent with which `make size` measures is built like the upgrader. With glibc, the work before
+# main would be most of the agent's start, and would hide the difference between two programs that
+# start it.
 $(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static_libc) \
     packaging/static/layout.ld
 	@mkdir -p $(@D)
@@ -193,7 +196,8 @@ static_emulator_arm64 = qemu-aarch64
 static_emulator_armel = qemu-arm
 static_emulator_armhf = qemu-arm
 static_emulator_ppc64el = qemu-ppc64le
-# Emulates processors without floating point, as in many routers: the program must not use any.
+# Emulates processors without floating point, as in many routers. The program must not use floating
+# point.
 static_emulator_mips = qemu-mips -cpu 24Kc
 static_emulator_mipsel = qemu-mipsel -cpu 24Kc
 static_emulator = $(if $(filter amd64,$(ARCH)),,$(or $(static_emulator_$(ARCH)),qemu-$(ARCH)))
@@ -230,10 +234,10 @@ check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
 	  $(integration_tests) tests/delivery/places/run.sh
 	@$(play_static_hello) $(abspath $(upgrader_static) $(hello_static))
 else
-# The tests' agents are scripts, which the kernel runs by this machine's own shell. The upgrader
-# first checks that the shell is a program for its machine, so in the emulator another program takes
-# the shell's place.
-# Each program that the play of hello-agent starts is a script, too, which starts the emulator.
+# The agents of the tests are scripts, which the kernel runs by this machine's own shell. The
+# upgrader first checks that the shell is a program for the upgrader's processor. So in the
+# emulator, another program for that processor is put in the shell's place. Each program that
+# play_static_hello starts is a script, too, which starts the emulator.
 in_emulator = { echo '\#!/bin/sh'; \
   echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \
   } >$(2) && chmod +x $(2)

@@ -1,4 +1,5 @@
-// Replaces libstdc++'s header of the same name, which needs glibc: tells the library what musl has.
+// Replaces libstdc++'s header of the same name, which needs glibc. Tells the library which
+// functions musl has.
 #pragma once
 
 #include <features.h>
@@ -6,8 +7,8 @@
 
 #define __locale_t locale_t
 
-// Declares functions that libstdc++'s headers name: Debian has configured libstdc++ for a C library
-// that has them.
+// Declares functions that libstdc++'s headers name. Debian has configured libstdc++ for glibc,
+// which has them.
 extern "C" int pthread_cond_clockwait(pthread_cond_t*, pthread_mutex_t*, clockid_t,
                                       const struct timespec*);
 extern "C" int pthread_mutex_clocklock(pthread_mutex_t*, clockid_t, const struct timespec*);
