@@ -65,10 +65,10 @@ State usual(State state) {
   return state;
 }
 
-// Returns a watcher's account as text, with 1 in the place of the number in each id of an upgrade.
-// The number follows "sigusr2-" as digits, or "u" as capital letters. The digits are followed by
-// one more character, which stays as it is: a digit for the time from which the agent may be
-// killed, or `-` if there is none.
+// Returns a watcher's printed account with the number 1 in every id of an upgrade, so that accounts
+// that differ only in these numbers become equal. An id is "u" and capital letters, or "sigusr2-"
+// and digits. Behind the digits the account has one more character, which is kept: a digit that
+// says from when the agent may be killed, or `-` if there is no such time.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -210,16 +210,16 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  // The times of deadlines that were put off once. They matter only in a second freeze, which the
-  // exploration does not have.
+  // The supervisor remembers the deadlines that it has put off after a freeze, so that a second
+  // freeze cannot put them off again. The exploration has no second freeze.
   state.put_off.clear();
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // If a held agent has closed a pipe, it matters only for the log which of the two it was. If an
-    // active agent has closed a pipe, this has no effect at all. As long as an `activate` waits for
-    // an agent, the agent's input is open.
+    // If a held agent has closed one of its two pipes, only the log depends on which pipe it was.
+    // If an active agent has closed a pipe, this has no effect at all. As long as an `activate`
+    // waits for an agent, the agent's input is open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;
@@ -228,7 +228,7 @@ State normalised(State state) {
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
   state.last_failure.reset();  // the text about the previous upgrade, for people
-  state.lasted = false;        // says only to people whether an agent has lasted
+  state.lasted = false;        // used only in texts for people
   return state;
 }
 
@@ -244,7 +244,7 @@ std::map<Generation, Generation> ranks_of(const State& state) {
 }
 
 State renumbered(State state, const std::map<Generation, Generation>& ranks) {
-  if (state.last_generation == 0) return state;  // before the start there is nothing to renumber
+  if (state.last_generation == 0) return state;  // no agent has been started yet
   if (state.incumbent) state.incumbent->generation = ranks.at(state.incumbent->generation);
   if (state.candidate) state.candidate->generation = ranks.at(state.candidate->generation);
   if (state.upgrade && state.upgrade->generation) {

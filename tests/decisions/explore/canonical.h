@@ -15,10 +15,10 @@
 
 namespace upgrader::test {
 
-// The instant of every running deadline in a normalised state, where the present instant is 0.
+// All running deadlines lie at this instant in a normalised state. The present instant is 0.
 inline constexpr Time later{3'600'000};
 
-// The deadline that passes: one of an agent's, or the deadline of the upgrade under way.
+// Names the deadline that passes: one of an agent's, or the deadline of the upgrade under way.
 struct Due {
   enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
   What what = What::nothing;
@@ -43,10 +43,10 @@ struct NamedDeadline {
 
 // ---- for programs that use other texts and times than the exploration
 
-// A policy is a set of the upgrader's options, and is named by its number.
-// The number of basic policies: with and without --relink, each with and without time limits; and
-// one with the options --mode=sequential and --on-unclean-stop=continue, which apply to requests
-// that do not set these terms themselves.
+// A policy is a set of the upgrader's options, and has a number as its name. There are five basic
+// policies: with and without --relink, each with and without time limits; and one with the options
+// --mode=sequential and --on-unclean-stop=continue, which apply to requests that do not set these
+// terms themselves.
 inline constexpr int policies = 5;
 inline constexpr int plain_policy = 1;  // with time limits, and no other option
 inline constexpr int relink_policy = 3;
@@ -57,20 +57,19 @@ inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
 inline constexpr int all_policies = warm_policy + 1;
-// Two policies with --previous and --attempts; the second has no time limits, so it has no trial.
-// The exploration and the second table walk through both. The simulation uses only the policies
-// above.
+// Two policies with --previous and --attempts. The second of them has no time limits, so it has no
+// trial. The exploration uses both of them, the simulation neither.
 inline constexpr int boot_policy = all_policies;
 inline constexpr int boot_no_limits_policy = boot_policy + 1;
 inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Says which of three kinds of events the walk under one policy has. Each kind multiplies the
-// states, and has the same effect under every policy. So usually each kind belongs to one or two
-// policies only. With WHOLE=1 in the environment, which `make explore` sets, every policy has
-// `control` and `of_one_gone`. `readiness` then belongs only to the plain policy and to those with
-// --previous, where a fallback may be on trial.
+// Says which of three kinds of events are explored under a policy. Each kind multiplies the number
+// of states, and has the same effect under every policy, so it is usually explored under one or two
+// policies only. With WHOLE=1 in the environment, which `make explore` sets, `control` and
+// `of_one_gone` are explored under every policy. `readiness` is then explored under the plain
+// policy and those with --previous, under which a fallback may be on trial.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator makes requests
@@ -196,28 +195,30 @@ enum class EventKind : std::uint8_t {
 }
 static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 
-// A move from a state to the next: an event, and the outcomes of the orders that the event led to.
+// A move from one state to another: an event, and the outcomes of the orders that the supervisor
+// has given because of the event.
 struct Move {
   std::uint32_t from = 0;
-  std::uint32_t to = 0;  // the next state; set only if `whole`
-  bool whole = false;    // `steps` has the outcomes of all orders
+  std::uint32_t to = 0;  // the number of the next state; set only if `whole` is true
+  bool whole = false;    // `steps` contains the outcomes of all orders
   std::uint8_t length = 0;
   EventClass steps[6] = {};
 };
 
-// The states that a walk has found, as places, for programs that want to walk there again.
+// A map of the states that the exploration has found. Programs that want to reach the same states
+// again, such as the simulation, follow it.
 struct Map {
   struct Place {
     std::uint64_t key = 0;
     bool ended = false;
     Speaker promised = Speaker::nobody;  // the agent whose `activate` is not written yet
-    Move how;                            // the move that led here first
+    Move how;                            // the first move that has led to this state
   };
   std::vector<Place> places;
   std::vector<Move> moves;
 };
 
-// Returns the shortest way from the start to a place.
+// Returns the shortest sequence of moves from the start to a place of the map.
 [[nodiscard]] std::vector<Move> way_to(const Map& map, std::size_t place);
 
 }  // namespace upgrader::test

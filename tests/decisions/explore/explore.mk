@@ -1,5 +1,5 @@
-# make explore: takes every event in every state, compares the supervisor with the second table
-# meanwhile, and prints result lines.
+# make explore: tries every event in every state of the supervisor, compares each step with the
+# second table, and prints result lines.
 
 .PHONY: explore
 explore_tests := $(addprefix $(BUILD)/tests/decisions/explore/,explore_test second_table_test)

@@ -24,7 +24,7 @@ std::string text_of_supervisor_header() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Prints whether a canary was caught, for the table of results.
+// Prints a line for the table of results: whether the error that was planted as a canary was found.
 void tell_canary(const char* what, bool caught) {
   std::cout << "canary: V1 | " << what << " | " << (caught ? "caught" : "MISSED") << "\n";
   CHECK(caught);
@@ -39,9 +39,9 @@ std::string first_violation(const StepFunction& faulty, int policy = 1) {
 
 }  // namespace
 
-// `make check` does not run this test, since a walk is expensive. It runs the walk of
-// second_table_test.cc, which makes the same checks and compares every step with the second table,
-// too.
+// `make check` does not run this test, since an exploration takes long. It runs
+// second_table_test.cc instead, which explores the same states, makes the same checks, and also
+// compares every step with the second table.
 TEST_CASE("no order of events breaks an invariant, and every event is met in every phase",
           "[.walk]") {
   check_walks(walk_all(), "V1");
@@ -185,7 +185,8 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
 TEST_CASE("canary: a deadline that is judged too early after a freeze, or never, is found") {
   struct Fault {
     const char* what;
-    bool (*fault)(State&);  // puts the fault into the state; returns false if the step needs none
+    // Plants the fault in the state; returns false if it has changed nothing.
+    bool (*fault)(State&);
   };
   const Fault faults[]{
       {"a deadline that is judged however late it comes",
@@ -302,8 +303,8 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // play() repeats the story with the real supervisor, which does not have the fault. So the two
-  // texts are the same up to the wrong `kill`, and differ from there on.
+  // play() plays the same events with the real supervisor, which does not have the fault. So the
+  // two texts are the same up to the wrong `kill`, and differ from there on.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

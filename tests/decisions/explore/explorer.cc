@@ -31,23 +31,23 @@ Event with_version(Event event, const State& state) {
 struct Node {
   State state;
   Watcher watcher;
-  std::shared_ptr<const Companion> companion;  // or null
+  std::shared_ptr<const Companion> companion;  // null if no second opinion is wanted
   std::string accounts;                        // the accounts of watcher and companion, as text
-  Move how;                                    // the move that led here from the parent
+  Move how;                                    // the move that led from the parent node to this one
 };
 
 // The watcher and the companion, which check every step.
 struct Watchers {
   Watcher watcher;
-  std::unique_ptr<Companion> companion;  // or null
+  std::unique_ptr<Companion> companion;  // null if no second opinion is wanted
 };
 
 Watchers copied(const Watcher& watcher, const Companion* companion) {
   return {watcher, companion ? companion->clone() : nullptr};
 }
 
-// Returns the time limit for the event that the phase waits for. Returns zero if the user wanted no
-// limit, or if the phase waits without one for the next event.
+// Returns the time limit for the event that the phase waits for. Returns zero if the user has set
+// no limit, or if the phase has none.
 Duration limit_of(const Policy& policy, const State& state) {
   const auto of_stop = [&](Duration stop_timeout) {
     return state.incumbent && state.incumbent->stopped ? policy.exit_grace : stop_timeout;
@@ -73,7 +73,7 @@ Duration limit_of(const Policy& policy, const State& state) {
     case Phase::shutting_down:
       return of_stop(policy.defaults.stop_timeout);
     case Phase::abandoning:
-      return killed_log_interval;  // the interval of the log's line about a killed agent that lives
+      return killed_log_interval;  // how often the log repeats that a killed agent has not ended
     case Phase::running:
     case Phase::ended:
       break;
@@ -97,8 +97,8 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    // A walk that draws a map leaves out the operator's requests, since the programs that follow a
-    // map have no control directory.
+    // If a map is wanted, operators' requests are left out: the programs that follow the map have
+    // no control directory.
     const Breadth breadth = breadth_of(policy);
     readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
     control_ = breadth.control && map == nullptr;
@@ -110,7 +110,7 @@ class Walk {
     make_of_an_instant(watchers);
     visit(State{}, std::move(watchers), {});
     for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
-      // A copy is needed, since `nodes_` may grow and move meanwhile.
+      // This must be a copy: the loop adds to `nodes_`, which may then move in memory.
       const State state = nodes_[at].state;
       for (NamedEvent& next : every_event(state, of_one_gone_)) {
         if (!readiness_ && has_features(next.event)) continue;
@@ -135,9 +135,9 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // Takes each step that is possible at this deadline. The deadline passes and is judged. Or it has
-  // passed, but may be judged only later, since the agents' pipes were not read after it. Or its
-  // agent sends `extend` or `cancel` just before it.
+  // Tries every way in which this deadline can pass. It passes and is judged. Or it passes, but the
+  // supervisor judges it only later, after the agents' pipes have been read once more. Or its agent
+  // sends `extend` or `cancel` just before it.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;
@@ -158,9 +158,9 @@ class Walk {
     *named.deadline = later;
   }
 
-  // Checks a deadline that is judged more than a second late. It must be put off once, by as long
-  // as it was late, but by at most ten seconds. The walk does not continue from there, because its
-  // states do not record how far off a deadline is.
+  // Checks a deadline that the supervisor judges more than a second late. The supervisor must put
+  // the deadline off once, by as long as it is late, but by at most ten seconds. The states after
+  // this are not explored, since a state does not contain how far off a deadline is.
   void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
     struct Judged {
       Actions actions;
@@ -212,8 +212,8 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    // Most events change nothing. So the next event is tried on the same copies of the supervisor
-    // and the watchers.
+    // Most events change nothing. Then the copies of the supervisor and the watchers are unchanged,
+    // and are used again for the next event.
     const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
     if (!again) {
       unchanged_.emplace(Copies{at, Supervisor(policy_, state),
@@ -228,10 +228,10 @@ class Walk {
     if (changed || due.what != Due::What::nothing) unchanged_.reset();
   }
 
-  // Takes one event, and then every outcome of the actions that the event leads to. `before` is the
-  // supervisor's state before the event. If neither the supervisor nor a watcher has changed,
-  // returns false. Otherwise returns true, and the caller must not use `supervisor` and `watchers`
-  // again.
+  // Lets the supervisor handle one event, and then tries every outcome of the orders that the event
+  // leads to. `before` is the supervisor's state before the event. Returns false if neither the
+  // supervisor nor a watcher has changed. Otherwise returns true, and the caller must not use
+  // `supervisor` and `watchers` again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
@@ -240,8 +240,8 @@ class Walk {
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    // A step that leaves the supervisor's state as it was has no news for init, so it need not be
-    // judged.
+    // If a step leaves the supervisor's state unchanged, init is sent nothing new, and nothing has
+    // to be checked.
     const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
     const auto vouching = same ? std::vector<std::string>()
                                : broken_vouching(policy_, before, due, event, supervisor);
@@ -277,8 +277,8 @@ class Walk {
     if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
   }
 
-  // Notes a step for the table of phases: the phase before the event, and the phase after the last
-  // outcome.
+  // Records a change of the phase: the phase before the event, and the phase after the last
+  // outcome. The records are later compared with the table of phases in supervisor.h.
   void note_phases(const Move& move, Phase after) {
     const Phase before = phase_of(nodes_[move.from].state);
     if (before == after) return;
@@ -362,13 +362,13 @@ class Walk {
   const Policy& policy_;
   const StepFunction& step_;
   std::size_t violations_max_;
-  Map* map_;  // or null
+  Map* map_;  // null if no map is wanted
   bool readiness_ = false;
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
-  // Copies of the supervisor and the watchers at the node `at`, on which the next event of that
-  // node is tried.
+  // Copies of the supervisor and the watchers in the state number `at`. The next event of this
+  // state is tried on them.
   struct Copies {
     std::size_t at;
     Supervisor supervisor;
@@ -429,8 +429,8 @@ bool comes_to_rest(Supervisor supervisor) {
     const State& state = supervisor.state();
     const Phase phase = phase_of(state);
     if (phase == Phase::running || phase == Phase::ended || state.last_generation == 0) return true;
-    // Lets a killed agent end. If none was killed, lets the next deadline pass. If there is no
-    // deadline, because the user wanted none, lets the agents end.
+    // If an agent has been killed, it ends now. Otherwise the next deadline passes. If there is no
+    // deadline, because the user has set no limits, the agents end by themselves.
     const bool incumbent_ends = state.incumbent && state.incumbent->killed;
     const bool candidate_ends = state.candidate && state.candidate->killed;
     if (candidate_ends || incumbent_ends) {

@@ -1,4 +1,4 @@
-// Walks through every state that a supervisor can reach, by every event in every order, and lets a
+// Explores every state that a supervisor can reach, by every event in every order, and lets a
 // watcher check every step. Time is abstract: any deadline may be the next to pass.
 #pragma once
 
@@ -22,41 +22,41 @@ namespace upgrader::test {
 struct Exploration {
   std::size_t states = 0;
   std::size_t edges = 0;
-  // The pairs of a phase and a kind of event that the walk has met. The kind is an index into
-  // Event.
+  // All pairs of a phase and a kind of event that the exploration has met. The kind is an index
+  // into the variant Event.
   std::set<std::pair<Phase, std::size_t>> cells;
-  // The steps from one phase to another, except those that SIGTERM, SIGQUIT or the request
-  // `shutdown` cause.
+  // The changes from one phase to another, except those caused by SIGTERM, SIGQUIT or the request
+  // `shutdown`.
   std::set<PhaseStep> phase_steps;
-  std::set<PhaseStep> signalled_steps;  // the steps by SIGTERM, SIGQUIT and `shutdown`
+  std::set<PhaseStep> signalled_steps;  // the changes caused by those three
   std::size_t running_states = 0;
-  // The violations that were found. The text of each ends with the shortest story that leads to it,
-  // written as a scenario.
+  // The violations that were found, each as text. The text ends with the shortest sequence of
+  // events that leads to the violation, written as a scenario.
   std::vector<std::string> violations;
-  std::vector<std::vector<Move>> ways;  // for each violation, the moves of its story
+  std::vector<std::vector<Move>> ways;  // the moves that lead to each violation
 };
 
-// A function that is called instead of Supervisor::step. A canary passes one with a fault.
+// Called instead of Supervisor::step. A canary passes a function that makes an error on purpose.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 
-// A second opinion about each step: an account of the decisions that the supervisor ought to make.
-// It follows the walk, so each node has its own copy.
+// A second opinion about each step. It decides independently how the supervisor ought to react, and
+// keeps an account for that. Each explored state has its own copy.
 class Companion {
  public:
   virtual ~Companion() = default;
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
-  // Tells the companion the time of every running deadline. The one that is due lies at `due_at`,
-  // and has been put off to that time if `put_off` is true. All others lie at `later`.
+  // Sets the times of all running deadlines: `due_at` for the deadline `due`, and `later` for all
+  // others. `put_off` is true if the due deadline has been put off to that time.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
-  // Checks a step at instant 0. Call it once for each step. Afterwards violations() returns every
-  // rule that was broken, as text.
+  // Checks a step at instant 0. Must be called once for each step. Afterwards violations() returns
+  // every rule that was broken, as text.
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
-  // Gives the generations their new numbers, which are in the same order: see ranks_of(). Renumbers
-  // the programs, too. Program 1 is that of the active agent before an upgrade, program 2 is the
-  // new one.
+  // Replaces the generations' numbers by smaller ones in the same order: see ranks_of(). Also
+  // renumbers the programs: program 1 is the one of the active agent before an upgrade, program 2
+  // the candidate's.
   virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
   // Returns the whole account as text. Accounts that are equal have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;
@@ -64,8 +64,8 @@ class Companion {
   [[nodiscard]] virtual bool equals(const Companion& other) const = 0;
 };
 
-// Walks until everything is explored or `violations_max` violations are found. If `map` is given,
-// notes the places of the walk in it.
+// Explores until no new state is found, or until `violations_max` violations are found. If `map` is
+// given, writes the states that were found into it.
 [[nodiscard]] Exploration explore(const Policy& policy, const StepFunction& step = plain_step,
                                   std::size_t violations_max = 5,
                                   const Companion* companion = nullptr, Map* map = nullptr);

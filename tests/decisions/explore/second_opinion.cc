@@ -24,7 +24,7 @@ void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
   }
 }
 
-// Returns the actions that an agent or an operator would notice, without the texts for people.
+// Returns the actions without those that only write texts for people, such as log lines.
 Actions bare(const Actions& actions) {
   Actions kept;
   for (const Action& action : actions) {

@@ -32,7 +32,7 @@ std::vector<std::string> three_words(const std::string& text) {
   return words;
 }
 
-// Returns the text with the members of each group in the place of the group's name.
+// Replaces the name of each group of states in the text by the group's members.
 std::string written_out(std::string text, const Rows& table) {
   for (const auto& [name, members] : table.groups) {
     for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;)
@@ -62,7 +62,7 @@ Rows read_second_table() {
       continue;
     }
     REQUIRE(cells.size() == 6);
-    CHECK_FALSE(cells[5].empty());  // every row names a place on the protocol page
+    CHECK_FALSE(cells[5].empty());  // the last column names a section of a manual page
     table.rows.push_back({number, cells[0], cells[1], cells[2], cells[3], cells[4]});
   }
   return table;

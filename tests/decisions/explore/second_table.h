@@ -26,17 +26,17 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  // The table's names for how far an upgrade is, each with its phase: "hand", "switching".
+  // The names of the stages of an upgrade, each with the supervisor's phase: "hand", "switching".
   std::vector<std::pair<std::string, std::string>> phases;
-  // The names of groups of states, each with the group's members: "%works", "works,works!".
+  // Names for groups of states, each with the group's members: "%works", "works,works!".
   std::vector<std::pair<std::string, std::string>> groups;
 };
 
 // Reads second.table, which lies beside this file.
 [[nodiscard]] Rows read_second_table();
 
-// A situation: how far the upgrade is, the state of agent A, and the state of agent B. Each has a
-// name in second.table, and is here the number that word() has given to that name.
+// A situation has three parts: the stage of the upgrade, the state of agent A, and the state of
+// agent B. Each part has a name in second.table. Here word() has replaced the name by a number.
 using Situation = std::array<std::uint8_t, 3>;
 
 class SecondTable {
@@ -46,18 +46,21 @@ class SecondTable {
 
   struct CompiledRow {
     int line = 0;
-    std::vector<std::pair<Guard, bool>> guards;  // the row's guards, and the answers that it needs
+    // Each guard, and the value that it must return for the row to apply.
+    std::vector<std::pair<Guard, bool>> guards;
     std::vector<Effect> effects;
     std::optional<What> then;
-    std::array<std::optional<std::uint8_t>, 3> next;  // the new situation; nullopt: this part stays
-    std::array<std::vector<std::uint8_t>, 3> words;   // the states that fit; if empty, any
+    // The new situation; nullopt: this part does not change.
+    std::array<std::optional<std::uint8_t>, 3> next;
+    // The values that fit in each part; if empty, any value fits.
+    std::array<std::vector<std::uint8_t>, 3> words;
     std::vector<bool> whats;
     mutable std::size_t uses = 0;
   };
 
   [[nodiscard]] Situation start() const { return start_; }
-  // Returns the rows for this situation and event, in the table's order. The first row whose guards
-  // all agree is used.
+  // Returns the rows for this situation and event, in the table's order. The first row that applies
+  // is used: all its guards return the values that it demands.
   [[nodiscard]] const std::vector<const CompiledRow*>& rows_for(const Situation& situation,
                                                                 What what) const;
   [[nodiscard]] Situation next_of(const CompiledRow& row, Situation situation) const;
@@ -72,13 +75,14 @@ class SecondTable {
   CompiledRow compiled(const Row& row, const Rows& table);
 
   std::vector<std::string> words_;
-  std::vector<std::string> phases_;  // the phase of each name of words_ that has one
+  std::vector<std::string> phases_;  // the phase of each name in words_ that is a stage
   std::vector<CompiledRow> rows_;
   Situation start_{};
   mutable std::unordered_map<std::uint32_t, std::vector<const CompiledRow*>> found_;
 };
 
-// A place in the table, which each step changes: the present situation, and the present notes.
+// Follows a run through the table: keeps the present situation and the present notes, and changes
+// them at each step.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);

@@ -1,5 +1,5 @@
 // Compares the supervisor with the second table at every step of the whole exploration. Then runs
-// canaries: tables with an error, each of which must be found.
+// canaries: tables with a planted error, each of which must be found.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -50,7 +50,7 @@ void replace(std::string& text, const std::string& what, const std::string& by) 
 
 using Seed = std::function<void(Rows&)>;
 
-// A row of the table, into which a canary puts its error.
+// The row of the table in which a canary plants its error.
 struct Place {
   const char* situation;
   const char* event;
@@ -214,7 +214,8 @@ const std::vector<SeededError> seeded_errors{
      "idle works -, A silence", watchdog_policy},
 };
 
-// Returns the first difference, with the story that leads to it; or "" if there is no difference.
+// Returns the first difference between table and supervisor, with the events that lead to it.
+// Returns "" if there is no difference.
 std::string first_difference(const Rows& rows, int policy) {
   const auto table = std::make_shared<SecondTable>(rows);
   const Exploration walk = compare(table, explored_policy(policy), 1);
@@ -223,8 +224,8 @@ std::string first_difference(const Rows& rows, int policy) {
 
 }  // namespace
 
-// For each policy, one walk makes both checks at every step: that no invariant is broken, and that
-// the second table agrees with the supervisor.
+// Each policy is explored once. Every step is checked twice: no invariant may be broken, and the
+// second table must agree with the supervisor.
 TEST_CASE("the supervisor does what the second table says, at every step") {
   const Rows rows = read_second_table();
   std::vector<int> unused = SecondTable(rows).unused();
@@ -242,8 +243,8 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
                           walked.unused_rows.end(), std::back_inserter(still));
     unused = std::move(still);
   }
-  // A candidate beside an agent with the feature `readiness` is tried only by the whole exploration
-  // (WHOLE=1). So only that can use every row.
+  // A short exploration uses no candidate beside an agent with the feature `readiness`, so some
+  // rows stay unused. Only the whole exploration (WHOLE=1) must use every row.
   for (const int line : wants_the_whole() ? unused : std::vector<int>{})
     FAIL_CHECK("second.table:" << line << ": nothing uses this row");
   std::cout << "result: V2 | make explore | " << with_commas(edges) << " edges of "
@@ -286,7 +287,7 @@ TEST_CASE("canary: errors seeded in the second table are found") {
             << (found == seeded_errors.size() ? "caught" : "MISSED") << "\n";
 }
 
-// Takes some minutes, so it is not run by default.
+// Not run by default, since it takes some minutes.
 TEST_CASE("every row of the second table is missed when it is dropped", "[.every-row]") {
   const Rows good = read_second_table();
   for (const Row& which : good.rows) {

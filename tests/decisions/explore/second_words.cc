@@ -43,8 +43,8 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// Puts AGENT's link back, with --relink, if the failed upgrade was to the executable that the link
-// names.
+// Adds the order to put AGENT's link back to `actions`, if the upgrade was to the executable that
+// AGENT's link names and --relink is set.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }
@@ -64,7 +64,7 @@ void answer_what_is_owed(Notes& notes, bool ok, Actions& actions) {
 }
 
 void note_cause(Notes& notes, const Happening& happening, Stage stage, Detail detail) {
-  if (notes.request.cause) return;  // the first cause is kept
+  if (notes.request.cause) return;  // only the first cause of a failure is kept
   Failure failure = failure_of(notes.request.id, stage);
   if (detail == Detail::ending) {
     const Ending& ending = as<ProcessExited>(happening).ending;
@@ -95,7 +95,7 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // A standby learns from its `activate` why the upgrade failed, unless its `welcome` has already
+  // A standby is told why the upgrade failed: here in `activate`, unless its `welcome` has already
   // said so.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
@@ -103,8 +103,8 @@ void offer(const Notes& notes, Party& party, Actions& actions) {
   send(actions, party, std::move(message));
 }
 
-// Sends the party an `activate` that puts it on trial, and says how long the trial is and what
-// commits the upgrade. If the length is 0, there is no trial.
+// Sends the agent an `activate` that puts it on trial. The message says how long the trial is and
+// what commits the upgrade. If the length is 0, there is no trial, and the message has neither.
 void offer_on_trial(const Notes& notes, Party& party, Actions& actions) {
   offer(notes, party, actions);
   const Terms& terms = notes.request.terms;
@@ -125,7 +125,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.beat.reset();  // a killed agent need not send heartbeats; `silent` stays as it is
+  party.beat.reset();  // a killed agent owes no heartbeat; `silent` does not change
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
@@ -142,7 +142,7 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   message.generation = party.generation;
   message.role = party.role;
   party.promises_word = !hello.features.empty();
-  message.features = hello.features;  // agents here have no feature but `readiness`
+  message.features = hello.features;  // the only feature in these tests is `readiness`
   if (notes.policy.watchdog != Duration::zero()) {
     message.watchdog_ms = notes.policy.watchdog.count();
   }
@@ -210,8 +210,9 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
-// Notes why the previous program must be started: the first agent has failed, or its executable has
-// been started too often. The trial of the previous program has the terms that the options set.
+// Records why the previous program must be started: the first agent has failed, or its executable
+// has been started too often. The previous program then goes on trial, with the terms that the
+// options set.
 template <Stage stage, Detail detail = Detail::none>
 void fails(Notes& notes, const Happening& happening, Actions&) {
   notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};

@@ -17,7 +17,7 @@ namespace upgrader::test {
 // One of the two agents. A is active, or is started to become active without a trial. B is a
 // candidate that waits to be activated.
 struct Party {
-  Generation generation = 0;  // 0 if no agent is in this place
+  Generation generation = 0;  // 0 if there is no such agent
   agent_protocol::Role role = agent_protocol::Role::first;
   ProgramId program = 0;
   std::optional<std::string> version = {};
@@ -26,20 +26,20 @@ struct Party {
   std::optional<Time> beat = {};   // the deadline for the next `heartbeat`
   std::optional<Time> hello = {};  // when the log reports that `hello` is missing
   std::optional<Time> lasts = {};  // when the agent's start counts as a success
-  // A `heartbeat` is missing: its deadline has passed, and none has come since.
+  // The deadline for a `heartbeat` has passed, and no heartbeat has come since.
   bool silent = false;
-  bool offered = false;  // the agent's `activate` is being written, or waits
+  bool offered = false;  // the agent's `activate` has been sent and is not written whole yet
   // The agent has the feature `readiness`: it will send `healthy` when it works.
   bool promises_word = false;
-  bool works = false;       // the agent has said `healthy`, or need not
-  bool left_unfit = false;  // the exit was seen before the agent's `unfit` was read
-  bool stood_by = false;    // the agent was started as a standby beside the agent on trial
-  bool told_why = false;    // the agent's `welcome` contained the reason of the failure
+  bool works = false;       // the agent has sent `healthy`, or does not have to send it
+  bool left_unfit = false;  // the agent's exit was seen first, and then its `unfit` was read
+  bool stood_by = false;    // the agent was started as a standby, while another agent was on trial
+  bool told_why = false;    // the agent's `welcome` said why the upgrade had failed
 
   bool operator==(const Party&) const = default;
 };
 
-// A requested upgrade: the terms of the request, and the defaults for terms that it does not set.
+// A requested upgrade, with the terms that the request sets, and the default of each other term.
 struct Request {
   std::string id;
   bool by_signal = false;
@@ -47,19 +47,20 @@ struct Request {
   // The request is for the executable that AGENT names. If the upgrade fails, AGENT's link is put
   // back.
   bool of_agent = false;
-  std::string owed = {};  // the name of the operator's request that is not answered yet
-  bool told = false;      // the active agent knows the upgrade's id
+  std::string owed = {};  // the operator's request that has no answer yet
+  bool told = false;      // the active agent has been sent the upgrade's id
   Terms terms = {};
   std::optional<std::string> executable = {};
   std::optional<std::vector<std::string>> args = {};
   ProgramId program = 0;
-  Generation generation = 0;  // 0 if no generation has been taken yet
+  Generation generation = 0;  // 0 until the candidate has got a generation
   ProgramId previous = 0;
   std::optional<std::string> previous_version = {};
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  // Set if this upgrade is the start of the previous program at a boot: the first agent's failure.
+  // Set only if the first agent has failed at a boot, and the previous program is started instead.
+  // Describes that failure.
   std::optional<agent_protocol::PastFailure> boot = {};
 
   bool operator==(const Request&) const = default;
@@ -69,24 +70,25 @@ struct Notes {
   Policy policy;
   Party a, b;
   Generation last = 0;
-  Request request;  // the upgrade under way; without an id, there is none
-  // Facts about the agent that was active last: whether it confirmed its stop, the state that it
-  // left, and the status with which its end would end the upgrader.
+  Request request;  // the upgrade under way; its id is empty if there is none
+  // The last active agent: whether it said `stopped` (clean), the state that it left, and the
+  // status with which the upgrader would exit because of its end.
   bool clean = false;
   std::optional<std::string> left;
   int end = 0;
-  std::optional<int> verdict;   // the upgrader's exit status, once it is final
-  int signals = 0;              // the number of SIGUSR2 so far
-  bool attempts_over = false;   // the starts of AGENT's executable are no longer counted
-  bool put_off = false;         // the deadline that has passed was put off once already
-  std::optional<Action> asked;  // the order whose outcome must come next
+  std::optional<int> verdict;  // the upgrader's exit status, once it is final
+  int signals = 0;             // the number of SIGUSR2 so far
+  bool attempts_over = false;  // the starts of AGENT's executable are not counted any more
+  bool put_off = false;        // the deadline that has passed was put off once already
+  // An order that the supervisor has given; its outcome must be the next event.
+  std::optional<Action> asked;
 
   bool operator==(const Notes&) const = default;
 };
 
-// The kind of an event, as an index into the list of the names that rows use.
+// A kind of event, as an index into the list of the event names that the table uses.
 using What = std::size_t;
-[[nodiscard]] What what_named(std::string_view name);  // npos for an unknown name
+[[nodiscard]] What what_named(std::string_view name);  // npos if the name is unknown
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
@@ -98,7 +100,7 @@ struct Happening {
   Time now{};
 };
 
-// Returns the last of these actions if it is an order, for whose outcome the supervisor waits.
+// Returns the last of these actions if it is an order whose outcome the supervisor waits for.
 // Otherwise returns nothing.
 [[nodiscard]] std::optional<Action> asked_by(const Actions& actions);
 
@@ -115,8 +117,8 @@ struct Happening {
 
 using Guard = bool (*)(const Notes&, const Happening&);
 using Effect = void (*)(Notes&, const Happening&, Actions&);
-[[nodiscard]] Guard guard_named(std::string_view name);    // or null
-[[nodiscard]] Effect effect_named(std::string_view name);  // or null
+[[nodiscard]] Guard guard_named(std::string_view name);    // null if the name is unknown
+[[nodiscard]] Effect effect_named(std::string_view name);  // null if the name is unknown
 
 [[nodiscard]] std::string print(const Notes& notes);
 

@@ -42,13 +42,13 @@ class Teller {
     story_.text = options_of(policy) + "\n";
   }
 
-  // Adds a move to the story. Returns false if a scenario cannot express the move.
+  // Adds a move to the text of the scenario. Returns false if a scenario cannot express the move.
   bool tell(const Move& move) {
     const EventKind kind = kind_of(move.steps[0]);
     if (kind == EventKind::limit_unseen || kind == EventKind::close_limit_unseen ||
         kind == EventKind::heartbeat_limit_unseen || kind == EventKind::hello_limit_unseen ||
         kind == EventKind::upgrade_limit_unseen || kind == EventKind::attempts_limit_unseen) {
-      return true;  // this move only looks at the clock, and changes nothing
+      return true;  // the supervisor only looks at the clock here, and changes nothing
     }
     say_outcomes(move);
     if (kind == EventKind::limit || kind == EventKind::close_limit ||
@@ -76,9 +76,9 @@ class Teller {
   }
 
  private:
-  // Returns whether the event is of the class `wanted`. There are two classes for an `extend` or a
-  // `cancel` that comes just before a deadline. Here every `extend` or `cancel` of the agent counts
-  // as that, since the story itself chooses the time of the message.
+  // Returns whether the event is of the class `wanted`. The exploration has classes of their own
+  // for an `extend` or a `cancel` that comes just before a deadline. Here they are the same as any
+  // other `extend` or `cancel` of that agent, because the caller chooses the time of the message.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -89,8 +89,8 @@ class Teller {
     return class_of(supervisor_.state(), event, now_) == usual;
   }
 
-  // Returns the outcome with the errno that a scenario would have. In the exploration every failure
-  // has EIO; in a scenario a failed start has EAGAIN.
+  // Returns the outcome with the errno that a scenario would use: EAGAIN for a failed start. The
+  // exploration uses EIO for every failure.
   static Event as_named(Event outcome, Pending pending) {
     auto& its = std::get<Outcome>(outcome);
     const bool spawn_fails = pending == Pending::spawn && its.refused && !its.not_executable;
@@ -124,8 +124,8 @@ class Teller {
         next && class_of(supervisor_.state(), DeadlinePassed{}, *next) == move.steps[0];
     if (!is_next) return false;
     const Time then = std::max(*next, now_);
-    // If another deadline lies at the same instant, a scenario would let both pass. So the story
-    // cannot go on.
+    // A `wait` in a scenario passes every deadline of that instant. If there is a second one, this
+    // move cannot be written as a scenario.
     Supervisor ahead = supervisor_;
     (void)ahead.step(DeadlinePassed{}, then);
     const std::optional<Time> another = ahead.next_deadline();

@@ -1,5 +1,6 @@
-// Writes a walk of the exploration as a scenario (tests/decisions/scenario): with the generations
-// and times of a real run, and with the answers of the supervisor that was explored.
+// Writes a sequence of moves of the exploration as a scenario (tests/decisions/scenario), with the
+// generations and times of a real run. The answers in it are those of the supervisor that was
+// explored.
 #pragma once
 
 #include <string>
@@ -10,14 +11,15 @@
 namespace upgrader::test {
 
 struct Story {
-  std::string text;                     // a scenario, which play() can read
-  std::vector<std::string> violations;  // what a watcher found when the scenario was played
+  std::string text;  // the scenario, which play() can read
+  // The violations that a watcher has found when the scenario was played.
+  std::vector<std::string> violations;
 };
 
-// Returns the story of `moves`, from the start on, under one of the explored policies. At a move
-// that a scenario cannot show, the story ends early, and its last line says that it is not
-// complete. There are two such moves: a deadline that passes before an earlier one, and an agent
-// that does not read.
+// Writes `moves`, which begin at the start, as a scenario under one of the explored policies. If a
+// scenario cannot show a move, the text ends before that move, and its last line says that it is
+// not complete. There are two such moves: a deadline that passes before an earlier one, and an
+// agent that does not read.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

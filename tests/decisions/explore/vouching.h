@@ -1,5 +1,6 @@
-// Checks the rules for heartbeats, and for the messages to init that depend on them, at each step.
-// Written from the pages alone; looks only at the supervisor's facts.
+// Checks the rules for heartbeats, and for those messages to init that depend on heartbeats, at
+// each step. Written from the manual pages alone. Reads only the supervisor's state, and the facts
+// from which messages to init are made.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace upgrader::test {
 
-// Checks the step from the state `before` to the supervisor `after`. `due` is the deadline that had
-// passed, if one had. Returns the broken rules, each as a text.
+// Checks one step of the supervisor, which has led from the state `before` to `after`. `due` names
+// the deadline that had passed, if one had. Returns the broken rules, each as a text.
 [[nodiscard]] std::vector<std::string> broken_vouching(const Policy& policy, const State& before,
                                                        const Due& due, const Event& event,
                                                        const Supervisor& after);

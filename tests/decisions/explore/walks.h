@@ -1,5 +1,5 @@
-// Walks through the supervisor's states once for each policy, in two threads at a time, and checks
-// what must hold of all these walks together.
+// Explores the supervisor's states once for each policy, in two threads at a time, and checks the
+// results of all these explorations together.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace upgrader::test {
 
-// The result of one walk. If the walk was compared with the second table, `unused_rows` has the
-// line numbers of the rows that no step has used.
+// The result of the exploration under one policy. If it was compared with the second table,
+// `unused_rows` has the line numbers of the rows that no step has used.
 struct Walked {
   int policy = 0;
   Exploration seen;
@@ -18,18 +18,18 @@ struct Walked {
 };
 
 // Explores the policies of this run (explored_policy() in canonical.h), two at a time, until no new
-// state is found. If `rows`, the second table, is given, each walk compares the supervisor with it
-// at every step. The first 20 differences of a walk are violations.
+// state is found. If the second table is given in `rows`, compares the supervisor with it at every
+// step. The first 20 differences under each policy are reported as violations.
 [[nodiscard]] std::vector<Walked> walk_all(const Rows* rows = nullptr);
 
-// Fails the running test for each violation. Fails it also for each pair of a phase and an event
-// that can happen in it, if no walk has met the pair. Prints the numbers of states and steps, and a
-// result line that begins with `who`.
+// Fails the running test for each violation, and for each pair of a phase and an event that can
+// happen in it but was never explored. Prints the numbers of states and steps, and a result line
+// that begins with `who`.
 void check_walks(const std::vector<Walked>& walks, const char* who);
 
-// Compares the steps from phase to phase with the table at the head of supervisor.h, whose text is
-// `header`. The table must list every step that a walk took, and no other. Fails the running test
-// for each difference.
+// Compares the observed changes of the phase with the table at the head of supervisor.h, whose text
+// is `header`. The table must list every observed change, and no other. Fails the running test for
+// each difference.
 void check_phase_table(const std::vector<Walked>& walks, const std::string& header);
 
 }  // namespace upgrader::test

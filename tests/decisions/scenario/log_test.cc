@@ -1,5 +1,5 @@
-// Compares the log lines of every scenario with log.table. REWRITE=1 in the environment writes
-// log.table anew; read the difference.
+// Compares the log lines of every scenario with log.table. With REWRITE=1 in the environment,
+// writes log.table anew; the differences must then be read.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

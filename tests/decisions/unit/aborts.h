@@ -12,7 +12,8 @@ template <class Deed>
 bool aborts(const Deed& deed) {
   const pid_t pid = ::fork();
   if (pid == 0) {
-    // The test framework would take SIGABRT for a failure of the test itself.
+    // Restores the default effect of SIGABRT: the test framework handles the signal, and would
+    // report that the test itself has failed.
     ::signal(SIGABRT, SIG_DFL);
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);

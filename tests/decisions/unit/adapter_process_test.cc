@@ -23,7 +23,7 @@ using Words = std::vector<std::string>;
 
 const std::string echo = "while read -r line; do echo $line; done";
 
-// Returns a setting whose adapter is a shell that repeats each line that it reads.
+// Returns a setting with an adapter: a shell that repeats each line that it reads.
 ChildSetting with_adapter(const std::string& path = "/bin/sh") {
   return {.environment = {.entries = {"A=1"}, .listen_pid = std::nullopt},
           .passed = 0,

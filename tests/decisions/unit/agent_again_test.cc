@@ -33,8 +33,8 @@ void open_again() {
   agent_protocol_close(agent);
 }
 
-// Executes this test program anew with only the hidden test below. If a `command` is given, a shell
-// runs that command, with the path of this program as its $0.
+// Executes this test program anew with only the hidden test of this file. If a `command` is given,
+// a shell runs that command, and has the path of this program as its $0.
 void execute_anew(const char* command = nullptr) {
   const char* self = "/proc/self/exe";
   if (command == nullptr) {

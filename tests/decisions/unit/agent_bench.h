@@ -1,5 +1,6 @@
-// A bench for agents. It forks a small agent, and the test plays the agent's upgrader with raw
-// lines of JSON through real pipes. The agent reports to the test by its standard error.
+// A fixture for tests of agents. It forks a small agent, and the test acts as the agent's upgrader:
+// it writes and reads lines of JSON through real pipes. The agent reports to the test by its
+// standard error.
 #pragma once
 
 #include <fcntl.h>
@@ -165,7 +166,7 @@ class Lines {
   std::string bytes_;
 };
 
-// Makes an agent wait until the test releases it.
+// A pipe on which an agent waits until the test releases it.
 class Barrier {
  public:
   void wait() const {
@@ -178,7 +179,7 @@ class Barrier {
   Pipe pipe_;
 };
 
-// Starts an agent, and plays the agent's upgrader.
+// Starts an agent, and acts as the agent's upgrader.
 class Upgrader {
  public:
   // Forks the agent. `before` runs in the agent's process before `agent_main`, when the pipes are
@@ -188,7 +189,8 @@ class Upgrader {
       : agent_(::fork()) {
     REQUIRE(agent_ >= 0);
     if (agent_ == 0) {
-      std::signal(SIGTERM, SIG_DFL);  // the test framework has a handler for SIGTERM
+      // The agent must not inherit the test framework's handler for SIGTERM.
+      std::signal(SIGTERM, SIG_DFL);
       ::dup2(input_.reader(), STDIN_FILENO);
       ::dup2(output_.writer(), STDOUT_FILENO);
       ::dup2(report_.writer(), STDERR_FILENO);

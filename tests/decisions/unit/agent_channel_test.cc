@@ -21,7 +21,8 @@ const std::string error_line = R"({"type":"error","reason":"no"})"
                                "\n";
 constexpr std::size_t pipe_bytes = 65'536;
 
-// A channel, and the other ends of both its pipes in the same process.
+// A channel over two pipes. The other ends of the pipes are in the same process, where the test
+// uses them.
 class Ends {
   bench::Pipe input_;
   bench::Pipe output_;

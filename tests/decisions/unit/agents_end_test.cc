@@ -1,5 +1,5 @@
-// Tests how the ends of agents are reported: last words come before the exit, the newest agent
-// comes first, and the events of the other agents do not have to wait long.
+// Tests how the ends of agents are reported: an agent's last messages come before its exit, the
+// newest agent comes first, and the events of the other agents do not have to wait long.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 
 namespace agents_end_test {
@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-// Returns lines of 1,024 bytes each that make up `bytes` in all.
+// Returns lines of 1,024 bytes each, `bytes` bytes in all.
 std::string long_lines(std::size_t bytes) {
   std::string text;
   while (text.size() < bytes)
@@ -100,7 +100,8 @@ TEST_CASE("bytes that come into a pipe after the exit was seen are not read") {
 TEST_CASE("at an exit as many bytes are read as the pipe held then, and no more") {
   Bench bench;
   const Puppet agent(bench, 1);
-  // Without root, the kernel may forbid so large a pipe, and the test is left out.
+  // Only root may have so large a pipe on some systems. If the kernel forbids it, the test is left
+  // out.
   if (!agent.may_enlarge_output(2 * last_words_bytes_max)) return;
   agent.say(long_lines(last_words_bytes_max));
   agent.say("too much\n");

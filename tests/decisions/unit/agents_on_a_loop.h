@@ -1,4 +1,4 @@
-// A bench of agents on an event loop. The agents are real processes that do nothing. The test
+// A fixture with agents on an event loop. The agents are real processes that do nothing. The test
 // writes their output and reads their input itself.
 #pragma once
 
@@ -32,10 +32,10 @@ inline Program does_nothing() {
   return std::move(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}).value());
 }
 
-// An event loop with agents. Keeps the events that the agents cause.
+// An event loop with agents. Records the events that the agents cause.
 struct Bench {
   Bench() {
-    ::signal(SIGPIPE, SIG_IGN);  // as the upgrader does
+    ::signal(SIGPIPE, SIG_IGN);  // the upgrader ignores it, too
     REQUIRE(uv_loop_init(&loop) == 0);
     agents = std::make_unique<Agents>(
         &loop, ChildSetting{},
@@ -60,9 +60,9 @@ struct Bench {
         std::count_if(events.begin(), events.end(),
                       [](const Event& event) { return std::holds_alternative<Kind>(event); }));
   }
-  // Turns the loop once, without waiting.
+  // Runs one iteration of the loop, without waiting.
   void turn() { uv_run(&loop, UV_RUN_NOWAIT); }
-  // Turns the loop until an event of this kind has come.
+  // Runs the loop until an event of this kind has come.
   template <class Kind>
   void wait_for() {
     for (int turns = 0; count<Kind>() == 0 && turns < 10 * patience_ms; ++turns) {
@@ -72,7 +72,7 @@ struct Bench {
     }
     REQUIRE(count<Kind>() > 0);
   }
-  // Turns the loop until the agent's exit has been reported.
+  // Runs the loop until the agent's exit has been reported.
   void turn_until_exit_of(Generation generation) {
     const auto told = [&] {
       return std::any_of(events.begin(), events.end(), [&](const Event& event) {
@@ -80,7 +80,8 @@ struct Bench {
         return exited != nullptr && exited->generation == generation;
       });
     };
-    constexpr int turns_max = 1'000'000;  // so many turns take little time, as none of them waits
+    // So many iterations take little time, since none of them waits.
+    constexpr int turns_max = 1'000'000;
     for (int turns = 0; !told() && turns < turns_max; ++turns)
       turn();
     REQUIRE(told());
@@ -141,7 +142,8 @@ class Puppet {
     char bytes[4096];
     REQUIRE(::read(input_.get(), bytes, sizeof bytes) == sizeof bytes);
   }
-  // Returns the unread bytes of the agent's input, without the newlines of fill().
+  // Returns the bytes of the agent's input that the test has not read yet, without the newlines
+  // that fill() has written.
   [[nodiscard]] std::string heard() const {
     std::string text;
     char bytes[4096];

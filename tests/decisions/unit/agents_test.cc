@@ -45,12 +45,12 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
   bench.turn();
   CHECK(bench.events.size() == 2 * lines_a_turn + 1);
   bench.turn();
-  // The loop would now wait without a limit, so no line is left to be read.
+  // The loop would now wait without a limit, so every line has been read.
   CHECK(uv_backend_timeout(&bench.loop) == -1);
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  // Must be destroyed after the agent, whose end is an event that is still noted here.
+  // Must outlive the agent, so it is declared first: even the agent's end is recorded here.
   std::vector<int> turns_before;
   Bench bench;
   const Puppet agent(bench, 1);
@@ -160,7 +160,8 @@ TEST_CASE("an agent that has taken its replies is read from again, however it wa
   agent.fill();
   bench.agents->send(1, order_of(unsent_pause_bytes + 1));
   CHECK(agent.heard().empty());
-  bench.agents->send(1, order_of(100));  // also writes the bytes of the first order
+  // When this order comes, the bytes of the first order are written.
+  bench.agents->send(1, order_of(100));
   CHECK(agent.heard().size() == unsent_pause_bytes + 101);
 
   agent.say("x\n");
@@ -336,7 +337,7 @@ TEST_CASE("behind a closed input nothing is written any more, not even what wait
   bench.agents->read_everything({});
   CHECK(agent.heard().empty());
   CHECK(bench.events.empty());
-  agent.say("x\n");  // the upgrader still reads from the agent
+  agent.say("x\n");  // shows that the upgrader still reads the agent's output
   bench.turn();
   CHECK(bench.count<StrayReceived>() == 1);
 }

@@ -74,7 +74,7 @@ const Values bad = {
     {"object", "5"},
 };
 
-// Returns a line of good members, with another value for the member `name`.
+// Returns a line in which every member has a good value, except that the member `name` has `value`.
 std::string line_with(const std::string& name, const std::string& value) {
   std::string line;
   for (const auto& [other, good_value] : good) {
@@ -103,7 +103,8 @@ Outcome outcome_of(const std::string& line) {
   return outcome;
 }
 
-// Returns the members that must be read: all but the member `name`, which stays as it was.
+// Returns `read` with the old value of the member `name`. This is the expected result if that
+// member was refused, and all others were read.
 template <class Members>
 Members without(const std::string& name, Members read) {
   const Members before;

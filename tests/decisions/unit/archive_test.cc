@@ -21,13 +21,14 @@ enum class Presence { required, optional };
 
 struct Row {
   std::string type;
-  std::string others;  // the other members that the message needs, and a comma
+  std::string others;  // the other members that the message needs, followed by a comma
   std::string name;
   Holds holds;
   Presence presence;
-  std::int64_t min = 0;  // the least number; for a list of texts, the most texts that it may hold
-  // The largest number, or the most bytes of a text. For a list of texts, the most bytes of each. 0
-  // means no limit.
+  // For a number its minimum, for a list of texts the maximum number of texts.
+  std::int64_t min = 0;
+  // For a number its maximum, for a text the maximum number of bytes, for a list of texts the
+  // maximum number of bytes of each text. 0 means no limit.
   std::int64_t max = 0;
 };
 
@@ -132,7 +133,7 @@ bool is_text(const Row& row) {
   return row.holds == Holds::text || row.holds == Holds::id || row.holds == Holds::path;
 }
 
-// Returns a text of `bytes` bytes that is permitted in the row's member.
+// Returns a text of `bytes` bytes that the member of this row may have.
 std::string text_of(const Row& row, std::int64_t bytes) {
   const std::string text(static_cast<std::size_t>(bytes), 'x');
   return row.holds == Holds::path ? "/" + text.substr(1) : text;

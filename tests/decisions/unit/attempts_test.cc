@@ -11,12 +11,12 @@ using namespace upgrader;
 
 namespace {
 
-// Names for the last argument of next_attempt(), which says whether there is another executable to
-// start.
+// The two values of the last argument of next_attempt(): whether there is another executable that
+// could be started instead.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 
-// Writes a record as the shell does. Returns which record of the file it is.
+// Writes a record into the file as the upgrader does. Returns the number of the record in the file.
 std::size_t write(std::string& file, const Attempts& attempts) {
   const NextRecord next = next_record(file, attempts);
   file.resize(std::max(file.size(), next.offset + next.text.size()));
@@ -125,7 +125,7 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   }
   CHECK(told == Attempts{3, "/a", "ended"});
 
-  // The executable of --previous can be started by now, so it is started next.
+  // The executable that the link of --previous names can be started now, so it is started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
   CHECK(next.worn_out);

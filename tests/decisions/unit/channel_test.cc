@@ -17,8 +17,8 @@ using namespace upgrader;
 
 namespace {
 
-// A channel on a loop. The test holds the other ends of the channel's pipes. The pipe to the agent
-// holds one page.
+// A channel on an event loop. The test holds the other ends of the channel's pipes. The pipe to the
+// agent can hold one page.
 struct Bench {
   Bench() {
     ::signal(SIGPIPE, SIG_IGN);
@@ -142,7 +142,8 @@ TEST_CASE("room in the input wakes only while something is unsent") {
   bench.turn();
   CHECK(bench.writable == 1);
 
-  // When the pipe has been full for a second time, the channel must wake the loop again.
+  // When the pipe has been full a second time and has room again, the channel must wake the loop
+  // again.
   REQUIRE(bench.channel->send(bytes_of(bench.pipe_bytes + 1)));
   CHECK(bench.take() == bench.pipe_bytes);
   bench.turn();

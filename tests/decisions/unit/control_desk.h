@@ -1,5 +1,5 @@
-// A bench with a control directory and its event loop, and with a supervisor whose status the
-// directory shows.
+// A fixture with a control directory, the event loop that reads its requests, and a supervisor
+// whose status the directory shows.
 #pragma once
 
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 #include "tests/support/bench.h"
 #include "upgrader/shell/control.h"
 
-// The bench. When a test begins, the directory is open but not claimed, so no request is read. All
-// programs are /bin/true, and the supervisor has an active agent.
+// At the start of a test, the directory is open, and nobody has claimed it, so no request is read.
+// The supervisor has an active agent, and every program is /bin/true.
 class Desk {
  public:
   Desk() {
@@ -36,7 +36,7 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Claims the directory. From the next settle() on, request lines are read, and `lines` has them.
+  // Claims the directory. From the next settle() on, requests are read and added to `lines`.
   bool take() {
     return control->claim(
         &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});

@@ -14,7 +14,7 @@ using namespace upgrader;
 using namespace upgrader::test;
 using namespace std::chrono_literals;
 
-// A bench whose control directory has been claimed, so that requests are read.
+// A fixture whose control directory has been claimed, so that requests are read.
 struct TakenDesk : Desk {
   TakenDesk() { REQUIRE(take()); }
 };

@@ -18,7 +18,7 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// Sends requests to the chronicle of a StatusBench, and from there to its supervisor.
+// Passes requests to the chronicle of a StatusBench, which judges them, and then to its supervisor.
 class Office {
  public:
   Actions ask(ControlRequest asked) {
@@ -194,10 +194,11 @@ TEST_CASE("init is told of an operator's upgrade as of SIGUSR2") {
   CHECK(init_news((*office.bench).state()).reloads == 1);
 }
 
-// A node of a fleet relies on this phase and on this word (fleet/agent/pending_request.h).
+// The fleet's agents rely on the refusal `busy`, and on the name of the phase `running`: see
+// fleet/agent/pending_request.h.
 TEST_CASE("an upgrade is refused as busy in each phase but `running`") {
   for (const Phase phase : every_phase()) {
-    if (phase == Phase::ended) continue;  // nobody is asked
+    if (phase == Phase::ended) continue;  // no upgrader is left that could answer
     INFO(name_of(phase));
     Office office;
     (*office.bench).reach(phase);

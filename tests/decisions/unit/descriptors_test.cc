@@ -21,7 +21,7 @@ using namespace upgrader;
 
 namespace {
 
-// Runs `deed` in a child, and returns whether it returned true there.
+// Runs `deed` in a child process, and returns true if it returned true there.
 template <class Deed>
 bool in_a_child(Deed deed) {
   const pid_t child = ::fork();
@@ -64,7 +64,7 @@ int next_descriptor() {
 }  // namespace
 
 TEST_CASE("standard descriptors that are closed become /dev/null, others stay") {
-  // A set of bits, one for each of the descriptors 0 to 2.
+  // Bit N of this number says whether the descriptor N, of 0 to 2, is closed before the call.
   const int closed = GENERATE(range(0, 8));
   CHECK(in_a_child([&] {
     int pipe_ends[2];

@@ -154,7 +154,8 @@ TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
 
 TEST_CASE("each of the sockets has to be open, from the first to the last") {
   const int closed = GENERATE(-1, 3, 4, 5, 6);
-  const pid_t child = ::fork();  // the child may change its descriptors
+  // The descriptors are changed in a child, so that the test keeps its own.
+  const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
     for (int fd = 3; fd <= 5; ++fd)

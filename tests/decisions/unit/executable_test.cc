@@ -44,7 +44,7 @@ struct Elf {
     segments.push_back(segment);
     return *this;
   }
-  // Adds a segment with the name of a loader, byte for byte.
+  // Adds a segment that names a program's loader. The name is written without a NUL at its end.
   Elf& add_loader(const std::string& name) {
     constexpr std::size_t beyond_the_table = 4096;
     rest.resize(std::max(rest.size(), beyond_the_table));
@@ -64,10 +64,10 @@ struct Elf {
 
   ElfW(Ehdr) header{};
   std::vector<ElfW(Phdr)> segments;
-  std::string rest;  // the bytes of the whole file; the header and the table replace its beginning
+  std::string rest;  // the whole file, whose beginning is replaced by the header and the table
 };
 
-// The reason why a file is not a program. Empty if it is one.
+// The errno and the reason why a file is not a program. The reason is empty if the file is one.
 struct Verdict {
   int error = 0;
   std::string reason;

@@ -23,9 +23,9 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-// Tries to open the library under this fault. Returns true if the fault has happened, the library
-// has reported it, standard input and output are the same pipes as before, and ignored signals are
-// still ignored.
+// Opens the library while a system call fails as `fault` says. Returns true if the call has failed,
+// the library has reported the error, standard input and output are the same pipes as before, and
+// ignored signals are still ignored.
 bool is_refused(const Fault& fault, int times = 1) {
   const auto inode_of = [](int fd) {
     struct stat status {};
@@ -44,8 +44,9 @@ TEST_CASE("a handle that cannot be had is refused, and the process is as it was"
   Upgrader upgrader([] {
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    // The calls of fcntl() make private copies of the event's descriptor, of epoll's, and of both
-    // pipes. The calls of epoll_ctl() watch the event and both pipes.
+    // While it opens, the library makes private copies of four descriptors by fcntl(): of its
+    // eventfd, of its epoll instance, and of both pipes. It calls epoll_ctl() three times, to watch
+    // the eventfd and both pipes.
     for (const Fault& fault :
          {Fault{Call::eventfd, 0}, Fault{Call::fcntl, 0}, Fault{Call::epoll_create1, 0},
           Fault{Call::fcntl, 1}, Fault{Call::fcntl, 2}, Fault{Call::fcntl, 3},
@@ -179,8 +180,8 @@ TEST_CASE("a lock's number that is none is left alone, and so is a process witho
 TEST_CASE("interrupted reads, writes and waits of an agent are made again") {
   const Call call = GENERATE(Call::read, Call::write, Call::poll);
   const int error = GENERATE(EINTR, EAGAIN);
-  // How many reads succeed before one fails. The library reads the process's start time first, then
-  // the event's descriptor, then the pipe.
+  // The number of reads that succeed before one fails. The library first reads the process's start
+  // time, then its eventfd, and then the pipe.
   const int after = GENERATE(0, 1, 2, 3);
   if (call == Call::poll && error == EAGAIN) return;
   if (call != Call::read && after > 0) return;

@@ -1,6 +1,5 @@
-// Tests how the agent's library waits in the kernel. The library must make one long call instead of
-// many short ones, and wait only while it has nothing to do. Calls that must return at once must
-// never wait.
+// Tests how the agent's library waits in the kernel: by one long call instead of many short ones,
+// and only while it has nothing to do. Functions that must return at once must never wait.
 #include <cerrno>
 #include <chrono>
 #include <limits>

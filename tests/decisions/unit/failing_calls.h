@@ -67,16 +67,16 @@ enum class Call {
   write
 };
 
-// Makes a call fail with an errno from now on: `times` times, each time after it has succeeded
-// `after` times. Children that are forked meanwhile have the fault, too.
+// Makes a call fail with an errno as long as this object lives: `times` times, each time after it
+// has succeeded `after` times. Children that are forked meanwhile have the fault, too.
 class Failing {
  public:
   explicit Failing(Call call, int error, int after = 0, int times = 1)
       : call_(call), error_(error), after_(after), let_(after), times_(times), before_(first_) {
     first_ = this;
   }
-  // Checks that the call has failed at least once, unless the test has called fired() itself or
-  // `times` is 0.
+  // Checks that the call has failed at least once. Leaves the check out if the test has called
+  // fired() itself, or if `times` is 0.
   ~Failing() {
     first_ = before_;
     if (!asked_ && times_ > 0) CHECK(fired_ > 0);
@@ -113,9 +113,9 @@ class Failing {
   Failing* before_;
 };
 
-// Defines the wrapper of the call NAME: GIVEN are its parameters, RESULT is its type. The wrapper
-// passes the arguments PASSED on to the real call. If the call is to fail, the wrapper returns
-// FAILED instead.
+// Defines the wrapper of the call NAME, which returns RESULT and has the parameters GIVEN. The
+// wrapper returns FAILED if the call is to fail. Otherwise it calls the real function with the
+// arguments PASSED.
 #define FAILING_SYMBOL(RESULT, NAME, SYMBOL, GIVEN, PASSED, FAILED) \
   extern "C" RESULT __real_##SYMBOL GIVEN;                          \
   extern "C" RESULT __wrap_##SYMBOL GIVEN;                          \
@@ -171,7 +171,8 @@ FAILING_CALL(int, getppid, (), (), -1)
 FAILING_CALL_64(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 
-// Replaces kill() in a build that counts branches: see tests/judging/coverage/dump.cc.
+// Sends a signal in a build that counts branches. If a test makes kill() fail, its wrapper calls
+// this function instead of the real kill(): see tests/judging/coverage/dump.cc.
 extern "C" [[gnu::weak]] int counted_kill(int pid, int signal_number);
 
 extern "C" int __real_kill(int pid, int signal_number);
@@ -185,7 +186,8 @@ FAILING_CALL(int, mkfifoat, (int fd, const char* path, unsigned mode), (fd, path
 FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 
-// If set, called before every poll() with its timeout, and after every poll().
+// If set, at_poll is called before every poll(), with its timeout in milliseconds, and after_poll
+// after every poll().
 inline void (*at_poll)(int timeout_ms) = nullptr;
 inline std::function<void()> after_poll;
 
@@ -248,7 +250,7 @@ FAILING_CALL(int, uv_timer_init, (void* loop, void* handle), (loop, handle), -er
 FAILING_CALL(int, waitpid, (int pid, int* status, int how), (pid, status, how), -1)
 FAILING_CALL(long, write, (int fd, const void* bytes, unsigned long size), (fd, bytes, size), -1)
 
-// Passes on six arguments, the most that a system call has.
+// The wrapper of syscall(). It always passes on six arguments, the most that a system call has.
 extern "C" long __real_syscall(long number, ...);
 extern "C" long __wrap_syscall(long number, long, long, long, long, long, long);
 extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {

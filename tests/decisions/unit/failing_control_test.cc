@@ -76,9 +76,9 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   if (is_there) REQUIRE(file.write(before) == 0);
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
-    // write() first opens the file to read it. If the file exists, write() then opens it to write
-    // in place. That must fail here, so that the file is replaced, and another call can fail on the
-    // way.
+    // write() opens the file twice if it exists: first to read it, then to write in place. The
+    // second open must fail here, so that write() replaces the file by a new one, and another call
+    // can fail on the way.
     constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
     const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);
@@ -355,8 +355,8 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   std::optional<Failing> failing;
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
   desk.settle(0s);
-  // A program that writes a request must fail at once, instead of waiting for a reader that does
-  // not exist.
+  // A program that wants to write a request must see an error at once, and not wait for a reader
+  // that does not exist.
   CHECK_FALSE(writer_of(desk));
   CHECK(desk.control->next_deadline() == Time{1s});
   failing.reset();
@@ -368,8 +368,9 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // Each settle() tries to open the FIFO, and this try fails. A new status is due a tenth of a
-    // second after the last one, which is earlier than the next try.
+    // The call of settle() tries to open the FIFO again, and fails. The next deadline is that of
+    // status.json, which may be written again a tenth of a second after the last time: that is
+    // earlier than the next try to open the FIFO.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});
@@ -453,7 +454,7 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
   Desk desk;
   REQUIRE(desk.take());
   {
-    // The first call that fails is the removal of the last run's status.json.
+    // The first of the three failing calls would remove the status.json of the last run.
     const Failing failing(Call::renameat, ENOSPC, 0, 3);
     desk.settle(1s);
     desk.settle(2s);

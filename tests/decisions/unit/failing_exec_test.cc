@@ -17,7 +17,7 @@ using Where = StartFailed::Where;
 
 namespace {
 
-// A checked program that is a copy of `cat`.
+// A program that has been checked: a copy of `cat`. A second copy lies beside it.
 struct Cat {
   TemporaryDirectory directory;
   std::string path = directory.write("agent", content_of("/bin/cat"));
@@ -27,10 +27,11 @@ struct Cat {
   [[nodiscard]] const Program& program() const { return checked.value(); }
 };
 
-// The result of a test that ran in a child process as a user who is not root.
+// The result of a test that ran as another user than root, in a child process. `cannot_be`: that
+// user may not execute the program, so the test did not run.
 enum class AsOther { passed, failed, cannot_be };
 
-// Makes the process run as the user nobody, and never as root again, if it runs as root.
+// Makes the process run as the user nobody if it runs as root. It cannot become root again.
 bool drop_root() {
   constexpr unsigned nobody = 65534;
   if (::geteuid() != 0) return true;
@@ -80,8 +81,8 @@ TEST_CASE("a program that the kernel refuses when it is open is refused, whateve
   const Cat cat;
   std::filesystem::remove(cat.path);
   const int error = GENERATE(EACCES, EPERM);
-  // Makes the exec fail, which comes after NSIG - 1 other system calls: each of these resets one
-  // signal.
+  // The call that fails is the exec. NSIG - 1 other calls come before it, each of which resets one
+  // signal to its default.
   const Failing failing(Call::syscall, error, NSIG - 1);
 
   const auto result = start_process(cat.program(), {});

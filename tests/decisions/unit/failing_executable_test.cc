@@ -14,7 +14,7 @@ using namespace upgrader;
 
 namespace {
 
-// Returns the error if the reading of a program fails after `reads_before` reads.
+// Judges a program while its reads fail after the first `reads_before`. Returns the error.
 agent_protocol::Refusal refusal_of(const std::string& path, int reads_before) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const Failing failing(Call::pread, EIO, reads_before);

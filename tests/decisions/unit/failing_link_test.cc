@@ -262,8 +262,8 @@ TEST_CASE("a lock whose file cannot be looked at, read, or put at its number, is
                                                         {Call::pread, EIO}}));
   Lock lock(directory / "lock", lock_number);
   {
-    // The first fstat() looks at the file that reserves the lock's descriptor number, the second at
-    // the lock.
+    // The first fstat() is for the file that only reserves the descriptor number of the lock. The
+    // second one is for the lock's own file, and fails here.
     const Failing failing(call, error, call == Call::fstat ? 1 : 0);
     CHECK(lock.try_lock() == error);
     CHECK(failing.fired());
@@ -356,8 +356,8 @@ TEST_CASE("if nothing is known of processes, no holder is said to be gone") {
   REQUIRE(::flock(other.get(), LOCK_EX | LOCK_NB) == 0);
   Lock lock(path, lock_number);
   REQUIRE(lock.try_lock() == EWOULDBLOCK);
-  // The first read is of the lock's file. The next two read /proc for the start times of the holder
-  // and of this process.
+  // The first read is that of the lock's file, and succeeds. The next two read /proc for the start
+  // times of the holder and of this process, and fail.
   const Failing of_holder(Call::pread, EIO, 1);
   const Failing of_us(Call::pread, EIO, 1);
   const Failing of_any(Call::opendir, ENOENT);
@@ -398,7 +398,7 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   Releases releases;
   const TemporaryDirectory elsewhere;
   const bool is_resolved = GENERATE(true, false);
-  // If true, another program now lies at the old path; if false, none does.
+  // Whether another program lies at the old path now. If false, there is no file at that path.
   const bool to_another = GENERATE(false, true);
   if (to_another) elsewhere.write("two", "#!/bin/true\n");
   const std::string agents = releases.directory / "agents";

@@ -45,7 +45,7 @@ struct TwoPipes {
   }
   TwoPipes(const TwoPipes&) = delete;
   TwoPipes& operator=(const TwoPipes&) = delete;
-  // Makes a channel of the pipes, which must not outlive this object.
+  // Makes a channel of the pipes. The channel must be destroyed before this object.
   [[nodiscard]] std::unique_ptr<Channel> channel() {
     return std::make_unique<Channel>(
         &loop, std::move(input), std::move(output), [] {}, [] {});
@@ -73,7 +73,7 @@ RunOutcome outcome_of_running(const Options& options, LogLevel level = LogLevel:
   return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
 }
 
-// Reads what a descriptor that does not block has now.
+// Reads all bytes that a nonblocking descriptor has now.
 std::string read_while_there(int fd) {
   std::string text;
   char bytes[4'096];
@@ -138,7 +138,8 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   while (channel->send(line))
     ++taken;
 
-  CHECK(taken == 3);  // the pipe has nearly all of the first line, so only the others count
+  // The first line fits into the pipe, so only the other two count against the limit.
+  CHECK(taken == 3);
   CHECK(channel->unsent() == 0);
 }
 
@@ -167,8 +168,8 @@ TEST_CASE("orders to an agent that does not exist, or is gone, are dropped") {
   bench.agents->send(1, agent_protocol::Error{});
   CHECK(bench.agents->signal(1, SIGTERM) == 0);
 
-  // The agent ends before its line is read. The upgrader reaps it, and only then reports its line
-  // and its exit.
+  // The agent writes a line and ends. The upgrader reaps it before the line has been read, and must
+  // report the line first, and then the exit.
   CHECK_FALSE(bench.agents->start(1, shell("echo '{\"type\":\"ready\"}'")));
   REQUIRE(ends(bench.agents->pid_of(1)));
   bench.agents->reap_exits();
@@ -267,7 +268,7 @@ TEST_CASE("so many strangers are reaped in one turn of the loop, and the rest in
   CHECK(ended_child());
   uv_run(&bench.loop, UV_RUN_NOWAIT);
   CHECK_FALSE(ended_child());
-  // The loop has nothing left to do.
+  // The loop has no handles left, so it returns 0.
   CHECK(uv_run(&bench.loop, UV_RUN_NOWAIT) == 0);
 }
 
@@ -337,7 +338,7 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
   InitSystem init_system(nullptr);
   Options options;
   options.agent = "/bin/sh";
-  // The agent ends only when the log says that the agent cannot be signalled.
+  // The agent ends by itself when the log says that it cannot be signalled.
   options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};
   options.defaults.start_timeout = Duration(1);
   const Failing failing(Call::kill, EPERM);
@@ -384,7 +385,7 @@ TEST_CASE("a first agent for which there is no process ends the upgrader with it
   const Call call = GENERATE(Call::pipe2, Call::clone);
   const int error = GENERATE(EMFILE, EPERM);
 
-  // The event loop has made one pipe before.
+  // The first pipe2() is that of the event loop, so the second one fails.
   const Failing failing(call, error, call == Call::pipe2 ? 1 : 0);
   const RunOutcome outcome = outcome_of_running(options, LogLevel::info);
 
@@ -398,8 +399,8 @@ TEST_CASE("a first agent that the kernel refuses is not executable, unless somet
   Options options;
   options.agent = directory.write("agent", "#!/bin/true\n");
   const int error = GENERATE(ENOENT, EMFILE);
-  // The third stat() of a path happens in the child, before it executes the script. The first two
-  // were for the interpreter and for its loader.
+  // The third call of stat() is made by the child, just before it executes the script. The first
+  // two are for the script's interpreter and for the interpreter's loader.
   const Failing failing(Call::stat, error, 2);
 
   CHECK(outcome_of_running(options).status ==
@@ -457,8 +458,8 @@ TEST_CASE("the rest of a line is written before the next line, which is lost if 
   const int smallest = 1;
   REQUIRE(::setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &smallest, sizeof smallest) == 0);
   Logbook logbook(LogLevel::info, nullptr, writer.get());
-  // Tries longer and longer lines until the socket takes a short line and only a part of the line
-  // after it.
+  // Logs a short line and a longer one, again and again, until the socket accepts only a part of
+  // the longer one.
   std::string line;
   std::string taken = "\n";
   for (std::size_t bytes = 400; taken.ends_with('\n') && bytes < 4'000; bytes += 100) {

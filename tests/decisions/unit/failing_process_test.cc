@@ -32,8 +32,8 @@ int error_of_checking(const std::string& path) {
   return refusal != nullptr ? refusal->error_number : 0;
 }
 
-// Returns a script that has passed the check, and whose interpreter has been removed since. Only
-// the kernel finds that out.
+// Returns a script whose interpreter has been removed after the check. Only the kernel notices
+// that, at the exec.
 Program orphaned_script(const TemporaryDirectory& directory) {
   const std::string interpreter = directory.link("interpreter", "/bin/sh");
   Program script = program_of(directory.write("script", "#!" + interpreter + "\n"));
@@ -76,8 +76,8 @@ bool no_child_is_left() {
 
 TEST_CASE("a program that executes another one at once is started once, however busy all is") {
   const Program program = program_of("/usr/bin/env", {"cat"});
-  // If the upgrader looks at the new process, delays that look until the process has executed
-  // `cat`.
+  // Delays the upgrader's first look at the new process, if it takes one, until the process has
+  // executed `cat`.
   const AtStat waiter([&](std::string_view looked_at, bool done) {
     if (done || !is_other_process(looked_at)) return;
     const std::string process(looked_at.substr(0, looked_at.rfind('/')));
@@ -240,7 +240,8 @@ TEST_CASE("an interrupted look at a child is made again") {
 TEST_CASE("a path that comes to name the same file again while it is executed is told as refused") {
   const TemporaryDirectory directory;
   const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
-  // The path is looked at twice. Only the first look fails, as if there were no file at the path.
+  // The path is looked at by two calls of stat(). Only the first one fails, as if the file did not
+  // exist.
   const Failing failing(Call::stat, ENOENT);
 
   CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOENT});
@@ -289,7 +290,8 @@ TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
 TEST_CASE("if the newer system call is refused, the older one says what may be executed") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
-  // The kernel is asked about the script first, and then about its interpreter.
+  // The upgrader asks the kernel first whether the script may be executed, and then whether its
+  // interpreter may.
   const int before = GENERATE(0, 1);
   const int error = GENERATE(EINVAL, ENOSYS, EPERM, EACCES);
   {
@@ -382,7 +384,7 @@ TEST_CASE("a program that may be executed but not opened for reading is one that
 TEST_CASE("an ELF file that is not to be executed is no program") {
   const TemporaryDirectory directory;
   std::string content = content_of("/bin/true");
-  content[16] = 1;  // e_type: relocatable
+  content[16] = 1;  // sets e_type to 1, a relocatable object file
 
   CHECK(error_of_checking(directory.write("object", content)) == ENOEXEC);
 }
@@ -409,7 +411,7 @@ TEST_CASE("an agent is started also where the kernel tells nobody of the upgrade
 
 TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
   const Program program = program_of("/bin/true");
-  const Failing failing(Call::getppid, 0);  // as if the child's parent had died
+  const Failing failing(Call::getppid, 0);  // looks to the child as if its parent had died
 
   auto result = start_process(program, {});
 

@@ -1,6 +1,6 @@
-// Tests failures to provide the surroundings that an agent is promised, or that the upgrader itself
-// needs. If the kernel refuses one of them, no agent may be started. If the refusal may pass, the
-// upgrader must try again.
+// Tests failures of calls that set up an agent's surroundings (signals, descriptors, environment),
+// or that the upgrader needs for itself. If the kernel refuses one of them, no agent may be
+// started. If the refusal may be temporary, the upgrader must try again.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -111,7 +111,7 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
 
   CHECK(failing.fired());
   char byte = 0;
-  // The upgrader has closed its end of the pipe, and has written nothing.
+  // The pipe is at its end: the upgrader has closed it, and has written nothing.
   CHECK(::read(reader.get(), &byte, 1) == 0);
 }
 

@@ -23,8 +23,9 @@ using namespace upgrader;
 
 namespace {
 
-// The script of an agent that requests an upgrade to `two`, and ends when that is committed. Before
-// its stop it runs the script `meanwhile`, which can write to the upgrader through descriptor 9.
+// The script of an agent that requests an upgrade to the program `two`, and ends when that upgrade
+// is committed. Before it says `stopped`, it runs the script `meanwhile`, which can write to the
+// upgrader through descriptor 9.
 constexpr const char* agent_script = R"(#!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2
 say() { echo '{"type":'"$1"'}' >&9; }
@@ -45,7 +46,7 @@ exec >"$directory/gone"
 say '"stopped"'
 )";
 
-// A notification socket, whose end of init the test reads.
+// The notification socket of an init. The test reads the messages that arrive there.
 class Init {
  public:
   explicit Init(const std::string& path) : path_(path) {

@@ -198,8 +198,8 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // The links' directories, the program and its loader have been opened before, and the file twice,
-  // to be read.
+  // The fault does not strike the earlier calls: open() of the links' directories, of the program
+  // and of its loader, and openat() of the file of --attempts, which is read twice.
   const Failing failing(call, EMFILE, call == Call::open ? 5 : 2);
 
   const RunOutcome outcome = outcome_of_running(options);
@@ -226,7 +226,7 @@ TEST_CASE("attempts are counted in one file, and in a new one if that cannot be 
   CHECK(inode() == first);
   CHECK(file.read() == Attempts{5, "/opt/agent", ""});
   {
-    // The file is opened to be read, and then to be written.
+    // The file is opened twice: first to read it, and then to write it. The second open fails.
     const auto [call, after] = GENERATE(table<Call, int>({{Call::openat, 1}, {Call::write, 0}}));
     const Failing failing(call, EACCES, after);
     CHECK(file.write({6, "/opt/agent", ""}) == 0);

@@ -317,9 +317,9 @@ TEST_CASE("an agent whose heartbeat is due is looked at before that is judged") 
 
   CHECK(bench.supervisor().late(due - 1ms).empty());
   CHECK(bench.supervisor().late(due) == std::vector<Generation>{1});
-  // Only deadlines up to a millisecond before that of the heartbeat are judged here, five seconds
-  // late. The heartbeat does not count as missed, although its deadline has passed by the clock,
-  // too: for a later deadline, the agent's messages must be read once more.
+  // The supervisor is told that it is five seconds late, and that messages have been read only up
+  // to a millisecond before the heartbeat's deadline. So it must not count the heartbeat as missed:
+  // the agent's messages must first be read once more.
   Supervisor supervisor = bench.supervisor();
   CHECK(supervisor.step(DeadlinePassed{due - 1ms}, due + 5s).empty());
   CHECK(supervisor == bench.supervisor());

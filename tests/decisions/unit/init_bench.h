@@ -1,5 +1,5 @@
-// A bench with init's notification socket, and an InitSystem that writes to it on a clock that the
-// test moves.
+// A fixture with the notification socket of an init, and with an InitSystem that writes to it. The
+// test moves the clock.
 #pragma once
 
 #include <sys/socket.h>
@@ -23,7 +23,7 @@ using Texts = std::vector<std::string>;
 
 inline constexpr Time start{1'000'000};
 
-// The socket and the InitSystem. The test reads the socket only when it calls heard().
+// The notification socket and the InitSystem. The test reads the socket only when it calls heard().
 class InitBench {
  public:
   explicit InitBench(Duration watchdog = Duration::zero())
@@ -61,9 +61,9 @@ class InitBench {
     }
   }
   void vanish() { REQUIRE(::unlink(path().c_str()) == 0); }
-  // Moves the clock to `after` from the start, and wakes the InitSystem whenever a deadline of its
-  // own is due. Calls `each` with the time and text of each message. Returns the number of
-  // wake-ups.
+  // Moves the clock up to `after` from the start, and wakes the InitSystem whenever one of its
+  // deadlines is due. Calls `each` with the time and the text of each message. Returns how often
+  // the InitSystem was woken.
   int wake_until(Duration after, const std::function<void(Time, const std::string&)>& each = {}) {
     int count = 0;
     for (auto next = init_->next_deadline(); next && *next <= start + after;
@@ -106,7 +106,7 @@ inline InitNews waiting(InitWait::What what, Duration left, Generation generatio
   return made;
 }
 
-// Returns the facts for init while the upgrader waits for an agent that has asked for more time.
+// Returns the facts for init while the upgrader waits for an agent that has sent `extend`.
 inline InitNews extended(InitWait::What what, Duration left, Generation generation = 1) {
   InitNews made = waiting(what, left, generation);
   made.wait->extended = true;

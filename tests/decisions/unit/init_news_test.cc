@@ -1,4 +1,4 @@
-// Tests the facts from which the messages to init are made, in every phase.
+// Tests the facts that the supervisor's state gives for the messages to init, in every phase.
 #include "upgrader/core/init_news.h"
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ struct Told {
   bool active;
   bool stopping;
   const char* status;
-  std::optional<Duration> left;  // the time until the deadline, as the status says it
+  std::optional<Duration> left;  // the time until the deadline, as the status text gives it
 };
 
 const Told all_told[]{
@@ -130,7 +130,8 @@ TEST_CASE("an upgrade that a signal asked for is a reload, to its very end; othe
   bench.start();
   CHECK(init_news(bench.state()).reloads == 0);
   bench.take(UpgradeRequested{});
-  CHECK(init_news(bench.state()).reloads == 1);  // the refused request is not a reload
+  // A refused SIGUSR2 counts, too, but no reload is under way.
+  CHECK(init_news(bench.state()).reloads == 1);
   CHECK_FALSE(init_news(bench.state()).reloading);
   bench.ready(1);
   bench.upgrade();

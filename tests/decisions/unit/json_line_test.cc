@@ -22,7 +22,7 @@ std::string repeated(const std::string& text, std::size_t times) {
   return all;
 }
 
-// Returns whether a `ready` with an unknown member of this value is accepted.
+// Returns whether a `ready` is accepted that has an unknown member with this value.
 bool is_taken(const std::string& value) {
   const Decoded<AgentMessage> decoded =
       decode_agent_message(R"({"type":"ready","x":)" + value + "}");

@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Cut& cut) {
   return out << (cut.complete ? "whole " : "incomplete ") << cut.text.size() << " bytes";
 }
 
-// Returns the lines that the reader must return, found by the simplest code.
+// Returns the lines that the reader must return, computed by the simplest code.
 std::vector<Cut> cut_plainly(std::string_view stream) {
   std::vector<Cut> lines;
   while (!stream.empty()) {
@@ -179,7 +179,8 @@ TEST_CASE("a reader that has told the end reads on") {
 
 TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
   LineReader reader;
-  REQUIRE(reader.space().size() == line_bytes_max);  // this call allocates the buffer
+  // space() allocates the buffer when it is first called.
+  REQUIRE(reader.space().size() == line_bytes_max);
   const wire_test::CountedMemory memory;
   std::size_t lines = 0;
   const auto feed = [&reader, &lines](char c, std::size_t bytes) {
@@ -203,7 +204,7 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
 
   CHECK(has_rest);
   CHECK(lines == 20 * 100'000);
-  // The reader keeps the beginning of the last, over-long line, and a NUL behind it.
+  // The allocated bytes are the beginning of the last line, which is too long, and a NUL behind it.
   CHECK(taken <= incomplete_bytes_max + 1);
 }
 

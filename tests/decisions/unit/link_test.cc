@@ -77,7 +77,7 @@ ino_t inode_of_link(const std::string& path) {
   return status.st_ino;
 }
 
-// Replaces the descriptor of the link's directory by one that cannot be synced.
+// Replaces the descriptor of the link's directory by one that fsync() refuses.
 void spoil_sync(const std::string& directory) {
   for (const auto& [fd, target] : descriptors_of(::getpid())) {
     if (target != directory) continue;
@@ -246,8 +246,9 @@ TEST_CASE("if the link may not be replaced, the proof fails, and so does the com
   const Program second = program_of(releases.second());
   const bool sticky = GENERATE(true, false);
   const bool root = ::geteuid() == 0;
-  // The test needs root, who makes the link and then acts as another user: a user may replace a
-  // link of their own in every directory in which they may write.
+  // The link belongs to root, and another user then tries to replace it. Without root the link
+  // would be the user's own, and a user may replace their own link in every directory that they may
+  // write.
   if (!root) return;
   REQUIRE(::chmod(releases.directory().path().c_str(), 0755) == 0);
   REQUIRE(::chmod(releases.path().c_str(), sticky ? 01777 : 0755) == 0);

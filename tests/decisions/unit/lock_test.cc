@@ -51,7 +51,7 @@ ino_t inode_of(const std::string& path) {
   return status.st_ino;
 }
 
-// A child process that ends, at the latest, when its test does.
+// A child process that ends when its test does, or earlier.
 class Background {
  public:
   template <class Deed>
@@ -97,7 +97,7 @@ bool comes_true(Condition condition) {
   return false;
 }
 
-// Takes the lock as the upgrader does: the file names the holder once an agent has been started.
+// Locks the file and writes the holder into it, as the upgrader does once it has started an agent.
 int take(Lock& lock) {
   const int error = lock.try_lock();
   if (error == 0) lock.write_holder();
@@ -244,7 +244,7 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Lock lock(path, other_number);
   REQUIRE(take(lock) == EWOULDBLOCK);
 
-  // Wait until all agents have been forked and have set their names.
+  // Waits until all agents have been forked and have set their names.
   std::string words = lock.holder_in_words();
   const auto count_named = [&] {
     words = lock.holder_in_words();

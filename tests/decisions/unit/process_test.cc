@@ -23,7 +23,7 @@ using namespace upgrader;
 
 namespace {
 
-// A started process, which is killed and reaped when the test is over.
+// A started process, which the destructor kills and reaps.
 class Child {
  public:
   explicit Child(const Program& program, const ChildSetting& setting = {}) {
@@ -85,7 +85,8 @@ bool no_child_is_left() {
   return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
 }
 
-// Occupies descriptor `number` during a test. At the end, the number gets its former file back.
+// Replaces the file of descriptor `number` by another one during a test, and restores it at the
+// end.
 class Place {
  public:
   explicit Place(int number) : number_(number), before_(::fcntl(number, F_DUPFD_CLOEXEC, 100)) {
@@ -242,8 +243,8 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
 }
 
 TEST_CASE("an environment ends with a null, also where every variable of ours is added to it") {
-  // The two entries, and the three that the upgrader adds, fill a block of malloc (40 bytes) to its
-  // end. If the code forgot the null at the end of the environment, envp()[5] would be the size of
+  // Two variables of the test and three of the upgrader make five pointers, which fill a block of
+  // malloc (40 bytes) exactly. Without the null behind the last one, envp()[5] would be the size of
   // the next block, which is not 0.
   const ChildSetting setting{
       .environment = {.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5},
@@ -385,7 +386,7 @@ TEST_CASE("running out of descriptors at any moment is a failure that leaves not
   const Program program = program_of("/bin/true");
   const std::map<int, std::string> before = descriptors_of(::getpid());
   const OwnedFd lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  // Take all low numbers of descriptors, so that only numbers just below the limit are free.
+  // Occupies all low descriptor numbers, so that only numbers just below the limit are free.
   std::vector<OwnedFd> filled;
   while (filled.empty() || filled.back().get() < 80) {
     filled.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));

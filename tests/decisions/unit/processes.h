@@ -19,8 +19,8 @@
 #include "base/owned_fd.h"
 #include "tests/decisions/unit/temporary_directory.h"
 
-// The longest time that a test waits. No machine needs nearly so long, so a test that waits longer
-// fails.
+// The longest time that a test waits for an event. Every machine is faster, so a test that waits
+// longer fails.
 inline constexpr int patience_ms = 20'000;
 
 inline bool becomes_ready(int fd, short events) {
@@ -81,8 +81,8 @@ inline std::string status_of(pid_t pid, const std::string& name) {
   return "";
 }
 
-// Waits until /proc shows a process's arguments: after an exec has been reported as done, they are
-// missing for a moment.
+// Waits until /proc shows the process's arguments. They are missing for a moment after the process
+// has reported its exec.
 inline void await_arguments(pid_t pid) {
   const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd end{.fd = handle.get(), .events = POLLIN, .revents = 0};

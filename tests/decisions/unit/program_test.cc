@@ -1,5 +1,5 @@
-// Tests which files are accepted as programs, and what is remembered of them. Some tests ask the
-// kernel, too, and the check must agree with its answer.
+// Tests which files the upgrader accepts as programs, and what it remembers of each. Some tests
+// also ask the kernel to execute the file: the kernel must then agree with the upgrader.
 #include "base/program.h"
 #include "tests/decisions/unit/program_of.h"
 

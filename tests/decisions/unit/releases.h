@@ -39,5 +39,5 @@ struct Releases {
   std::string previous = directory / "previous";
 };
 
-// For the argument `before_sync` of tested functions: does nothing.
+// The argument `before_sync` of functions that call it before each sync: here it does nothing.
 inline const upgrader::BeforeSync nothing = [] {};

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A log, an output, and agents that take over from each other.
+// A fixture with a log, an output, and sample agents that take over the copying from each other.
 class Bench {
  public:
   explicit Bench(unsigned position_format = 2) : format_(position_format) { append(""); }
@@ -55,21 +55,23 @@ class Bench {
       continue;
   }
 
-  // Appends a line to the rotated log, like a writer that has not noticed the rotation yet. If the
-  // agent does not wait for such lines any more, appends nothing.
+  // Appends a line to the log that was rotated, as a writer does that has not noticed the rotation
+  // yet. Appends nothing once the agent no longer waits for such lines.
   void append_late() {
     if (rotations_ == 0 || now_us_ >= old_written_us_ + rotate_wait_us) return;
     write(log() + ".1", "line " + std::to_string(++lines_) + "\n");
     old_written_us_ = now_us_;
   }
-  // Truncates the log and writes new lines. Only lines that had not been copied are lost.
+  // Truncates the log to 0 bytes and then appends `count` lines. Lines that were not copied before
+  // are lost.
   void cut(int count) {
     fs::resize_file(log(), 0);
     append_lines(count);
   }
   void pass(std::uint64_t time_us) { now_us_ += time_us; }
 
-  // Lets a last agent copy the rest, and compares the log with the output.
+  // Lets one more agent take over and copy the rest of the log. Then compares the log with the
+  // output.
   [[nodiscard]] demo::Proof finish() {
     if (rotations_ > 0) pass(rotate_wait_us);
     Copier copier = take_over();
@@ -87,7 +89,7 @@ class Bench {
   static constexpr std::uint64_t rotate_wait_us = 5'000'000;
 
  private:
-  // Appends to a file, and sets its time of modification to the time of the bench's clock.
+  // Appends to a file, and sets its time of modification to the fixture's own clock.
   void write(const std::string& path, const std::string& text) const {
     std::ofstream(path, std::ios::binary | std::ios::app) << text;
     const timespec now{.tv_sec = static_cast<std::time_t>(now_us_ / 1'000'000),
@@ -101,7 +103,7 @@ class Bench {
   int lines_ = 0;
   int rotations_ = 0;
   std::uint64_t now_us_ = 1'000'000'000;
-  std::uint64_t old_written_us_ = 0;  // the time of the last write to the newest rotated log
+  std::uint64_t old_written_us_ = 0;  // when the newest rotated log was last written
 };
 
 using Texts = std::vector<std::string>;
@@ -354,7 +356,7 @@ TEST_CASE("through crashes, hand-overs and rotations at random, each line is cop
   const auto chance = [&random](unsigned of) { return random() % of == 0; };
   Bench bench;
   std::optional<Copier> copier = bench.take_over();
-  std::size_t safe = 0;  // the bytes of the output that have been synced
+  std::size_t safe = 0;  // the size of the output when it was last synced, in bytes
 
   for (int step = 0; step < 300; ++step) {
     if (chance(2)) bench.append_lines(static_cast<int>(random() % 5));

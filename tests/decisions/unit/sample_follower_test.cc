@@ -51,7 +51,7 @@ class Log {
 
 constexpr std::uint64_t second_us = 1'000'000;
 
-// A time long after all writes of a test, for tests that do not set one themselves.
+// The present time in tests that do not set one: long after every write.
 constexpr std::uint64_t long_after_us = 10'000'000'000 * second_us;
 
 std::optional<std::string> next(Follower& follower, std::uint64_t now_us = long_after_us) {
@@ -414,7 +414,7 @@ TEST_CASE("where the time of the old log lies in the future, only what was seen 
 
   CHECK(all(follower, start_us).empty());
   CHECK(follower.wait_us() == 5 * second_us);
-  CHECK(all(follower, start_us - 100 * second_us).empty());  // the agent's clock was set back
+  CHECK(all(follower, start_us - 100 * second_us).empty());  // the clock has been set back by 100 s
   CHECK(follower.wait_us() == 5 * second_us);
 
   CHECK(all(follower, start_us - 95 * second_us) == Texts{"two"});

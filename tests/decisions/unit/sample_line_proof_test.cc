@@ -1,5 +1,5 @@
-// Tests the proof on which all tests of the sample agent rely: it must find each kind of error in
-// the copied lines.
+// Tests the check by which all tests of the sample agent judge the copied lines: it must find each
+// kind of error in them.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/temporary_directory.h"

@@ -1,4 +1,4 @@
-// Sessions in every state, and the messages that lead there, for the tests of the session.
+// Brings sessions into every state by the messages that lead there, for the tests of the session.
 #pragma once
 
 #include <catch2/catch.hpp>

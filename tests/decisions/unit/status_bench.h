@@ -1,4 +1,5 @@
-// A bench that passes its events to the chronicle, and makes status.json from the result.
+// A fixture that passes the supervisor's events to the chronicle, and makes status.json from the
+// result.
 #pragma once
 
 #include <string>
@@ -30,7 +31,8 @@ class StatusBench {
     return upgrader::status_news(bench_.state(), chronicle_, facts);
   }
 
-  // Returns the bench's time as a wall-clock time: the bench begins at 2026-11-22T10:00:00.000Z.
+  // Returns the time on the fixture's clock as a wall-clock time. The clock begins at
+  // 2026-11-22T10:00:00.000Z.
   [[nodiscard]] upgrader::Stamp stamp() const {
     const std::int64_t ms = bench_.now().count();
     return {ms * 1'000 + us, 1'795'341'600'000 + ms - 1'000'000};
@@ -44,10 +46,10 @@ class StatusBench {
   upgrader::StatusFacts facts;
   std::string first = "/opt/agent-v1";
   std::string candidate = "/opt/agent-v2";
-  std::int64_t us = 0;  // microseconds by which the precise clock is ahead of the bench's time
+  std::int64_t us = 0;  // microseconds that are added to the clock's milliseconds
 
  private:
-  // Tells the chronicle that the last order has been carried out.
+  // Tells the chronicle that the supervisor's last order has been carried out.
   void note_done() {
     if (std::holds_alternative<upgrader::Check>(*asked_)) chronicle_.note_checked(candidate);
     const auto* spawn = std::get_if<upgrader::Spawn>(&*asked_);

@@ -107,7 +107,7 @@ TEST_CASE("all that must be said fits, however long each text of it is") {
 
 TEST_CASE("a text is cut where it would be too long as it is written, and its object says so") {
   StatusBench bench;
-  // In JSON, the slash takes one byte, and each character U+0002 six bytes.
+  // JSON writes the slash in one byte, and each character U+0002 in six.
   bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
   std::string shown = "/";
   for (int i = 0; i < 682; ++i)

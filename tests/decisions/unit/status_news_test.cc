@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using agent_protocol::Status;
 using agent_protocol::Unfit;
 
-// Joins the lines of a text to one, without their indentation.
+// Joins the lines of a text to one line, and removes their indentation.
 std::string line(const std::string& text) {
   std::string whole;
   bool indented = true;
@@ -184,7 +184,9 @@ TEST_CASE("an upgrade that is committed is told with all that it took") {
   bench.pass(5ms);
   bench->have_watched(
       [&, before = 0](const auto& event, const auto& actions, const auto& state) mutable {
-        bench.us = 700 * before++;  // 700 µs between the exit and the writing of `activate`
+        // Each event comes 700 µs after the one before; so the gap between exit and `activate` has
+        // 700 µs.
+        bench.us = 700 * before++;
         bench.chronicle().note(event, actions, state, bench.stamp());
       });
   bench->exit(1);

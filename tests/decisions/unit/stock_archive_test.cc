@@ -1,6 +1,6 @@
-// Tests the `serialize` functions with the JSON archives that cereal brings. Two independent
-// writers and readers of one vocabulary must agree on every well-formed message. Cereal's archives
-// know neither limits nor optional members, so this file teaches them the members of member.h.
+// Tests the `serialize` functions of the messages with the JSON archives that cereal provides.
+// These archives and the codec must agree on every well-formed message. Cereal's archives know
+// neither limits nor optional members, so this file teaches them the members of member.h.
 
 // The next lines keep clang's sanitizer quiet about RapidJSON, which adds to a null pointer: see
 // json_line.cc.
@@ -57,8 +57,8 @@ void save(cereal::JSONOutputArchive& archive,
   }
 }
 
-// Reads a member if it is the next one in the line. The members of a line have the order of
-// `serialize`. So if the next name is another one, the member is absent.
+// Reads a member if the next name in the line is the member's. The members of a line have the order
+// of `serialize`, so if another name comes next, the member is absent.
 template <class Rule, class Value>
 void load(cereal::JSONInputArchive& archive, cereal::NameValuePair<Member<Rule, Value>>& pair) {
   const char* const next = archive.getNodeName();
@@ -145,7 +145,8 @@ void check_agreement(const wire_test::Sample<Message>& sample) {
 
   CHECK(decoded(stock, sample.message) == Decoded<Message>(sample.message));
   CHECK(read_by_stock(encode(sample.message).value(), sample.message) == sample.message);
-  // Cereal writes the digits of an escape in capitals, so such a line differs from the codec's.
+  // Cereal writes `\u001F` where the codec writes `\u001f`, so lines with such an escape are not
+  // compared.
   if (sample.line.find("\\u001f") == std::string::npos) CHECK(without_layout(stock) == sample.line);
 }
 

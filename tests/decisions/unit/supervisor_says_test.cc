@@ -1,6 +1,6 @@
-// Tests texts of the supervisor. They are the log lines at the upgrader's end, the log lines when
-// an agent gets its work back, and the reason that an agent is sent if its request is refused or
-// its upgrade fails.
+// Tests texts that the supervisor makes: its log lines when the upgrader ends and when an agent
+// gets its work back, and the reasons that agents are sent if a request is refused or an upgrade
+// fails.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -169,7 +169,7 @@ TEST_CASE("an agent that extended its start is told what it was allowed in all")
   bench.upgrade(request);
   bench.hello(2);
   bench.wait(2s);
-  bench.say(2, Extend{1'000});  // no effect: the agent has more time left than this
+  bench.say(2, Extend{1'000});  // no effect: the agent already has more time left than 1 s
   bench.say(2, Extend{62'500});
 
   const Actions late = bench.wait(62'500ms);

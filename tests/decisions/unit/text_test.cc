@@ -18,8 +18,8 @@ char byte(unsigned value) {
   return static_cast<char>(static_cast<unsigned char>(value));
 }
 
-// Encodes a code in `bytes` bytes by the bit patterns of UTF-8 alone, even if it is not a
-// character.
+// Writes a number into `bytes` bytes by the bit patterns of UTF-8, even if the number is not the
+// code of a character, or would fit into fewer bytes.
 std::string patterned(unsigned code, unsigned bytes) {
   if (bytes == 1) return {byte(code)};
   std::string text;
