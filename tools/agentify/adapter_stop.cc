@@ -94,7 +94,8 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Handles the keeper's death. Its lock is free now, and it can report nothing any more.
+// Handles the death of the keeper. The keeper can report nothing any more, and the lock that it
+// held is free.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});

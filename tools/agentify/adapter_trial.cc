@@ -39,8 +39,8 @@ void Adapter::say_unfit(std::string reason) {
   order(SayUnfit{std::move(reason)});
 }
 
-// Asks the upgrader by `extend` for more time for the daemon's start. On trial the upgrader then
-// moves the end of the trial, too. So the time at which agentify judges the daemon moves with it.
+// Asks the upgrader by `extend` for more time for the daemon's start. Judges a daemon on trial
+// later by as much. The upgrader moves the limit of the start, but never the end of a trial.
 void Adapter::extend_start(Duration time) {
   order(SayExtend{time});
   if (judge_at_) judge_at_ = std::max(*judge_at_, now_ + time - trial_margin(*trial_));

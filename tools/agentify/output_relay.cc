@@ -70,8 +70,8 @@ void OutputRelay::go_on() {
 
 void OutputRelay::finish() {
   if (!source_) return;
-  // After SIGKILL a process may still write for a moment. So that this loop ends, no more is read
-  // than the pipe can hold.
+  // A process may still write for a moment after SIGKILL. So that this loop ends, it reads at most
+  // waiting_bytes_max bytes; a pipe holds fewer by default.
   for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
     pass_on();
   if (!waiting_.empty() && waiting_.back() != '\n') waiting_ += '\n';

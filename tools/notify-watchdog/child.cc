@@ -74,7 +74,8 @@ class Environment {
                             pid_t parent, int report) {
   environment.write_pid(::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(1);  // the parent has died: no signal will come
+  // the parent has died before prctl() took effect, so it will cause no SIGTERM
+  if (::getppid() != parent) ::_exit(1);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvpe(argv[0], argv, environment.pointers());
   const int error = errno;

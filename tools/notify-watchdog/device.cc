@@ -26,9 +26,10 @@ struct WatchdogInfo {
   std::uint32_t firmware_version;
   std::uint8_t identity[32];
 };
-constexpr std::uint32_t card_reset = 0x20;    // WDIOF_CARDRESET: the device reset the machine
-constexpr std::uint32_t magic_close = 0x100;  // WDIOF_MAGICCLOSE: a V before closing stops it
-constexpr int disable_card = 1;               // WDIOS_DISABLECARD: stops the device
+constexpr std::uint32_t card_reset = 0x20;  // WDIOF_CARDRESET: the device reset the machine
+// WDIOF_MAGICCLOSE: close() only stops the device after the letter V
+constexpr std::uint32_t magic_close = 0x100;
+constexpr int disable_card = 1;  // WDIOS_DISABLECARD: stops the device
 constexpr unsigned long get_support = _IOR('W', 0, WatchdogInfo);
 constexpr unsigned long get_boot_status = _IOR('W', 2, int);
 constexpr unsigned long set_options = _IOR('W', 4, int);

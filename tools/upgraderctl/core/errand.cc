@@ -200,7 +200,7 @@ std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const See
 std::string request_name(Moment now, std::uint32_t chance) {
   constexpr int chance_digits = 6;
   std::string name = "ctl-";
-  // Returns the digits of the time of day in a text such as "2026-11-22 08:15:04 UTC".
+  // Takes the digits of the time of day from a text such as "2026-11-22 08:15:04 UTC".
   for (const char c : show_moment(now).substr(11, 8)) {
     if (c != ':') name += c;
   }
