@@ -35,8 +35,8 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
   return status;
 }
 
-// Writes the command, and a claim on the node, so that no rollout, plan or desired version moves
-// the node meanwhile. Both records have the same lease.
+// Writes the command, and a claim on the node, so that no rollout and no desired version moves the
+// node meanwhile. Both records have the same lease.
 int send(const Options& options, Asker& asker, const fleet::Command& command, fleet::LeaseId id) {
   const std::string key = fleet::key_of(KeyKind::node_command, {options.node, options.component});
   const std::string claim = fleet::key_of(KeyKind::node_claim, {options.node, options.component});

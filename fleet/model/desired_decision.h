@@ -25,9 +25,9 @@
 // move, and no old instance gets an order to stop. A new version that waits beside the old one then
 // keeps waiting. After a new wish, the nodes try again. While a node's maintenance window is
 // closed, or will close before the upgrade can be over, neither order is given. A node keeps its
-// version if a rollout, plan or person has claimed it, if it is pinned to a version of its own, or
-// if a rollout has moved it since the wish was written. On a pinned node, old instances are ordered
-// to stop as on any other. If a record that matters is missing or cannot be read, no instance is
+// version if a rollout or a person has claimed it, if it is pinned to a version of its own, or if a
+// rollout has moved it since the wish was written. On a pinned node, old instances are ordered to
+// stop as on any other. If a record that matters is missing or cannot be read, no instance is
 // ordered to stop.
 #pragma once
 

@@ -263,10 +263,10 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// The record node/ID/claim/COMPONENT: the rollout, plan or person that moves the node now. While it
+// The record node/ID/claim/COMPONENT: the rollout or person that moves the node now. While it
 // exists, the desired version does not move the node.
 struct Claim {
-  std::string by = {};  // rollout/NAME, plan/NAME or command/PERSON
+  std::string by = {};  // rollout/NAME or command/PERSON
 
   bool operator==(const Claim&) const = default;
 };

@@ -78,7 +78,7 @@ inline constexpr std::int64_t attempts_max = 3;
 // The state of a node of the batch, judged by its records alone and not by the time.
 enum class Standing {
   waiting,      // no order was given to the node yet
-  claimed,      // another run or a person moves the node
+  claimed,      // another rollout or a person moves the node
   pending,      // the node has not answered its order yet
   ready,        // the node has prepared or soaked, and waits for its next order
   interrupted,  // the outcome is unknown: the order is given again

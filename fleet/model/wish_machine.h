@@ -62,7 +62,7 @@ struct Settled {
 // one.
 struct WishSeen {
   std::optional<Wish> wish = {};
-  bool claimed = false;  // a rollout, plan or person moves this node, so the wish waits
+  bool claimed = false;  // a rollout or person moves this node, so the wish waits
 };
 // Reports which version of the component runs now, whether a wish, a rollout or a person has
 // started it.
