@@ -7,8 +7,8 @@
 
 namespace conformance {
 
-// Returns the text in quotes, escaped as the upgrader escapes it: only the characters that must be,
-// in the shortest form.
+// Returns the text in quotes, escaped as the upgrader escapes it: only the characters that JSON
+// requires to be escaped, each in its shortest form.
 [[nodiscard]] std::string quoted(std::string_view text);
 
 class Object {

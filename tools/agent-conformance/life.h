@@ -31,7 +31,8 @@ struct Life {
   bool told_stop = false;  // the agent got a stop, and has not said `cancel` since
   bool hung_up = false;    // the agent's input was closed
   bool signalled = false;  // the agent was sent SIGTERM
-  std::string upgrade;     // the upgrade's id in the last stop, if it was for an upgrade
+  // the id of the upgrade in the last stop; empty if that was not for an upgrade
+  std::string upgrade;
   std::optional<Time> activated_at, stopped_at;
 
   bool output_closed = false;

@@ -18,7 +18,7 @@ inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 struct Said {
   enum class Kind : std::uint8_t { message, malformed, unknown, stray };
   Kind kind = Kind::stray;
-  std::string type;  // the message's type; empty for stray output
+  std::string type;  // the type of the message; empty if the line is stray output
   std::string why;   // why the line is not a valid message
   std::optional<std::string> id, state, version, reason;
   std::int64_t ms = 0;     // for `extend`: the time that the agent asks for

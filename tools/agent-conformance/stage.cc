@@ -99,7 +99,8 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  if (has_looked_) return;  // after the deadline, on_timer() has started the timer a second time
+  // on_timer() has started the timer again, so that input is read once more
+  if (has_looked_) return;
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();

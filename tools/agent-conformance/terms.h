@@ -11,10 +11,10 @@ using Time = std::chrono::microseconds;  // since the beginning of the check
 // The times that options set. All except `watch` are deadlines that the agent must meet. They are
 // long, so that an agent on a loaded machine meets them, too.
 struct Terms {
-  // from the agent's start, or from its `welcome`, to `ready`
+  // the longest time from the agent's start, or from its `welcome`, to `ready`
   Duration start_timeout{std::chrono::seconds{30}};
-  Duration stop_timeout{std::chrono::seconds{30}};  // from `stop` to `stopped`
-  // from the agent's `stopped`, a signal or the end of its input to its exit
+  Duration stop_timeout{std::chrono::seconds{30}};  // the longest time from `stop` to `stopped`
+  // the longest time from the agent's `stopped`, a signal or the end of its input to its exit
   Duration exit_grace{std::chrono::seconds{30}};
   Duration watch{300};  // how long to watch an agent that should do nothing
   bool has_strace = false;

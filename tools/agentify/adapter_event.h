@@ -62,9 +62,10 @@ struct CheckEnded {
   bool operator==(const CheckEnded&) const = default;
 };
 
-// the keeper cannot start the daemon yet: processes of an earlier one hold the lock
+// ---- events of the keeper and the daemon
 
-struct DaemonWaits {        // the start waits: processes of an earlier daemon still hold the lock
+// the keeper cannot start the daemon yet: processes of an earlier daemon hold the lock
+struct DaemonWaits {
   std::string holder = {};  // the process that holds the lock, for people
 
   bool operator==(const DaemonWaits&) const = default;

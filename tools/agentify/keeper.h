@@ -28,8 +28,9 @@ struct News {
   enum class Kind { waits, started, refused, ended, family_gone };
 
   Kind kind = Kind::waits;
-  int value = 0;         // depends on `kind`: a pid (waits: of the holder of the lock, or 0), an
-                         // errno value, an exit status or a signal, or how many were killed
+  // waits: the pid of the lock's holder, or 0; started: the daemon's pid; refused: an errno value;
+  // ended: the exit status or the signal's number; family_gone: how many processes were killed
+  int value = 0;
   int how = 0;           // if `kind` is `ended`: the way of the end, a value of DaemonEnding::How
   pid_t heir = 0;        // if `kind` is `ended`: a child that may be the new main process, or 0
   bool by_lock = false;  // if `kind` is `refused`: the lock is the reason
@@ -46,7 +47,8 @@ struct KeeperPlan {
   const char* name = "keeper";  // the name of the process as ps shows it
   // The memory for the last bytes of the daemon's output (--last-words); null if they are not kept.
   LastWords* words = nullptr;
-  std::string words_file = {};  // the keeper writes `words` here if agentify is killed; may be ""
+  // the file to which the keeper writes `words` when agentify dies; may be ""
+  std::string words_file = {};
 };
 
 // Turns a process that has just been forked, with all signals blocked, into the keeper; `socket`

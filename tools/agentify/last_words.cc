@@ -20,7 +20,7 @@ constexpr mode_t last_words_mode = 0600;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "two processes share it");
 
 int write_file(const std::string& path, std::string_view text) {
-  ::unlink(path.c_str());  // a killed process may have left this file
+  ::unlink(path.c_str());  // a process that was killed may have left this file behind
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const upgrader::OwnedFd file(::open(path.c_str(), flags, last_words_mode));
   if (!file) return errno;

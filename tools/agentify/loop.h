@@ -31,7 +31,7 @@ struct Prepared {
   const Surroundings* surroundings = nullptr;
   KeeperHandle keeper;
   NotifySocket notify;           // the daemon's NOTIFY_SOCKET, open with --ready=notify
-  upgrader::OwnedFd ready_pipe;  // where the daemon writes a newline, with --ready=fd:N
+  upgrader::OwnedFd ready_pipe;  // the pipe to which the daemon writes a newline, with --ready=fd:N
   std::string lock;              // the path of the daemon's lock
   std::string program;           // the daemon's resolved path
   std::string version;           // the daemon's own version; empty if unknown

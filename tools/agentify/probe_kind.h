@@ -13,17 +13,18 @@ namespace agentify {
 
 // ---- signs that the daemon gives by itself
 
-struct ByStart {  // the daemon has been executed
+struct ByStart {  // --ready=started: the daemon works as soon as it has been executed
   bool operator==(const ByStart&) const = default;
 };
-struct ByNotify {  // the daemon says READY=1 on its NOTIFY_SOCKET
+struct ByNotify {  // --ready=notify: the daemon works when it says READY=1
   bool operator==(const ByNotify&) const = default;
 };
-struct ByDescriptor {  // the daemon writes a newline to this descriptor
+// --ready=fd:N: the daemon works when it has written a newline to this descriptor
+struct ByDescriptor {
   int number = 0;
   bool operator==(const ByDescriptor&) const = default;
 };
-struct ByTime {  // the daemon has lived for this time
+struct ByTime {  // --ready=after:D: the daemon works when it has lived for this time
   Duration time{};
   bool operator==(const ByTime&) const = default;
 };

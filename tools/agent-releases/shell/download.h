@@ -14,7 +14,7 @@
 
 namespace agent_releases {
 
-// The name of the file that holds the bytes of a release while they are downloaded.
+// Returns the name of the file that holds the bytes of a release while they are downloaded.
 [[nodiscard]] std::string part_name(const Manifest& manifest);
 
 // Returns the time limit of one call of run(): ten minutes, and the time that the file takes at 8
@@ -58,7 +58,8 @@ class Download {
   Hash hash_;
   std::int64_t bytes_ = 0;  // the bytes of the file that have been fetched so far
   std::int64_t from_ = 0;   // the bytes of the file that an earlier fetch has left
-  bool in_parts_ = false;   // fetched in parts, so the file may have changed in between
+  // the file is fetched in parts, and may have changed on the server between them
+  bool in_parts_ = false;
   std::chrono::steady_clock::time_point ends_;
 };
 

@@ -76,7 +76,8 @@ class Unpacking {
   std::set<std::vector<std::string>> directories_{{}};
   std::vector<Link> hard_links_;
   std::vector<Link> symbolic_links_;
-  std::map<std::string, Listed> files_;  // for hard links: the files so far, by path
+  // the files unpacked so far, by path, to which hard links may refer
+  std::map<std::string, Listed> files_;
   std::string list_;
 };
 

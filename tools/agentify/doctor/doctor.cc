@@ -47,7 +47,7 @@ constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", 
                                              "ruby", "java", "php",  "lua",     "env"};
 
 struct Patient {
-  std::string name;  // the upgrader that may run this daemon already; its lock is then held
+  std::string name;  // the name of an upgrader; if its lock is held, it runs this daemon already
   std::vector<std::string> words;  // the daemon's path and arguments
 };
 

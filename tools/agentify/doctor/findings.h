@@ -47,7 +47,8 @@ struct Findings {
   bool forks = false;     // the main process ended, and another took its place
   bool notifies = false;  // the daemon has said READY=1
   std::vector<Listener> listeners;
-  upgrader::Duration ready_after{};  // from the start to the last listener or notification
+  // the time from the start to the last new listener or notification
+  upgrader::Duration ready_after{};
   SignalledEnd end;
   // The daemon takes sockets from init; absent if that was not tried, since it has no tcp port.
   std::optional<bool> takes_sockets;

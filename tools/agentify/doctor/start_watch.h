@@ -1,5 +1,5 @@
-// Watches the start of a daemon for the doctor, and says when the daemon has been watched for long
-// enough. Pure: the caller looks at the daemon again and again, and tells what it has seen.
+// Watches the start of a daemon for the doctor, and decides when the daemon has been watched for
+// long enough. Pure: the caller looks at the daemon again and again, and passes the facts.
 #pragma once
 
 #include <sys/types.h>

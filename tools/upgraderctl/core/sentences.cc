@@ -7,7 +7,7 @@
 namespace upgraderctl {
 namespace {
 
-// Returns the last name of a path.
+// Returns the last component of a path.
 std::string_view last_part(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
