@@ -90,7 +90,8 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 
 void Component::perform(const CancelUpgrade& cancel) {
   const std::string attempt = machine_.upgrade().attempt;
-  if (asked_ != attempt) return feed(AttemptEnded{cancel.reason});  // not yet requested
+  // This upgrade was not requested yet.
+  if (asked_ != attempt) return feed(AttemptEnded{cancel.reason});
   const std::string why = hands_.go_back(attempt, cancel.reason);
   if (!why.empty()) feed(AttemptEnded{cancel.reason});
 }

@@ -42,8 +42,8 @@ class JoinPlace {
   [[nodiscard]] std::string write_release_keys(const TokenText& token,
                                                const JoinAnswer& answer) const;
 
-  std::string files_;     // the directory of certificates
-  std::string defaults_;  // the directory of settings
+  std::string files_;     // the directory for the machine's certificates
+  std::string defaults_;  // the directory for the settings of services
   std::string node_;
   upgrader::OwnedFd lock_ = {};
 };

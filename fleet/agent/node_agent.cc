@@ -270,8 +270,8 @@ void NodeAgent::tell_all(const NodeEvent& event) {
 }
 
 // Begins to obey commands for fleet-agent itself, which is a component like any other. If an
-// earlier instance began an upgrade of fleet-agent, the upgrader has told this instance that the
-// upgrade is on trial, or how it has ended.
+// earlier instance began an upgrade of fleet-agent, the upgrader has sent this instance a message
+// that the upgrade is on trial, or how it has ended.
 void NodeAgent::begin_own() {
   if (!unreadable_.empty()) return;
   if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});

@@ -117,7 +117,7 @@ class NodeAgent {
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
-  HealthKeeper health_;                  // of fleet-agent itself
+  HealthKeeper health_;                  // keeps the record `health` of fleet-agent itself
   std::unique_ptr<Timer> health_timer_;  // null while no rollout compares this node
   PlanDesk plans_;
   Renewal renewal_;

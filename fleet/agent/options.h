@@ -46,7 +46,7 @@ struct AgentOptions {
   // The path of a file with an id that changes at each boot.
   std::string boot_id = "/proc/sys/kernel/random/boot_id";
   std::string machine_id = "/etc/machine-id";  // a file with an id of this machine
-  std::vector<std::string> labels;             // NAME=VALUE
+  std::vector<std::string> labels;             // each is NAME=VALUE
   std::vector<Component> components;
   std::vector<Measures> measures;
   int lease_s = 30;

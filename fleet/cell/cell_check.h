@@ -23,7 +23,7 @@ struct ServerFact {
   std::string url = {};
   std::string trouble = {};  // why the server gave no answer; empty if it gave one
   std::optional<Validity> certificate = {};
-  std::optional<UnixSeconds> clock = {};  // the server's time
+  std::optional<UnixSeconds> clock = {};  // the time that the server's clock shows
   UnixSeconds asked = 0;                  // this machine's time at the answer
 };
 

@@ -25,7 +25,7 @@ struct CellFindings {
   std::map<std::string, JoinRequest> joins = {};
   std::set<std::string> approvals = {};  // the fingerprints of keys that are approved
   std::set<std::string> nodes = {};      // nodes that have an identity record
-  std::set<std::string> reporting = {};  // nodes that report
+  std::set<std::string> reporting = {};  // nodes whose fleet-agent is alive
 };
 
 // Returns the facts in all records of a cell at the time `now`.

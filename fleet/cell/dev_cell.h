@@ -32,7 +32,7 @@ struct DevPorts {
 };
 
 struct DevTerms {
-  std::string directory = {};                        // absolute
+  std::string directory = {};                        // the cell's directory, as an absolute path
   std::map<std::string, std::string> programs = {};  // the path of each program
   DevPorts ports = {};
   int nodes = 3;

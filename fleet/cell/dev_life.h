@@ -22,7 +22,7 @@ namespace fleet {
 
 struct DevProgram {
   std::string name = {};
-  std::vector<std::string> arguments = {};    // the program's path first
+  std::vector<std::string> arguments = {};    // the command line; first the program's path
   std::vector<std::string> environment = {};  // NAME=value, added to fleetctl's own environment
   // The file for the program's standard output and error.
   std::string log = {};

@@ -22,7 +22,7 @@ struct Signer {
 struct Signing {
   std::string request = {};
   Signer signer = {};
-  std::string name = {};     // KIND:WHO
+  std::string name = {};     // the name in the certificate, KIND:WHO
   bool only_renews = false;  // refuses a request for another name than `name`
   int days = 0;
   // IP addresses and host names of the owner's servers. If there are none, the owner is only a

@@ -70,7 +70,7 @@ class Gates {
   Settings settings_;
   Outside outside_;
   std::uint64_t number_ = 0;
-  std::map<std::string, Query> queries_;  // by gate
+  std::map<std::string, Query> queries_;  // the queries, by the names of their gates
   std::map<std::uint64_t, std::unique_ptr<HookRun>> runs_;
   std::map<std::uint64_t, std::unique_ptr<Timer>> soon_;
 };

@@ -14,7 +14,7 @@ inline constexpr unsigned int secret_mode = 0600;
 
 struct CertificatesMade {
   std::vector<std::string> files = {};    // the names of the new files, without `.pem`
-  std::vector<std::string> refused = {};  // why nothing was made
+  std::vector<std::string> refused = {};  // the reasons, if nothing was made
 };
 
 // Makes the wanted certificates that are missing in the directory, each with its key. Never

@@ -85,7 +85,7 @@ struct Options {
   std::string subject;  // for events: a record's key; for token revoke: the token's ID
   std::string who;      // for events: only events that this person ordered
   std::size_t limit = 50;
-  std::string setting;  // for settings: the name
+  std::string setting;  // for settings: the name of the setting
   std::string value;
   std::string role = std::string(fleet::node_kind);  // for enrol, revoke: `node` or a role
   // For enrol: the file with the certificate request.
@@ -115,11 +115,12 @@ struct Options {
   bool wait = false;           // for plan run: waits for its end
   bool is_controller = false;  // for forget: the name is that of a controller
 
-  fleet::CommandAction action = fleet::CommandAction::unknown;  // for command: the order
+  // For command: what the node has to do.
+  fleet::CommandAction action = fleet::CommandAction::unknown;
   // For command: the order must begin within this time.
   std::int64_t not_after_s = 600;
 
-  std::string group;           // a group of nodes
+  std::string group;           // for window: the group of nodes
   fleet::Window window;        // for window set: the window
   bool ignore_window = false;  // for desire, plan run: may begin outside of windows
 

@@ -109,11 +109,11 @@ class CellState {
   std::optional<Stop> stop_;
   std::optional<Epoch> epoch_;
   Settings settings_;
-  std::map<std::string, std::map<std::string, Soak>> soaks_;  // by node and component
-  std::map<std::string, JoinRequest> joins_;                  // by fingerprint
-  std::set<std::string> approvals_;                           // fingerprints
-  std::map<std::string, Token> tokens_;                       // by ID
-  std::set<std::string> renewing_;                            // nodes
+  std::map<std::string, std::map<std::string, Soak>> soaks_;  // the soaks, by node and component
+  std::map<std::string, JoinRequest> joins_;  // requests to join, by the fingerprint of the key
+  std::set<std::string> approvals_;           // the fingerprints of approved keys
+  std::map<std::string, Token> tokens_;       // the tokens, by their IDs
+  std::set<std::string> renewing_;            // nodes
   std::map<std::string, UnixSeconds> expiries_;
 };
 

@@ -37,7 +37,7 @@ class JoinRate {
   [[nodiscard]] bool take(Ms now);
 
  private:
-  std::int64_t left_ = join_burst * 1'000;  // thousandths of a request
+  std::int64_t left_ = join_burst * 1'000;  // what may be written now, in thousandths of a request
   std::optional<Ms> counted_ = {};
 };
 

@@ -20,9 +20,9 @@ enum class Method { get, head, put, patch, post, erase, other };
 
 // The client, as its certificate names it. The certificate was verified.
 struct Visitor {
-  std::string name = {};     // ROLE:WHO
+  std::string name = {};     // the name in the certificate, ROLE:WHO
   std::string serial = {};   // the certificate's serial number, as in records
-  std::int64_t expires = 0;  // seconds since 1970
+  std::int64_t expires = 0;  // the end of the certificate, in seconds since 1970
 
   bool operator==(const Visitor&) const = default;
 };

@@ -39,7 +39,7 @@ class Website {
     Timers& timers;
     uv_loop_t& loop;
     const Mirror& mirror;   // a copy of all records
-    const CellState& cell;  // made from `mirror`
+    const CellState& cell;  // the state of the cell, made from `mirror`
     Health& health;
   };
 

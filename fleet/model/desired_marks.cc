@@ -9,14 +9,14 @@
 namespace fleet {
 namespace {
 
-// Returns whether the node may be ordered to move for this wish, as far as its own records decide
-// that.
+// Returns whether the node may be ordered to move to the desired version, as far as its own records
+// decide that.
 bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
   if (is_told(node, wish) || node.running.empty()) return false;
-  // If a new version waits beside the old one for an older wish, the node gets the new wish even if
-  // it already runs the wished version: the node then cancels the upgrade that waits.
+  // If a new version waits beside the old one, but another version is desired by now, the node gets
+  // the order even if it already runs the desired version. It then cancels the upgrade that waits.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
   if (node.active.revision == 0 || active == node.instances.end()) return false;

@@ -35,8 +35,8 @@ class DesiredMarks {
 
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
-  // The nodes that may get an order to move. If a new version waits beside the old one for an older
-  // wish, the node is in `waiting`, and not in `beginning`.
+  // The nodes that may get an order to move. If a new version waits beside the old one, but another
+  // version is desired by now, the node is in `waiting`, and not in `beginning`.
   [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
   // The nodes that have got their order, and whose new version does not wait beside the old one
@@ -47,7 +47,7 @@ class DesiredMarks {
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
   // Returns the new version that may replace the old one on this node: the id of the new instance
   // of fleet-agent or, for another component, the id of the attempt whose new version waits beside
-  // the old one. The new version must be the wished one, ready, and of the same boot. The returned
+  // the old one. The new version must be the desired one, ready, and of the same boot. The returned
   // time is the time since which this controller has seen the new version in this state. Returns no
   // value if there is no such version.
   [[nodiscard]] std::optional<std::pair<Ms, std::string>> successor(const std::string& id,

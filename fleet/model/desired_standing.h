@@ -17,17 +17,17 @@ namespace fleet {
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
 
-// Returns whether a controller has ever written the node's own record for this wish, even if the
-// controller has written the earlier version back since. So a node gets the order for one wish only
-// once.
+// Returns whether a controller has ever given the node the order to move for this wish, which is
+// one write of the cell's desired version. The result stays true if a controller has taken the
+// order back. So a node gets the order for one wish only once.
 [[nodiscard]] bool is_told(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node has got the order for this wish, does not run the version yet, and has
-// not failed.
+// Returns whether the node has got the order to move to the desired version, does not run the
+// version yet, and has not failed.
 [[nodiscard]] bool is_under_way(const DesiredNode& node, const CellWish& wish);
 
-// Returns whether the node has failed at this wish, or has taken too long, so that a controller has
-// taken back the order.
+// Returns whether the node has failed to move to the desired version, or has taken too long, so
+// that a controller has taken back the order.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
 // Returns the id of the command to stop the old version for this attempt.

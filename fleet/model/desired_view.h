@@ -30,7 +30,8 @@ struct Seen {
 struct DesiredNode {
   std::string running = {};
   Seen<Active> active = {};
-  std::map<std::string, Seen<Instance>> instances = {};  // instances that are alive
+  // The living processes of fleet-agent, by id.
+  std::map<std::string, Seen<Instance>> instances = {};
   Seen<Upgrade> upgrade = {};
   Seen<Desired> desired = {};
   Seen<Claim> claim = {};
@@ -50,8 +51,7 @@ struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // Returns `desired-REVISION`, the trace in the record by which a node gets the order for this
-  // wish.
+  // Returns `desired-REVISION`, the trace in the record by which a node gets the order to move.
   [[nodiscard]] std::string trace() const;
 
   bool operator==(const CellWish&) const = default;
@@ -65,7 +65,8 @@ class DesiredView {
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
 
-  // Returns the wish, or no value if no version is desired or no node may move to it.
+  // Returns the desired version of the cell, or no value if there is none or no node may move to
+  // it.
   [[nodiscard]] std::optional<CellWish> wish() const;
 
   void take(const KeyValue& record);

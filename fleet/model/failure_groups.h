@@ -27,7 +27,7 @@ inline constexpr std::size_t suspects_max = 3;
 // A suspect: a value of a fact or a label that nearly all nodes of a group have, and few other
 // nodes have.
 struct Suspect {
-  std::string mark = {};    // `arch=x86_64`
+  std::string mark = {};    // the fact or label and its value: `arch=x86_64`
   std::int64_t failed = 0;  // nodes of the group with this mark
   // The numbers of nodes outside the group to which the rollout has come: those with this mark, and
   // all of them.

@@ -78,7 +78,7 @@ struct ControllerAtWork {
 // The text of a token, which a person brings to a machine.
 struct TokenText {
   std::vector<std::string> controllers = {};   // URLs
-  std::vector<std::string> store = {};         // URLs of the store's members
+  std::vector<std::string> store = {};         // the URLs of the store's members
   std::string authority = {};                  // SHA-256 of the authority's public key
   std::vector<std::string> release_keys = {};  // SHA-256 of each file with a public key
   std::string secret = {};                     // 128 random bits, in hexadecimal

@@ -109,7 +109,7 @@ class JudgeWatch {
     // True if the node fell silent together with many others. It is watched again when it reports.
     bool is_lost = false;
     std::string instance = {};
-    std::string version = {};  // the version of fleet-agent
+    std::string version = {};  // the version of the node's active fleet-agent
     bool is_counted = false;   // a failure from the node's record `health` was counted
   };
   struct SoakReports {

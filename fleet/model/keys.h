@@ -13,50 +13,50 @@ namespace fleet {
 
 inline constexpr std::string_view key_root = "/fleet/v1/";
 
-// The kinds of records. The comment behind a kind lists the names in its key, in their order.
+// The kinds of records. The comment behind a kind shows its key, without /fleet/v1/ at the
+// beginning. The words in capitals are the names in the key, in the order in which functions take
+// and return them.
 enum class KeyKind {
-  node_info,         // node
-  node_versions,     // node
-  node_instance,     // node, instance
-  node_active,       // node
-  node_upgrade,      // node, component
-  node_desired,      // node, component
-  node_command,      // node, component
-  node_answer,       // node, component
-  node_claim,        // node, component
-  node_csr,          // node
-  node_certificate,  // node: the answer to the record node_csr of the node
-  // node, plan: the progress of the node in the plan. Written by the node itself, while plan_member
-  // is written for it.
-  node_plan,
-  node_health,    // node, component
-  node_control,   // node, component
-  desired,        // component
-  release,        // component, version
-  rollout,        // rollout
-  rollout_batch,  // rollout, number
-  rollout_node,   // rollout, node
-  rollout_judge,  // rollout
-  plan,           // plan
-  plan_member,    // plan, node
-  once,           // plan, step's name
-  driver,         // rollout or plan, or a driver of the cell, such as `desired`
-  window,         // group
+  node_info,         // node/ID/info
+  node_versions,     // node/ID/versions
+  node_instance,     // node/ID/instance/INSTANCE
+  node_active,       // node/ID/active
+  node_upgrade,      // node/ID/upgrade/COMPONENT
+  node_desired,      // node/ID/desired/COMPONENT
+  node_command,      // node/ID/command/COMPONENT
+  node_answer,       // node/ID/answer/COMPONENT
+  node_claim,        // node/ID/claim/COMPONENT
+  node_csr,          // node/ID/csr
+  node_certificate,  // node/ID/certificate: the answer to the record node/ID/csr
+  node_plan,  // node/ID/plan/PLAN: the progress of the node in the plan, written by the node itself
+  node_health,    // node/ID/health/COMPONENT
+  node_control,   // node/ID/control/COMPONENT
+  desired,        // desired/COMPONENT
+  release,        // release/COMPONENT/VERSION
+  rollout,        // rollout/ROLLOUT
+  rollout_batch,  // rollout/ROLLOUT/batch/NUMBER
+  rollout_node,   // rollout/ROLLOUT/node/ID
+  rollout_judge,  // rollout/ROLLOUT/judge
+  plan,           // plan/PLAN
+  plan_member,    // plan/PLAN/member/ID, written when the plan is made
+  once,           // once/PLAN/STEP
+  driver,  // driver/NAME: NAME is a rollout, a plan, or a driver of the cell such as `desired`
+  window,  // window/GROUP
   stop,
   epoch,
   settings,
-  event,    // number
-  order,    // trace
-  history,  // number
+  event,    // event/NUMBER
+  order,    // order/TRACE
+  history,  // history/NUMBER
   notified,
-  identity,         // `node` or a role, name of the node or person
-  token,            // ID: the beginning of its hash
-  join,             // fingerprint of a machine's public key
-  approval,         // fingerprint of a machine's public key
-  signer,           // name of a fleet-signer
-  place,            // label, hash of its value, number: see budgets.h
-  controller,       // name of a fleet-controller
-  controller_life,  // name of a fleet-controller, ID of a process of it
+  identity,    // identity/KIND/WHO: KIND is `node` or the role of a person
+  token,       // token/ID: ID is the beginning of the hash of the token's secret
+  join,        // join/FINGERPRINT, of the public key of a machine
+  approval,    // approval/FINGERPRINT, of the public key of a machine
+  signer,      // signer/NAME, of a fleet-signer
+  place,       // place/LABEL/HASH/NUMBER: HASH is that of the value of the label; see budgets.h
+  controller,  // controller/NAME, of a fleet-controller
+  controller_life,  // controller/NAME/life/ID: ID is that of a process of the controller
 };
 
 // The most digits of a number in a key. It is also the most digits of an integer in a record's

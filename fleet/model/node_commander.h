@@ -270,10 +270,10 @@ class NodeCommander {
   std::string repeated_;        // the id of the command whose answer is to be reported
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
-  std::optional<Ms> report_at_;  // when to report again
+  std::optional<Ms> report_at_;  // when to repeat a report that may be lost
   // The id of the command that the open question to the store is about.
   std::string asked_;
-  std::string running_;  // the version that runs
+  std::string running_;  // the version of the component that runs
   Revision active_ = 0;
   bool epoch_differs_ = false;
   bool saving_ = false;

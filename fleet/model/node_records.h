@@ -182,7 +182,7 @@ struct NodeHealth {
   std::int64_t before = 0;
   std::int64_t ends = 0;       // ends of the component that nobody has ordered
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
-  std::int64_t fallbacks = 0;  // upgrades that have failed
+  std::int64_t fallbacks = 0;  // upgrades that fell back to the old version
   bool over = false;           // the comparison is over, so the changes are known
   std::string trouble = {};    // why some or all measures are missing
   std::vector<Measure> measures = {};
@@ -222,7 +222,7 @@ constexpr auto names(CommandAction) {
 // The record node/ID/command/COMPONENT. The record has a lease, so it vanishes when the command
 // must no longer be begun.
 struct Command {
-  std::string id = {};  // TRACE.STEP.ATTEMPT
+  std::string id = {};  // the command's id, TRACE.STEP.ATTEMPT
   CommandAction action = CommandAction::unknown;
   std::string version = {};       // the version of the release
   std::string digest = {};        // a hash of all manifests of the release
@@ -255,7 +255,7 @@ inline constexpr std::string_view result_committed = "committed";
 
 // The record node/ID/answer/COMPONENT.
 struct Answer {
-  std::string command = {};  // the command's id
+  std::string command = {};  // the id of the answered command
   std::string result = {};
   std::string instance = {};
   std::vector<Capsule> evidence = {};  // at most one: why the command has failed
@@ -266,7 +266,7 @@ struct Answer {
 // The record node/ID/claim/COMPONENT: the rollout or person that moves the node now. While it
 // exists, the desired version does not move the node.
 struct Claim {
-  std::string by = {};  // rollout/NAME or command/PERSON
+  std::string by = {};  // who moves the node: rollout/NAME or command/PERSON
 
   bool operator==(const Claim&) const = default;
 };

@@ -18,7 +18,7 @@ struct NodeView {
   std::string id = {};
   NodeInfo info = {};  // with its labels; those from the node's identity count first
   Versions versions = {};
-  std::map<std::string, Instance> instances = {};  // instances that are alive
+  std::map<std::string, Instance> instances = {};  // the living processes of fleet-agent, by id
   Active active = {};
   std::map<std::string, Upgrade> upgrades = {};    // for each component, how far its upgrade is
   std::map<std::string, NodeHealth> healths = {};  // for each component, as it reported last

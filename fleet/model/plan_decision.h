@@ -63,7 +63,7 @@ struct PlanView {
   std::map<std::string, Rollout> rollouts = {};     // rollouts begun by plans of this name
   // The places of budgets that the plan has: their keys, and the node of each.
   std::map<std::string, std::string> places = {};
-  bool stopped = false;     // the record `stop` exists
+  bool stopped = false;     // the record `stop` exists, so nothing may begin
   std::string damage = {};  // why the plan's record cannot be read
 
   void take(const KeyValue& record);

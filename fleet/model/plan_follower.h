@@ -54,7 +54,7 @@ enum class HookVerb { check, stop, act, start, post, migrate, reboot };
 struct FollowerFacts {
   std::string node = {};
   std::string plan = {};
-  std::string version = {};  // version of its fleet-agent
+  std::string version = {};  // the version of the node's fleet-agent
   std::string boot = {};     // the id of this boot of the machine
   Revision active = 0;       // revision of the record `active`; 0 if it does not name this instance
   // The exit statuses of the hooks that this process has already run for the step and phase in the

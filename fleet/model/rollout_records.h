@@ -53,7 +53,7 @@ struct RolloutTerms {
   std::string batches = {};  // sizes as in `--batches`; if empty, `batch` and `canary` hold
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed of a random order
-  std::vector<std::string> apart = {};  // texts as in `--apart`
+  std::vector<std::string> apart = {};  // each is a text as in `--apart`: LABEL:LIMIT
   // the time over which a batch begins; -1: depends on its size
   std::int64_t spread_ms = 0;
   bool max_failed_unsaid = false;  // no --max-failed was given, so failures_allowed() decides
@@ -224,7 +224,7 @@ enum class NodeStage {
   applying,
   confirming,
   rolling_back,
-  confirmed,    // the new version stays
+  confirmed,    // the node keeps the new version
   failed,       // the old version is active, or will be again
   unconfirmed,  // the node went back since no `confirm` came, or did not answer `confirm`
   rolled_back,  // the node was ordered to go back, and has done so

@@ -32,7 +32,7 @@ struct RolloutView {
   std::string id = {};
   std::optional<Rollout> rollout = {};  // no value if the rollout does not exist
   Revision revision = 0;                // the revision of the rollout's record
-  bool stopped = false;                 // the record `stop` exists
+  bool stopped = false;                 // the record `stop` exists, so nothing may begin
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeSight> nodes = {};
   std::vector<std::string> everyone = {};  // the nodes of all batches, sorted

@@ -51,9 +51,9 @@ struct CellSettings {
   std::int64_t event_count = 10'000;
   std::int64_t keep_s = 90 * 86'400;
   std::string webhook = {};
-  bool joins_wait = false;                            // every machine that joins waits for approval
-  std::vector<std::string> controllers = {};          // URLs
-  std::map<std::string, WatchSettings> watches = {};  // the watched components, by their names
+  bool joins_wait = false;                    // every machine that joins waits for approval
+  std::vector<std::string> controllers = {};  // the URLs of controllers, for machines that join
+  std::map<std::string, WatchSettings> watches = {};     // the watched components, by their names
   std::map<std::string, std::int64_t> unavailable = {};  // how many nodes may be down, by label
 
   bool operator==(const CellSettings&) const = default;

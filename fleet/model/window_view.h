@@ -33,7 +33,7 @@ struct Opening {
   bool is_open = true;
   // When the window opens; no value: only a changed record can open it.
   std::optional<Ms> until = {};
-  std::string why = {};  // why it is closed
+  std::string why = {};  // why the window is closed
 
   bool operator==(const Opening&) const = default;
 };

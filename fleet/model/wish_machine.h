@@ -37,10 +37,11 @@ struct Wish {
   bool operator==(const Wish&) const = default;
 };
 
-// Returns the id of the attempt at a wish: `desired.REVISION.1`.
+// Returns the id of the attempt to reach a desired version: `desired.REVISION.1`, with the revision
+// at which the version was written.
 [[nodiscard]] std::string attempt_at(const Wish& wish);
 
-// Returns whether an upgrade with this id was begun for a wish.
+// Returns whether an upgrade with this id was begun to reach a desired version.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
 
 // ---- events
@@ -51,15 +52,15 @@ struct Wish {
 // NodeCommander reports how it ended, and WishMachine reports nothing.
 struct Settled {
   std::string version = {};
-  Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT
+  Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT in the store
   bool committed = false;  // the upgrade of `recorded` was committed
   std::string failure = {};
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
-// The wish and the claim, both read at one revision of the store. When a rollout ends, one
-// transaction erases the claim and writes the node's wish. If the two were read at different
-// revisions, the node could see the claim gone but still the earlier wish, and would begin that
-// one.
+// The node's desired version (the wish) and the claim on the node, both read at one revision of the
+// store. When a rollout ends, one transaction erases the claim and writes the node's wish. If the
+// two were read at different revisions, the node could see the claim gone but still the earlier
+// wish, and would begin that one.
 struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // a rollout or person moves this node, so the wish waits
@@ -151,7 +152,7 @@ class WishMachine {
   bool settled_ = false;
   bool claimed_ = false;
   std::string version_;
-  std::optional<Wish> wish_;  // the last wish that was seen
+  std::optional<Wish> wish_;  // the node's desired version, as last seen
   std::optional<Wish> under_way_;
   Stage stage_ = Stage::idle;
   Upgrade upgrade_;  // the record node/ID/upgrade/COMPONENT, as written or to be written

@@ -39,7 +39,7 @@ struct DocumentChange {
 
 struct DocumentDecision {
   std::vector<DocumentChange> changes = {};  // empty if nothing has to change
-  Transaction transaction = {};              // writes all changes
+  Transaction transaction = {};              // the transaction that writes all changes
   FleetEvent event = {};                     // the event for the history
 };
 

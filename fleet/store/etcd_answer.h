@@ -10,7 +10,7 @@ namespace fleet {
 // A call that has failed.
 struct CallFailure {
   int code = -1;            // status of gRPC; -1 if there was none
-  std::string reason = {};  // a text for people
+  std::string reason = {};  // why the call failed, for people
   bool sent = true;         // false: the member has certainly not seen the call
 };
 

@@ -98,7 +98,7 @@ class EtcdLine {
   Timers::Milliseconds heard_{0};  // when the last message has come, or the connection was begun
   Rider* asking_ = nullptr;        // the rider that has asked the member for a sign of life
   std::unique_ptr<Timer> pulse_;   // checks how long the member has been silent
-  std::unique_ptr<Timer> moved_;   // makes riders leave
+  std::unique_ptr<Timer> moved_;   // calls leave() of the riders soon
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -17,7 +17,7 @@ namespace fleet {
 class EtcdStore : public Store {
  public:
   struct Settings {
-    std::vector<std::string> endpoints;  // https://HOST:PORT, at least one
+    std::vector<std::string> endpoints;  // the members' URLs, https://HOST:PORT; at least one
     Certificates certificates = {};      // the files for endpoints with https
     Http2::Judge judge = nullptr;        // the time by which the members' certificates are judged
     std::chrono::milliseconds deadline{5'000};  // the time limit for one request

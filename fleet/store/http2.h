@@ -29,7 +29,7 @@ struct Certificates {
 // The time at which the certificates of the store's members must be valid, in place of the clock's
 // time.
 struct JudgingTime {
-  std::int64_t seconds = 0;  // since 1970
+  std::int64_t seconds = 0;  // the time, in seconds since 1970
   std::string words = {};    // the time as a text for people
   std::string wait = {};     // why no connection is made now; may be empty
 };
@@ -133,7 +133,7 @@ class Http2 {
   Certificates certificates_;
   Judge judge_;
   upgrader::UvHandle<uv_idle_t> pusher_;
-  std::map<std::uint64_t, Call*> calls_;  // the calls that exist
+  std::map<std::uint64_t, Call*> calls_;  // all calls that were not destroyed yet, by number
   std::set<std::uint64_t> heard_;         // calls with a message or an end to pass on
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
