@@ -1,5 +1,5 @@
-// Tests agentify's decisions by stories, such as a daemon that fails on trial. explore_test.cc
-// walks through every order of events.
+// Tests agentify's decisions by sequences of events, such as a daemon that fails on trial.
+// explore_test.cc walks through every order of events.
 #include "tools/agentify/adapter.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Upgrades nginx while many clients send requests at once, so that at every moment a client
-waits to be accepted. Measures how many requests are lost if init passes a socket and each worker
-has its own (`reuseport`), and shows that a refused check loses none.
+"""Upgrades nginx while many clients send requests at once, so that at every moment a client waits
+to be accepted. Measures how many requests are lost if init passes a socket although each worker has
+a socket of its own (`reuseport`). Shows that an upgrade whose check fails loses no request.
 
 usage: crowd.py   TABLE=FILE: the results go into the second place for them in FILE.
 Ends with `N passed, N failed`."""
@@ -28,16 +28,17 @@ def refused(machine, _):
     check_fails(machine)
 
 
-# For each play: its name, the daemon, whether its socket is passed, the story, and whether no
-# request may be lost.
+# For each test: its name, the class of the daemon, whether init passes its socket, the function
+# that upgrades, and whether every request must be answered.
 PLAYS = [("good, sockets passed", Nginx, True, good, True),
          ("good, sockets passed, reuseport", NginxReuseport, True, good, False),
          ("check fails, reuseport", NginxReuseport, False, refused, True)]
 
 
 def play(kind, sockets, upgrade):
-    """Returns how many requests were answered, and how many were not."""
-    machine = Machine(kind, sockets, trial="60s")  # each version passes its trial by saying healthy
+    """Upgrades while clients send requests. Returns how many requests were answered, and how many
+    were not."""
+    machine = Machine(kind, sockets, trial="60s")  # a version passes its trial when it says healthy
     try:
         machine.point_at("v1")
         machine.start()

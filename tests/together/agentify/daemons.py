@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Runs real daemons under upgrader and agentify, while a client sends requests without pause.
-Plays a good upgrade and four bad ones; kills processes, after which one daemon must run, and
-never two; stops the daemon, which must leave nothing. Also measures the daemon's own stop and
-start.
+"""Runs real daemons under upgrader and agentify, while a client sends requests without a pause.
+Makes a good upgrade and four bad ones. Kills processes: afterwards one daemon must run, and never
+two. Stops the daemon: no process of it may be left. Also measures how long the daemon's own stop
+and start take.
 
 usage: daemons.py [NAME ...]   a part of a name is enough. TABLE=FILE: the results go into FILE,
 between the lines that mark the place. Ends with `N passed, N failed`."""
@@ -27,8 +27,8 @@ from double import (AGENTIFY, BUILD, descendants, free_port, marked, name_of, pa
 from services import SERVICES, Chronyd, Client, PythonServer
 
 UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
-# The trial of each version, in which a working daemon must be ready and well even on a busy
-# machine. For a daemon that is never ready, each test waits until the end of the trial.
+# The time limit for the trial of each version. A working daemon must be ready and well within that
+# time even on a busy machine. For a daemon that is never ready, each test waits for the whole time.
 TRIAL = "10s"
 
 
@@ -49,7 +49,7 @@ class Machine:
         self.environment = dict(os.environ, TEST_MARK=self.directory.name)
         self.service.prepare()
         self.lines = []
-        self.tail = []  # the last lines of the log, with the daemon's own
+        self.tail = []  # the last lines of the log, including lines that the daemon wrote
         self.passed = None
         if sockets:
             self.passed = socket.create_server(("127.0.0.1", self.service.port), backlog=128)
@@ -72,7 +72,8 @@ class Machine:
         return words + ["--", str(self.directory / "current")]
 
     def start(self):
-        """Starts the upgrader, also again. Lines of an earlier upgrader's log are forgotten."""
+        """Starts the upgrader, for the first time or again. Forgets the lines of an earlier
+        upgrader's log."""
         self.lines = []
         words, environment = self.command(), dict(self.environment)
         if self.passed:
@@ -100,7 +101,8 @@ class Machine:
         rest = b""
         while True:  # ends at the end of the log
             line = rest + log.readline()
-            if not line.endswith(b"\n"):  # the end of the log; in a file, its end so far
+            # No whole line: the log has ended, or a log file has no more bytes yet.
+            if not line.endswith(b"\n"):
                 if not self.service.floods or process.poll() is not None:
                     return
                 rest = line
@@ -128,8 +130,8 @@ class Machine:
         def over():
             nonlocal before
             new = self.lines[before:]
-            # The upgrader refuses this upgrade as long as it has not reaped the candidate of the
-            # upgrade before: try again.
+            # The upgrader refuses this upgrade until it has reaped the candidate of the previous
+            # one. So request this upgrade again.
             if any("busy" in line for line in new):
                 before = len(self.lines)
                 self.point_at(version)
@@ -147,8 +149,9 @@ class Machine:
         return int(re.search(r"process (\d+)", starts[-1])[1]), len(starts)
 
     def victims(self):
-        """Returns the processes around the daemon that serves, by name. After a flood of output the
-        log is read late, and for a while still names the previous daemon."""
+        """Returns the pids of the serving daemon, its keeper, its agentify and the upgrader, by
+        name. Waits until the log names the serving daemon: after a flood of output the log is read
+        late."""
         def found():
             daemon = self.main_process()[0]
             if self.service.forks:
@@ -205,8 +208,8 @@ def check_fails(machine):
 
 
 def falls_back(machine, version):
-    """Upgrades to a bad version, which must fall back. The failure must be the new daemon's own,
-    and not come from a slow stop of the old one."""
+    """Upgrades to a bad version, which must fall back. The reason must be the failure of the new
+    daemon, and not a slow stop of the old one."""
     before = len(machine.lines)
     machine.upgrade(version, "is active again")
     lines = machine.lines[before:]
@@ -224,7 +227,8 @@ def dies_on_trial(machine):
 
 
 def killed_on_trial(machine):
-    machine.victims()  # the log, which may be late, names the daemon that serves by now
+    # Waits until the log names the daemon that serves now, since the log may be late.
+    machine.victims()
     _, before = machine.main_process()
     threading.Thread(target=kill_next, args=(machine, before), daemon=True).start()
     falls_back(machine, "never2")
@@ -236,7 +240,8 @@ def kill_next(machine, before):
 
 
 def kill_each(machine):
-    """Kills each process in turn. The upgrader must end, too, and is started again, as by init."""
+    """Kills each process in turn. Each time the upgrader must end, too, and is then started again,
+    as init does."""
     for name in VICTIMS:
         os.kill(machine.victims()[name], signal.SIGKILL)
         machine.process.wait(60)
@@ -249,7 +254,8 @@ def kill_each(machine):
 
 
 def a_second_is_seen(machine):
-    """Canary: starts a daemon beside the serving one, which must record that."""
+    """Canary: starts a daemon beside the serving one. The new one must record that it has found
+    another."""
     run = str(machine.directory / "v1" / "run")
     subprocess.run([run], env=machine.environment, stdin=subprocess.DEVNULL, check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
@@ -258,8 +264,8 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# The daemons for the canary. Each refuses to run beside another process of itself, and each knows
-# of that process in another way.
+# The daemons for the canary. Each refuses to run beside another process of its own kind, and finds
+# that process in a way of its own.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 
@@ -281,7 +287,7 @@ def stop_and_start(machine):
 
     def end(started):
         pid = started.pid
-        if started.poll() is not None:  # the first process has forked and ended
+        if started.poll() is not None:  # the daemon has forked, and its first process has ended
             pid = int((machine.directory / "pid").read_text())
         os.kill(pid, number)
         try:
@@ -311,8 +317,8 @@ def stop_and_start(machine):
 
 
 def play(kind, sockets):
-    """Plays all stories on one machine. Returns a client for each story, and the time of the
-    daemon's own stop and start."""
+    """Runs all tests on one machine. Returns a client for each test, and the time of the daemon's
+    own stop and start."""
     machine = Machine(kind, sockets)
     figures = {}
     try:

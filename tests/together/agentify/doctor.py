@@ -63,8 +63,8 @@ def examined(stage, *daemon):
 
 
 def good(stage, *daemon):
-    """Returns the doctor's text and the options that it printed, after an upgrade with these
-    options."""
+    """Runs the doctor on a daemon, then runs the daemon with the printed options and upgrades it.
+    Returns the doctor's text and these options."""
     done = examined(stage, *daemon)
     assert done.returncode == 0 and done.stderr == "", done
     assert done.stdout.startswith("This runs "), done
@@ -87,7 +87,7 @@ def write_server(stage):
 
 
 def test_a_python_server(stage):
-    """the doctor names its port and its signal"""
+    """the doctor names the port of a Python server, and the signal that stops it"""
     write_server(stage)
     daemon = server(stage)
     said, options = good(stage, *daemon)
@@ -97,14 +97,15 @@ def test_a_python_server(stage):
 
 
 def test_a_server_that_takes_sockets(stage):
-    """the doctor finds out by a connection that waits in a passed socket"""
+    """the doctor finds that a server accepts passed sockets, by a connection that waits in such a
+    socket"""
     write_server(stage)
     said, _ = good(stage, *server(stage, "takes"))
     assert "It takes sockets that init passes" in said, said
 
 
 def test_a_daemon_that_ignores_sigterm(stage):
-    """the doctor finds the other signal that ends it"""
+    """if a daemon ignores SIGTERM, the doctor finds another signal that ends it"""
     write_server(stage)
     said, options = good(stage, *server(stage, "ignores"))
     assert "SIGTERM does not end it. SIGINT ends it" in said, said
@@ -112,28 +113,28 @@ def test_a_daemon_that_ignores_sigterm(stage):
 
 
 def test_a_daemon_that_forks_twice(stage):
-    """the doctor says that it goes on as another process"""
+    """the doctor says that a daemon which forks goes on as another process"""
     write_server(stage)
     said, _ = good(stage, *server(stage, "forks"))
     assert "It goes into the background" in said, said
 
 
 def test_children_that_stay_behind(stage):
-    """the doctor counts the processes that stay behind"""
+    """the doctor counts the child processes that a stopped daemon leaves behind"""
     write_server(stage)
     said, _ = good(stage, *server(stage, "children"))
     assert "1 process that stays behind has to be killed" in said, said
 
 
 def test_a_shell_loop(stage):
-    """the doctor says that it opens nothing"""
+    """the doctor says that a shell loop opens no port or socket"""
     script = stage.script("loop", "while :; do tail -f /dev/null & wait; done")
     said, options = good(stage, script)
     assert "It listens on no port" in said and options[0] == "--ready=after:3s", said
 
 
 def test_a_node_server(stage):
-    """the doctor examines a server in node, if that is installed"""
+    """the doctor examines a server in node, if node is installed"""
     if shutil.which("node") is None:
         print("skipped: node is not installed")
         return
@@ -144,13 +145,14 @@ def test_a_node_server(stage):
 
 
 def test_a_daemon_that_does_not_run(stage):
-    """the doctor shows the daemon's last line"""
+    """the doctor shows the last line of a daemon that does not run"""
     done = examined(stage, stage.script("broken", "echo >&2 no such disk; exit 3"))
     assert done.returncode == 1 and "no such disk" in done.stderr, done
 
 
 def test_a_port_that_is_in_use(stage):
-    """the doctor names the port, and touches nothing of another daemon"""
+    """if another daemon uses the port, the doctor names the port, and leaves the other daemon
+    alone"""
     write_server(stage)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -176,7 +178,7 @@ def test_a_daemon_that_runs_already_is_not_run_again(stage):
 
 
 def test_a_path_may_be_relative(stage):
-    """the doctor runs a daemon of the present directory, and prints its whole path"""
+    """the doctor runs a daemon by a relative path, and prints the absolute one"""
     stage.script("waits", "exec sleep 1000")
     done = run_command(*AS_USER, str(AGENTIFY), "doctor", "--", "./waits", cwd=stage.directory,
                        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(stage.directory),
@@ -186,7 +188,7 @@ def test_a_path_may_be_relative(stage):
 
 
 def test_what_is_typed_wrongly_is_named(stage):
-    """wrong words are refused, and nothing is run"""
+    """the doctor refuses wrong options, and runs no daemon"""
     del stage
     for words, text in ((["--ready=tcp:80", "--", "x"], "no such option"), ([], "is missing"),
                         (["--name=", "--", "x"], "needs =NAME"),

@@ -15,11 +15,11 @@ import doctor
 from double import free_port, run_tests, tests_of
 from services import postgres_directory
 
-doctor.AS_USER = []  # run as root, for whom XDG_RUNTIME_DIR does not matter
+doctor.AS_USER = []  # the tests run as root, who needs no XDG_RUNTIME_DIR
 
 
 def tried(stage, daemon, listens, stop, check="", ready=None):
-    """Runs the doctor on a daemon, and checks its text."""
+    """Runs the doctor on a copy of a daemon, and checks the doctor's text."""
     if shutil.which(daemon[0]) is None:
         raise AssertionError(daemon[0] + " is not installed")
     # Uses a copy, since the doctor refuses a program that runs already: other tests run the same
@@ -42,7 +42,7 @@ def write(stage, name, text):
 
 
 def test_nginx(stage):
-    """nginx: QUIT lets it finish its requests"""
+    """nginx: the signal QUIT lets nginx finish its requests"""
     port = free_port()
     conf = write(stage, "nginx.conf", f"""pid {stage.directory}/pid; error_log stderr;
 events {{ }} http {{ access_log off; server {{ listen 127.0.0.1:{port}; }} }}""")
@@ -51,14 +51,14 @@ events {{ }} http {{ access_log off; server {{ listen 127.0.0.1:{port}; }} }}"""
 
 
 def test_redis(stage):
-    """redis: found ready by its port"""
+    """redis: the doctor finds that it is ready by its port"""
     port = free_port()
     tried(stage, ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
                   "--dir", str(stage.directory)], f"tcp 127.0.0.1:{port}", "TERM:10s")
 
 
 def test_postgresql(stage):
-    """PostgreSQL: INT stops it without waiting for clients"""
+    """PostgreSQL: the signal INT stops it without a wait for clients"""
     programs = Path(postgres_directory())
     data = stage.directory / "data"
     stage.directory.chmod(0o755)
@@ -97,14 +97,14 @@ def test_memcached(stage):
 
 
 def test_mosquitto(stage):
-    """mosquitto: says READY=1, as Debian builds it"""
+    """mosquitto: sends READY=1, as Debian builds it"""
     port = free_port()
     conf = write(stage, "mosquitto.conf", f"listener {port} 127.0.0.1\nallow_anonymous true\n")
     tried(stage, ["mosquitto", "-c", conf], f"tcp 127.0.0.1:{port}", "TERM:10s", ready="notify")
 
 
 def test_dnsmasq(stage):
-    """dnsmasq: found ready by its TCP port, not by that for datagrams"""
+    """dnsmasq: the doctor finds that it is ready by its TCP port, and not by its UDP port"""
     port = free_port()
     tried(stage, ["dnsmasq", "-k", f"--port={port}", "--listen-address=127.0.0.1",
                   "--bind-interfaces", "--no-resolv", "--conf-file=/dev/null",
@@ -126,7 +126,7 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("not ok: needs root\n0 passed, 1 failed")
         sys.exit(1)
-    if os.environ.get("APART") != "1":  # run this once more, with a /run of its own
+    if os.environ.get("APART") != "1":  # runs this program once more, with a /run of its own
         WORDS = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh",
                  sys.executable, __file__, *sys.argv[1:]]
         sys.exit(subprocess.run(WORDS, env=dict(os.environ, APART="1"), check=False).returncode)

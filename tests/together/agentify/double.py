@@ -1,5 +1,5 @@
-"""A double of the upgrader: speaks the upgrader's side of the agent protocol to one agentify.
-Written from the page agent-protocol(7), and shares no code with the tested programs."""
+"""A fake upgrader: speaks the upgrader's side of the agent protocol to one agentify. Written from
+the page agent-protocol(7), and shares no code with the tested programs."""
 
 import fcntl
 import json
@@ -21,8 +21,8 @@ PATIENCE = int(os.environ.get("PATIENCE", 30))
 
 
 def for_sanitizers():
-    """Returns the variables for the reports of a sanitized build, for programs that are started
-    with no other environment."""
+    """Returns the environment variables of the sanitizers, for programs that get no other
+    variables."""
     return {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
 
 
@@ -80,8 +80,8 @@ def descendants(pid):
 
 
 def marked(mark):
-    """Returns the processes that have `mark` in their environment, which are the descendants of a
-    test."""
+    """Returns the processes whose environment contains `mark`. A test gives its mark to all
+    processes that it starts, and they give it to their children."""
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit() or not runs(int(entry)):
@@ -99,16 +99,16 @@ def matches(found, wanted):
 
 
 def begins(text):
-    """Returns a condition for Double.expect(): the member begins with `text`."""
+    """Returns a condition for Double.expect(): a message's member must begin with `text`."""
     return lambda found: found is not None and found.startswith(text)
 
 
 class Ended(Exception):
-    """agentify has closed its output."""
+    """Raised when agentify has closed its output."""
 
 
 class Double:
-    """One agentify under a double of the upgrader."""
+    """One agentify, and the fake upgrader that runs it."""
 
     def __init__(self, directory, options, daemon, lock=False, sockets=(), env=None, argv0=None,
                  program_fd=True, role="candidate", features=(), prefix=(), stderr=None,
@@ -141,8 +141,8 @@ class Double:
             environment["LISTEN_PID"] = "0"
         self.lock_file = None
         if lock:
-            # Two agents of one upgrader share its lock. For the second agent, `lock` is therefore
-            # the open file that the double of the first agent has.
+            # Two agents of one upgrader share its lock. So a test passes the lock file of the first
+            # agent's Double as `lock` to the second one.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)
@@ -184,7 +184,8 @@ class Double:
             os.closerange(3 + len(places), 100)
             if "LISTEN_PID" in environment:
                 environment["LISTEN_PID"] = str(os.getpid())
-            for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these signals
+            # Python ignores these signals, and agentify must not inherit that.
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             os.execve(argv[0], argv, environment)
         finally:
@@ -196,19 +197,19 @@ class Double:
         try:
             os.write(self.to_agent, (json.dumps(message) + "\n").encode())
         except BrokenPipeError:
-            pass  # agentify has ended, which is noticed where its end is awaited
+            pass  # agentify has ended, which wait() reports
 
     def read(self, patience=PATIENCE):
-        """Waits for something to read, and reads it. Answers hello by itself."""
+        """Waits for output of agentify, and reads it. Answers `hello` by `welcome`."""
         if not select.select([self.from_agent], [], [], patience)[0]:
             raise AssertionError("agentify says nothing; it has said: " + self.said())
         data = os.read(self.from_agent, 65536)
         if not data:
             raise Ended
         self.buffer += data
-        while b"\n" in self.buffer:  # until no complete line is left
+        while b"\n" in self.buffer:  # ends when no complete line is left
             line, self.buffer = self.buffer.split(b"\n", 1)
-            message = json.loads(line)  # anything else on the pipe is an error
+            message = json.loads(line)  # fails if the line is not JSON
             assert isinstance(message, dict) and "type" in message, line
             self.messages.append(message)
             if message["type"] == "hello":
@@ -217,7 +218,8 @@ class Double:
                           role=self.role, **self.welcome)
 
     def expect(self, kind, **members):
-        """Returns the next message of this type; other messages are skipped and kept."""
+        """Waits for the next message of this type, and returns it. Other messages are kept for
+        later calls."""
         end = time.monotonic() + PATIENCE
         while not (message := self.find_unseen(kind, members)):
             if time.monotonic() > end:
@@ -263,7 +265,7 @@ class Double:
     def wait(self):
         """Returns how agentify ended: its exit status, or the negative number of a signal."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:  # ends earlier if agentify has closed its output
+        while time.monotonic() < end:  # ends earlier when agentify has closed its output
             try:
                 self.read(max(0.1, end - time.monotonic()))
             except Ended:
@@ -368,7 +370,8 @@ def free_port():
 
 
 def run_tests(tests):
-    """Runs each test, prints which failed, and ends as all tests do: `N passed, N failed`."""
+    """Runs each test, prints the names of those that failed, and at the end
+    `N passed, N failed`."""
     import sys
     import traceback
 
@@ -381,7 +384,7 @@ def run_tests(tests):
             with Stage() as stage:
                 test(stage)
             passed += 1
-        except Exception:  # after any error the other tests still run
+        except Exception:  # an error in one test does not stop the others
             failed += 1
             print(f"not ok: {test.__name__}: {test.__doc__}")
             traceback.print_exc(file=sys.stdout)

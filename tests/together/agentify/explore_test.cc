@@ -21,7 +21,8 @@ namespace {
 // The states of the keeper and the daemon that it keeps.
 enum class Kept { nothing, starting, daemon, asking, sweeping, done, lost, lost_sweeping, swept };
 
-// The facts outside the adapter. They follow from the adapter's actions and from the events.
+// The facts about the surroundings of the adapter. They follow from the adapter's actions and from
+// the events.
 struct World {
   Terms terms = {};
   bool checking = false;
@@ -45,8 +46,7 @@ struct World {
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
-  // Returns true if agentify no longer runs on trial, so that no fallback can get the daemon's
-  // work.
+  // Returns true if agentify is not on trial any more, so that no fallback can replace it.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
   // Returns true if agentify must follow releases now: its daemon works, and nothing ends it.
   [[nodiscard]] bool must_follow() const {
@@ -158,7 +158,7 @@ class Judge {
 
 struct Happening {
   Event event;
-  World then;  // the world after the event, before the adapter acts
+  World then;  // the surroundings after the event, before the adapter acts
 };
 
 void add_keepers(const World& world, std::vector<Happening>& list) {

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes system calls of agentify and its keeper fail, one in each run, from the start of the
-check to the end of a stop, with a probe by HTTP in between. Whatever fails: agentify ends, no
-process of the daemon is left then, `stopped` is said only when that is true and is followed by
-status 0, there are never two daemons, and a failure is reported. A run in which the fault did not
-occur does not count.
+"""Makes system calls of agentify and its keeper fail, one call in each run. A run goes from the
+start of the check to the end of a stop, with a probe by HTTP in between. After each failure:
+agentify must end and leave no process of the daemon. It may say `stopped` only if that is true, and
+then exits with status 0. There must never be two daemons, and the failure must be reported. A run
+in which the call was not reached does not count.
 
-usage: faults.py [CALL ...]    EVERY=1: each point, instead of one in 29. Ends with `N
-passed, N failed`."""
+usage: faults.py [CALL ...]    EVERY=1: makes each call fail, instead of one call in 29.
+Ends with `N passed, N failed`."""
 
 import os
 import re
@@ -60,7 +60,7 @@ def tracer(log, inject=None):
 
 
 class Life:
-    """Plays one life of agentify: held, checked, active, healthy, stopped."""
+    """Runs one agentify from its start to its stop: held, checked, active, healthy, stopped."""
 
     def __init__(self, stage, server, prefix):
         self.stage = stage
@@ -119,7 +119,7 @@ class Life:
 
 
 def live(inject=None):
-    """Returns what was wrong with a life, and the trace of strace."""
+    """Runs one agentify. Returns what was wrong, and the output of strace."""
     with Stage() as stage, Server() as server:
         log = stage.directory / "trace"
         life = Life(stage, server, tracer(log, inject))
@@ -130,7 +130,7 @@ def live(inject=None):
 
 
 def points():
-    """Returns pairs of a system call and how often one process makes it."""
+    """Returns each system call that a process makes, with the number of times."""
     wrong, trace = live()
     assert not wrong, "without a fault: " + wrong
     counts = {}
@@ -168,7 +168,7 @@ def main():
         inject = "%s:error=%s:when=%d" % (name, ERRORS[name], number)
         wrong, trace = live(inject)
         if "(INJECTED)" not in trace:
-            continue  # this life has not reached the call
+            continue  # the call was not made in this run
         if LIBUV_LOCK.search(trace) or FULL_EVENT.search(trace):
             continue
         fired[name] = fired.get(name, 0) + 1
@@ -178,7 +178,8 @@ def main():
     note("many kinds of calls have failed", "" if len(fired) > 20 or sys.argv[1:] else str(fired))
     note("a probe's connection has failed",
          "" if fired.get("connect") or sys.argv[1:] else str(fired))
-    # Canary: if the keeper's signals do nothing, the daemon is left, which the judge must notice.
+    # Canary: the keeper's signals have no effect. A process of the daemon is then left, which the
+    # test must notice.
     wrong, _ = live("kill:retval=0:when=1+")
     note("canary: signals that reach nobody", "" if wrong else "not seen")
     print("%d passed, %d failed" % (passed, failed))

@@ -1,4 +1,5 @@
-// Tests the conclusions of `agentify doctor`, from logs, looks and findings written by hand.
+// Tests the conclusions of `agentify doctor`. The logs and observations from which it concludes are
+// written by hand.
 #include "tools/agentify/doctor/findings.h"
 
 #include <catch2/catch.hpp>

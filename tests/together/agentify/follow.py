@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests a daemon that follows a directory of releases, with the real upgrader, agentify and
-agent-releases. A release that is added must run, or be given up for good; no upgrade may be
-requested twice. Ends with `N passed, N failed`."""
+agent-releases. A release that is added must come to run, or be given up and never tried again. No
+upgrade may be requested twice. Ends with `N passed, N failed`."""
 
 import os
 import re
@@ -134,7 +134,7 @@ def unfit(world):
     add(world, "1.2.0")
     follower.wait_for_version("1.2.0")
 
-    same(follower.starts("1.0.0"), ["-t", ""])  # the daemon ran on
+    same(follower.starts("1.0.0"), ["-t", ""])  # version 1.0.0 was not restarted
     same(follower.starts("1.1.0"), ["-t"])
     same(follower.asked("1.1.0"), 1)
     follower.stop()

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Kills agentify, its keeper, the daemon or the upgrader at every system call of an upgrade,
-under a small init, and checks what follows: one daemon or none, never two, and in the end one
-again. The upgrade is committed when a server has answered agentify by HTTP.
+"""Runs upgrades under a small init of its own. At every system call of an upgrade, kills agentify,
+its keeper, the daemon or the upgrader. Afterwards there must be at most one daemon at any moment,
+and in the end exactly one. An upgrade is committed when a server has answered agentify's probe by
+HTTP.
 
-usage: kill.py [POINTS]   this number of points, evenly spread; without it a few. Ends with `N
-passed, N failed`, one for each point. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one point."""
+usage: kill.py [POINTS]   the number of system calls, evenly spread; by default a few. Ends with
+`N passed, N failed`, one for each call. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one call."""
 
 import multiprocessing
 import os
@@ -23,15 +24,16 @@ from probes import Server
 from tracer import Family, become_subreaper, name_of
 
 PATIENCE = 60
-# The number of points at which `make check` kills a process: a few for each of the victims.
+# At how many system calls `make check` kills a process: at a few for each kind of victim.
 FEW = 21
-# The processes that are killed; if there are two of a kind, the one that was started first or last.
+# The processes that are killed. If there are several of one name, `first` is the one that was
+# started first, and `last` the one that was started last.
 VICTIMS = ["agentify first", "agentify last", "agentify-keeper first", "agentify-keeper last",
            "witness first", "witness last", "upgrader first"]
 WITNESS = BUILD / "tests/together/agentify/witness"
 
 
-server = None  # answers in every life; the workers inherit it
+server = None  # the HTTP server that agentify probes in every run; forked workers share it
 
 
 def upgrader_command(directory):
@@ -42,8 +44,7 @@ def upgrader_command(directory):
 
 
 class Life:
-    """One life of a machine: an upgrader with its daemon, an upgrade, an end, and perhaps a
-    kill."""
+    """One run: an upgrader with its daemon, an upgrade, an end, and perhaps a kill."""
 
     def __init__(self, point=None):
         self.point = point
@@ -83,7 +84,7 @@ class Life:
     def find(self, victim):
         name, which = victim.split()
         found = sorted(pid for pid in self.family.alive if name_of(pid) == name)
-        if name == "witness":  # the daemon's child does not count as the daemon
+        if name == "witness":  # the daemon has a child of the same name, which is left out
             found = [pid for pid in found if name_of(parent_of(pid)) != "witness"]
         if name == "agentify":
             found = [pid for pid in found if parent_of(pid) == self.upgrader]
@@ -120,8 +121,7 @@ class Life:
     ending = False
 
     def daemon_runs(self):
-        """Returns true if the daemon that was started last lives, and its upgrader says that all is
-        well."""
+        """Returns true if the newest daemon lives, and its upgrader reports that all is well."""
         record = self.record()
         return bool(record) and runs(int(record[-1].split()[1])) and (
             self.upgrader not in self.family.ended)
@@ -139,8 +139,7 @@ class Life:
             os.kill(last, signal.SIGTERM)
         except ProcessLookupError:
             pass
-        # The test does not restart anything that has been killed. It waits until all processes have
-        # ended.
+        # The test does not restart a killed process here. It waits until all processes have ended.
         self.run_until(lambda: last in self.family.ended, "the upgrader's end")
         self.run_until(lambda: not marked(self.mark), "the end of all processes")
         for line in self.record():
@@ -150,8 +149,8 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        # An upgrader that still waits for its lock has no agent to upgrade. Its answer to the
-        # signal is a line that says which program it will start.
+        # An upgrader that still waits for its lock has no agent to upgrade. It answers the signal
+        # by a line of the log that names the program which it will start.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 
@@ -178,8 +177,8 @@ def parent_of(pid):
 
 
 def live(point):
-    """Plays one life. Returns what is wrong with it, or None; its steps; and which process was
-    killed."""
+    """Makes one run. Returns three values: what was wrong, or None; the number of system calls of
+    each process; and the process that was killed."""
     life = Life(point)
     try:
         life.play()

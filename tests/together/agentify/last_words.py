@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests agentify --last-words: a daemon's last line is in the reason of its failure, its last
-words are in a file, and its whole output reaches the log without ever delaying the daemon. Ends
+"""Tests agentify --last-words: the reason of a failure contains the daemon's last line, a file has
+the last lines, and the daemon's whole output reaches the log without ever delaying the daemon. Ends
 with `N passed, N failed`."""
 
 import os
@@ -21,14 +21,14 @@ def words(stage):
 
 
 def passed_on(one):
-    """Returns the daemon's lines in the log, without agentify's own between them."""
+    """Returns the daemon's lines in the log, without agentify's own lines between them."""
     lines = one.log().splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("agentify: "))
 
 
 def test_a_daemon_that_ends_on_trial_says_why(stage):
-    """the daemon's last line is in the reason, and its whole output is in the file and in the
-    log"""
+    """if a daemon ends on trial, its last line is in the reason, and its whole output is in the
+    file and in the log"""
     daemon = stage.script("daemon", "echo one; echo >&2 'bind: in use'; echo; exit 3")
     one = stage.agentify(words(stage), daemon=[daemon]).activate()
     reason = "the daemon exited with status 3; its last line: bind: in use"
@@ -41,7 +41,8 @@ def test_a_daemon_that_ends_on_trial_says_why(stage):
 
 
 def test_a_daemon_that_is_never_ready_says_why(stage):
-    """the last words can be read while the daemon runs, and a line without an end counts"""
+    """the last lines can be read from the file while the daemon runs; a line without a newline
+    counts, too"""
     daemon = stage.script("daemon", "echo old; printf 'waiting for a disk'; " + WAITS)
     one = stage.agentify("--last-words", "--ready=fd:9", daemon=[daemon])
     one.expect("ready")
@@ -56,7 +57,7 @@ def test_a_daemon_that_is_never_ready_says_why(stage):
 
 
 def test_a_first_daemon_says_why(stage):
-    """the last line is in the status, and in the log"""
+    """if a first agent's daemon ends, its last line is in the status and in the log"""
     daemon = stage.script("daemon", "echo no disk; exit 4")
     one = stage.agentify(words(stage), daemon=[daemon], role="first").activate()
     text = "the daemon exited with status 4; its last line: no disk"
@@ -66,7 +67,7 @@ def test_a_first_daemon_says_why(stage):
 
 
 def test_without_the_option_nothing_is_kept(stage):
-    """no last words are kept, and the daemon writes to the log itself"""
+    """without --last-words no lines are kept, and the daemon itself writes to the log"""
     daemon = stage.script("daemon", "readlink /proc/$$/fd/2 >$DIR/where; echo x; exit 3")
     for options in ([], ["--last-words=none"]):
         one = stage.agentify(*options, daemon=[daemon]).activate()
@@ -76,7 +77,7 @@ def test_without_the_option_nothing_is_kept(stage):
 
 
 def test_all_is_passed_on(stage):
-    """a megabyte arrives in order, while the daemon lives and when it ends"""
+    """a megabyte of output arrives in order, while the daemon lives and when it ends"""
     daemon = stage.script("daemon", "seq 150000; exit 3")
     one = stage.agentify(words(stage), daemon=[daemon]).activate()
     one.wait()
@@ -97,8 +98,8 @@ sys.exit(3)'"""
 
 
 def test_a_flood_behind_half_a_line_is_passed_on(stage):
-    """nothing is lost while the log has room: neither when the daemon writes much at once, nor when
-    it had begun a line before"""
+    """no output is lost while the log has room, neither when the daemon writes much at once, nor
+    after the beginning of a line"""
     daemon = stage.script("daemon", FLOODS)
     one = stage.agentify(words(stage), daemon=[daemon]).activate()
     one.wait()
@@ -107,8 +108,8 @@ def test_a_flood_behind_half_a_line_is_passed_on(stage):
 
 
 def test_lines_are_passed_on_whole(stage):
-    """agentify's own line comes before a line that the daemon had begun; the last line gets an
-    end"""
+    """agentify's own line comes before a line that the daemon has not ended; the daemon's last line
+    gets a newline"""
     os.mkfifo(stage.directory / "go")
     daemon = stage.script("daemon", "printf 'half a '; echo >&9; read x <$DIR/go; echo line; "
                                     "printf 'no end'; exit 3")
@@ -123,8 +124,8 @@ def test_lines_are_passed_on_whole(stage):
 
 
 def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
-    """lines for which the log has no room are lost, and it gets their number when it has room
-    again"""
+    """lines for which the log has no room are lost, and later the log gets a line with their
+    number"""
     reads, writes = os.pipe()
     daemon = stage.script("daemon", "seq 150000; echo done >$DIR/done; " + WAITS)
     one = stage.agentify(words(stage), daemon=[daemon], stderr=writes).activate()
@@ -149,8 +150,8 @@ def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
 
 
 def test_the_last_words_outlive_agentify(stage):
-    """the last words are written whoever kills agentify, as the upgrader does with a first daemon
-    that is late"""
+    """the last lines are in the file even if agentify is killed, as the upgrader kills a first
+    agent that is late"""
     daemon = stage.script("daemon", "echo recovering; " + WAITS)
     one = stage.agentify(words(stage), "--ready=fd:9", daemon=[daemon], role="first").activate()
     stage.read("pid")
@@ -161,8 +162,8 @@ def test_the_last_words_outlive_agentify(stage):
 
 
 def test_a_lost_keeper_is_told(stage):
-    """the failure is reported on trial by unfit, otherwise by the status, with the daemon's last
-    line"""
+    """if the keeper is killed, a candidate reports that by `unfit` and a first agent by its status,
+    with the daemon's last line"""
     for role, kind, member in (("candidate", "unfit", "reason"), ("first", "status", "text")):
         (stage.directory / "f").unlink(missing_ok=True)
         (stage.directory / "pid").unlink(missing_ok=True)
@@ -176,7 +177,7 @@ def test_a_lost_keeper_is_told(stage):
 
 
 def test_a_file_that_cannot_be_written_is_named(stage):
-    """the reason is reported all the same"""
+    """if the file of --last-words cannot be written, `unfit` still has the daemon's last line"""
     daemon = stage.script("daemon", "echo why; exit 3")
     one = stage.agentify("--last-words=/no/such/place", daemon=[daemon]).activate()
     assert one.expect("unfit")["reason"].endswith("its last line: why")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests agentify's life beside a double of the upgrader: the check, the start, the stop, the
-end."""
+"""Tests agentify from its start to its end, under a fake upgrader: the check, the start of the
+daemon, its stop, and its end."""
 
 import fcntl
 import os
@@ -23,7 +23,7 @@ def waits(stage):
 
 
 def test_a_held_daemon_is_not_started(stage):
-    """while held, agentify starts nothing, and at the end of its input it exits"""
+    """while held, agentify starts no daemon, and exits when its input ends"""
     one = stage.agentify(daemon=waits(stage))
     one.expect("ready")
     assert not (stage.directory / "pid").exists()
@@ -34,7 +34,8 @@ def test_a_held_daemon_is_not_started(stage):
 
 
 def test_activated_it_starts_and_stopped_it_stops(stage):
-    """agentify says hello, ready, healthy, stopped, exits with status 0, and leaves no process"""
+    """agentify says hello, ready, healthy, stopped, then exits with status 0 and leaves no
+    process"""
     one = stage.agentify("--version=1.2", daemon=waits(stage)).activate()
     assert one.messages[0] == {"type": "hello", "protocol": 1, "version": "1.2"} or (
         one.messages[0]["version"] == "1.2"
@@ -50,7 +51,8 @@ def test_activated_it_starts_and_stopped_it_stops(stage):
 
 
 def test_a_good_check_is_run_before_ready(stage):
-    """the check sees the program and the arguments, and no daemon runs meanwhile"""
+    """the check command gets the daemon's program and arguments, and agentify says ready after
+    it"""
     check = 'echo "$AGENT_PROTOCOL_PROGRAM $0 $*" >$DIR/check'
     one = stage.agentify(f"--check={check}", daemon=[*waits(stage), "a b", "c"], argv0="name")
     one.expect("ready")
@@ -58,7 +60,7 @@ def test_a_good_check_is_run_before_ready(stage):
 
 
 def test_a_failed_check_is_unfit_with_its_last_line(stage):
-    """the last line that the check printed is the reason"""
+    """if the check fails, the last line of its output is the reason in `unfit`"""
     check = "echo first; echo >&2 'line 7: no such thing'; exit 3"
     one = stage.agentify(f"--check={check}", daemon=waits(stage))
     assert one.expect("unfit")["reason"] == "check: line 7: no such thing"
@@ -69,7 +71,7 @@ def test_a_failed_check_is_unfit_with_its_last_line(stage):
 
 
 def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
-    """output of the check for which a pipe has no room is lost, and the check goes on"""
+    """if nobody reads the log, output of the check is lost, and the check goes on"""
     reads, writes = os.pipe()
     one = stage.agentify("--check=yes | head -c 300000", daemon=waits(stage), stderr=writes)
     one.activate()
@@ -82,7 +84,7 @@ def test_a_log_that_nobody_reads_keeps_nothing_up(stage):
 
 
 def test_a_log_file_at_its_limit_is_not_the_end(stage):
-    """output that cannot be written to the file is lost"""
+    """if the log file has reached its size limit, output is lost, and nothing else fails"""
     limit = ["/usr/bin/prlimit", "--fsize=0"]
     one = stage.agentify(daemon=["/usr/bin/tail", "-f", "/dev/null"], prefix=limit).activate()
     one.expect("healthy")
@@ -93,7 +95,7 @@ def test_a_log_file_at_its_limit_is_not_the_end(stage):
 
 
 def test_a_check_that_does_not_end_is_killed(stage):
-    """agentify says unfit, and no process of the check is left"""
+    """if the check does not end in time, agentify says unfit and leaves no process of the check"""
     one = stage.agentify("--check=echo slow; tail -f /dev/null", "--check-timeout=200ms",
                          daemon=waits(stage))
     assert one.expect("unfit")["reason"] == "check: it has not ended in time: slow"
@@ -102,7 +104,7 @@ def test_a_check_that_does_not_end_is_killed(stage):
 
 
 def test_a_check_goes_with_a_killed_agentify(stage):
-    """if the candidate is killed, no process of its check is left"""
+    """if a candidate's agentify is killed, no process of its check is left"""
     one = stage.agentify("--check=echo $$ >$DIR/check; tail -f /dev/null", daemon=waits(stage))
     pid = int(stage.read("check"))
     one.kill()
@@ -110,7 +112,7 @@ def test_a_check_goes_with_a_killed_agentify(stage):
 
 
 def test_its_exit_is_the_daemons(stage):
-    """agentify exits with the daemon's status, or dies of the same signal"""
+    """agentify exits with the daemon's status, or dies of the signal that killed the daemon"""
     one = stage.agentify(daemon=["/bin/sh", "-c", "exit 7"]).activate()
     assert one.wait() == 7
     two = stage.agentify(daemon=["/bin/sh", "-c", "kill -SEGV $$"]).activate()
@@ -119,7 +121,7 @@ def test_its_exit_is_the_daemons(stage):
 
 
 def test_a_program_that_cannot_be_executed_is_unfit_on_trial(stage):
-    """the kernel's error is the reason"""
+    """if the daemon's program cannot be executed, the kernel's error is the reason in `unfit`"""
     path = stage.directory / "broken"
     path.write_bytes(b"\x7fELF" + bytes(100))
     path.chmod(0o755)
@@ -129,7 +131,8 @@ def test_a_program_that_cannot_be_executed_is_unfit_on_trial(stage):
 
 
 def test_the_stop_plan_goes_from_signal_to_signal(stage):
-    """each signal gets its time, and SIGKILL at the end makes the stop unclean"""
+    """each signal of the stop plan gets its time; if SIGKILL is needed after the plan, the stop
+    counts as unclean"""
     text = "for s in INT QUIT TERM; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
     daemon = [stage.script("daemon", text)]
     one = stage.agentify("--stop=QUIT:100ms,INT:100ms,TERM:100ms", daemon=daemon).activate()
@@ -142,7 +145,7 @@ def test_the_stop_plan_goes_from_signal_to_signal(stage):
 
 
 def test_sigkill_on_the_plan_is_a_clean_stop(stage):
-    """a plan with KILL in it is carried out, and the stop is clean"""
+    """if SIGKILL is a part of the stop plan, the stop counts as clean"""
     daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
     one = stage.agentify("--stop=TERM:100ms,KILL", daemon=daemon).activate()
     stage.read("pid")
@@ -152,7 +155,7 @@ def test_sigkill_on_the_plan_is_a_clean_stop(stage):
 
 
 def test_the_deadline_of_the_stop_is_kept(stage):
-    """a plan that is longer than the deadline is cut short"""
+    """a stop plan that takes longer than the upgrader's deadline is cut short"""
     daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
     one = stage.agentify("--stop=TERM:1h", daemon=daemon).activate()
     stage.read("pid")
@@ -162,7 +165,8 @@ def test_the_deadline_of_the_stop_is_kept(stage):
 
 
 def test_what_the_daemon_leaves_is_killed_at_the_stop(stage):
-    """children that ignore SIGTERM are killed, and so is one in a session of its own"""
+    """a stop kills the daemon's children that ignore SIGTERM, and a child in a session of its
+    own"""
     text = ("trap '' TERM; setsid tail -f /dev/null & (trap '' TERM; tail -f /dev/null) & "
             "trap 'exit 0' TERM; " + WAITS)
     one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
@@ -178,7 +182,8 @@ def test_what_the_daemon_leaves_is_killed_at_the_stop(stage):
 
 
 def test_what_a_crashed_daemon_leaves_is_killed(stage):
-    """the other processes are killed before agentify ends as the daemon ended"""
+    """after a crash of the daemon, agentify kills its other processes before it ends with the same
+    status"""
     text = "tail -f /dev/null & tail -f /dev/null & echo $$ >$DIR/pid; exit 3"
     one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
     assert one.wait() == 3
@@ -186,7 +191,7 @@ def test_what_a_crashed_daemon_leaves_is_killed(stage):
 
 
 def test_end_of_input_stops_it_in_order(stage):
-    """when the upgrader has gone, the daemon is stopped by its plan"""
+    """when the upgrader has gone, agentify stops the daemon by the stop plan"""
     daemon = [stage.script("daemon", "trap 'echo bye >$DIR/bye; exit 0' QUIT; " + WAITS)]
     one = stage.agentify("--stop=QUIT:60s", daemon=daemon).activate()
     stage.read("pid")
@@ -197,7 +202,7 @@ def test_end_of_input_stops_it_in_order(stage):
 
 
 def test_sigterm_stops_it_in_order(stage):
-    """SIGTERM stops the daemon, whoever sent it"""
+    """SIGTERM to agentify stops the daemon, whoever sent the signal"""
     one = stage.agentify(daemon=waits(stage)).activate()
     stage.read("pid")
     one.kill(signal.SIGTERM)
@@ -206,7 +211,8 @@ def test_sigterm_stops_it_in_order(stage):
 
 
 def test_a_killed_agentify_leaves_no_daemon(stage):
-    """the keeper kills all processes of the daemon, also one that has left its session"""
+    """if agentify is killed, the keeper kills all processes of the daemon, even one in a session of
+    its own"""
     daemon = [stage.script("daemon", "trap '' TERM; setsid tail -f /dev/null & " + WAITS)]
     one = stage.agentify(daemon=daemon).activate()
     stage.read("pid")
@@ -216,7 +222,7 @@ def test_a_killed_agentify_leaves_no_daemon(stage):
 
 
 def test_a_killed_keeper_leaves_no_daemon(stage):
-    """agentify kills all processes of the daemon, and exits"""
+    """if the keeper is killed, agentify kills all processes of the daemon, and exits"""
     daemon = [stage.script("daemon", "trap '' TERM; setsid tail -f /dev/null & " + WAITS)]
     one = stage.agentify(daemon=daemon).activate()
     stage.read("pid")
@@ -227,8 +233,9 @@ def test_a_killed_keeper_leaves_no_daemon(stage):
 
 
 def test_a_killed_keeper_leaves_no_daemon_on_a_slow_machine(stage):
-    """the daemon is killed even if looking for it takes longer than the time between two looks: the
-    timer is then due when the loop begins its turn, and the end must not wait for anything else"""
+    """if the keeper is killed on a slow machine, agentify still kills the daemon: each search for
+    the daemon takes longer than the timer between two searches, so the timer is due at once, and
+    agentify must still notice the end"""
     trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null",
              "-e", "trace=getdents64,pidfd_send_signal",
              "-e", "inject=getdents64:error=EIO:when=1",
@@ -242,7 +249,7 @@ def test_a_killed_keeper_leaves_no_daemon_on_a_slow_machine(stage):
 
 
 def test_a_stopped_keeper_obeys_all_the_same(stage):
-    """a stopped keeper is continued when it gets an order"""
+    """a keeper that was stopped by SIGSTOP is continued when it gets an order"""
     one = stage.agentify(daemon=waits(stage)).activate()
     stage.read("pid")
     os.kill(one.keeper(), signal.SIGSTOP)
@@ -253,7 +260,7 @@ def test_a_stopped_keeper_obeys_all_the_same(stage):
 
 
 def test_a_keeper_killed_while_held_is_unfit(stage):
-    """a keeper that is killed before there is a daemon makes agentify unfit"""
+    """if the keeper is killed before it has started the daemon, agentify says unfit"""
     one = stage.agentify(daemon=waits(stage))
     one.expect("ready")
     os.kill(one.keeper(), signal.SIGKILL)
@@ -262,8 +269,8 @@ def test_a_keeper_killed_while_held_is_unfit(stage):
 
 
 def test_a_second_daemon_waits_until_the_first_has_gone(stage):
-    """the second daemon waits for the first one's lock, even if the first agentify has been
-    killed"""
+    """a second daemon is started only when the first one has released its lock, even if the first
+    agentify has been killed"""
     for lock in (True, False):
         daemon = waits(stage)
         one = stage.agentify(daemon=daemon, lock=lock).activate()
@@ -287,8 +294,8 @@ def test_a_second_daemon_waits_until_the_first_has_gone(stage):
 
 
 def test_a_daemon_that_outlives_both_keeps_a_second_one_away(stage):
-    """agentify and keeper are killed at the same instant, and the daemon ignores the kernel's
-    signal"""
+    """a second daemon is not started while the first one lives, even if agentify and keeper are
+    killed at the same instant and the daemon ignores the signal that the kernel then sends"""
     for lock in (True, False):
         daemon = [stage.script("daemon", "trap '' TERM; " + WAITS)]
         one = stage.agentify(daemon=daemon, lock=lock).activate()
@@ -310,9 +317,9 @@ def test_a_daemon_that_outlives_both_keeps_a_second_one_away(stage):
 
 
 def test_no_other_user_can_take_the_lock(stage):
-    """without the upgrader's lock, the lock is a file that only this user can open; it is not an
-    abstract name, which any process could take that knows the upgrader's process number and start
-    time"""
+    """if the upgrader has no lock, agentify locks a file that only its own user can open. It does
+    not use an abstract socket name: any process that knows the upgrader's pid and start time could
+    use that name first."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
         stranger.bind("\0agentify/%d/%s" % (os.getpid(), stat_fields(os.getpid())[19]))
         one = stage.agentify(daemon=waits(stage)).activate()
@@ -324,7 +331,8 @@ def test_no_other_user_can_take_the_lock(stage):
 
 
 def test_a_directory_that_others_can_open_is_refused(stage):
-    """agentify is unfit before anything is started, and the reason names the directory"""
+    """if other users can open the directory of locks, agentify says unfit, and the reason names the
+    directory"""
     (stage.directory / "agentify").mkdir(0o755)
     one = stage.agentify(daemon=waits(stage))
     reason = one.expect("unfit")["reason"]
@@ -333,7 +341,8 @@ def test_a_directory_that_others_can_open_is_refused(stage):
 
 
 def test_locks_of_upgraders_that_have_gone_are_removed(stage):
-    """old locks are removed, except those that a process holds"""
+    """agentify removes the lock files of upgraders that have ended, except those that a process
+    still locks"""
     place = stage.directory / "agentify"
     place.mkdir(0o700)
     names = ["1.1", "%d.1" % os.getpid(), "1.2", "another"]
@@ -347,7 +356,8 @@ def test_locks_of_upgraders_that_have_gone_are_removed(stage):
 
 
 def test_without_proc_nothing_is_started(stage):
-    """agentify refuses to start, since it could stop nothing, even if the upgrader has a lock"""
+    """without /proc, agentify says unfit, since it could not find the daemon's processes to stop
+    them; it does so even if the upgrader has a lock"""
     for lock in (True, False):
         trace = [shutil.which("strace"), "-D", "-qq", "-o", "/dev/null", "-P", "/proc/self/stat",
                  "-e", "trace=access,faccessat,faccessat2",
@@ -358,7 +368,7 @@ def test_without_proc_nothing_is_started(stage):
 
 
 def test_a_stop_while_it_waits_is_clean(stage):
-    """nothing was started, so nothing has to be stopped"""
+    """a stop while agentify waits for a lock is clean, since no daemon has been started"""
     daemon = waits(stage)
     one = stage.agentify(daemon=daemon).activate()
     stage.read("pid")
@@ -376,7 +386,8 @@ def test_a_stop_while_it_waits_is_clean(stage):
 
 
 def test_the_daemons_output_stays_off_the_protocol(stage):
-    """a flood on both outputs is passed on, and the daemon's input is empty"""
+    """much output on both streams of the daemon is passed on, and the daemon's standard input is
+    empty"""
     text = "cat; i=0; while [ $i -lt 2000 ]; do echo out$i; echo err$i >&2; i=$((i+1)); done; "
     one = stage.agentify(daemon=[stage.script("daemon", text + WAITS)]).activate()
     stage.read("pid")
@@ -387,15 +398,15 @@ def test_the_daemons_output_stays_off_the_protocol(stage):
 
 
 # Shell commands that record the descriptors and the environment of a check or a daemon. They record
-# only descriptors of one digit, since the shell opens its own script at 10 or higher.
+# only descriptors below 10, since the shell keeps its own script open at 10 or higher.
 LOOKS = ("ls -l /proc/$$/fd >$DIR/NAME.ls; "
          "sed -n 's/.* \\([0-9]\\) -> /\\1=/p' $DIR/NAME.ls >$DIR/NAME.fds; "
          "env >$DIR/NAME.env; echo done >$DIR/NAME\n")
 
 
 def test_lock_and_sockets_reach_the_daemon(stage):
-    """the sockets also reach the check, each with its own LISTEN_PID; other commands get none, and
-    no command gets a variable of the protocol"""
+    """the sockets also reach the check, each process with its own LISTEN_PID. Other commands get no
+    sockets, and no command gets a variable of the protocol."""
     passed = [socket.socket(), socket.socket()]
     for each in passed:
         each.bind(("127.0.0.1", 0))
@@ -428,7 +439,7 @@ def test_lock_and_sockets_reach_the_daemon(stage):
 
 
 def test_a_replaced_program_is_executed_by_its_descriptor(stage):
-    """the checked file is what runs, even if its path has changed"""
+    """agentify runs the file that it has checked, even if its path now names another file"""
     path = stage.directory / "program"
     path.write_bytes(Path("/bin/sh").read_bytes())
     path.chmod(0o755)
@@ -442,11 +453,11 @@ def test_a_replaced_program_is_executed_by_its_descriptor(stage):
 
 
 def test_signals_are_passed_on(stage):
-    """HUP and USR1 are passed on to the daemon"""
+    """agentify passes HUP and USR1 on to the daemon"""
     text = "for s in HUP USR1; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
     one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
     stage.read("pid")
-    one.expect("healthy")  # agentify knows that the daemon runs
+    one.expect("healthy")  # after `healthy`, agentify knows the daemon's process
     one.kill(signal.SIGHUP)
     wait_until(lambda: stage.lines("got") == ["HUP"], "HUP")
     one.kill(signal.SIGUSR1)
@@ -454,14 +465,14 @@ def test_signals_are_passed_on(stage):
 
 
 def test_a_usage_error_is_unfit(stage):
-    """the reason that the upgrader gets names the wrong option"""
+    """after a wrong option agentify says unfit, and the reason names the option"""
     one = stage.agentify("--ready=never", daemon=waits(stage))
     assert "--ready=never" in one.expect("unfit")["reason"]
     assert one.wait() == 2
 
 
 def test_version_command(stage):
-    """the last line of the command's output is the version"""
+    """the version in `hello` is the last line that --version-command prints"""
     one = stage.agentify("--version-command=echo noise; echo 4.5", daemon=waits(stage))
     assert one.expect("hello")["version"] == "4.5"
     two = stage.agentify("--version-command=exit 1", daemon=waits(stage))
@@ -469,7 +480,7 @@ def test_version_command(stage):
 
 
 def test_help_and_version(stage):
-    """both are printed on standard output"""
+    """--help and --version print on standard output"""
     del stage
     assert run_command(str(AGENTIFY), "--help").stdout.startswith("Usage: agentify run ")
     assert run_command(str(AGENTIFY), "--version").stdout.startswith("agentify ")

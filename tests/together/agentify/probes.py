@@ -16,15 +16,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import begins, run_tests, tests_of, wait_until
 
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
-# A part of every TLS library's message about a certificate that it does not accept.
+# A word that every TLS library has in its message about a certificate that it does not accept.
 NO_TRUST = "cert"
-# The number of parts of an answer that seems to have no end: no connection can buffer all of them.
+# The number of parts of an answer that is longer than any connection can buffer.
 PARTS = 1000000
 
 
 class Server:
-    """A server at one address. It keeps the requests, and sends `answer`; if `answer` is a
-    function, calls it with the connection instead."""
+    """A server at one address. It keeps the requests, and answers each with the bytes `answer`. If
+    `answer` is a function, the server calls that with the connection instead."""
 
     def __init__(self, answer=GOOD, address="127.0.0.1", port=0, certificate=None):
         self.answer = answer
@@ -56,7 +56,7 @@ class Server:
                 else:
                     connection.sendall(self.answer)
         except OSError:
-            pass  # an error of ssl, too: the other side did not accept the certificate
+            pass  # ssl.SSLError is an OSError, too: the client did not accept the certificate
 
     def __enter__(self):
         return self
@@ -105,7 +105,8 @@ def refuses(stage, words, *options):
 
 
 def test_a_certificate_is_verified(stage):
-    """a certificate in the file of --ca-file is accepted; another is refused, with the reason"""
+    """agentify accepts a certificate from the file of --ca-file, and refuses another one with a
+    reason"""
     with Server(certificate=certificate_for(stage, "localhost")) as server:
         url = f"https://localhost:{server.port}/well?x"
         is_ready(activated(stage, "--ready=" + url, f"--ca-file={stage.directory}/localhost.pem"))
@@ -118,7 +119,8 @@ def test_a_certificate_is_verified(stage):
 
 
 def test_a_certificate_is_for_one_host(stage):
-    """with --ca-file=none any certificate is accepted, but only from this machine"""
+    """--ca-file=none accepts any certificate, and is allowed only for addresses of the loopback
+    device"""
     other = certificate_for(stage, "other.example")
     with Server(certificate=other) as server:
         url = f"https://localhost:{server.port}/"
@@ -131,7 +133,7 @@ def test_a_certificate_is_for_one_host(stage):
 
 
 def test_health_by_https(stage):
-    """if the daemon's certificate is not the trusted one, the daemon counts as sick on trial"""
+    """a daemon with a certificate that is not trusted is sick: on trial, agentify says unfit"""
     trusted = certificate_for(stage, "localhost")
     stranger = certificate_for(stage, "stranger")
     for certificate, kind in ((trusted, "healthy"), (stranger, "unfit")):
@@ -150,7 +152,7 @@ def activated_on_trial(stage, *options):
 
 
 def test_plain_text_where_tls_is_asked_for(stage):
-    """plain text is a bad answer to https, and TLS is one to http"""
+    """a probe by https refuses an answer in plain text, and a probe by http refuses TLS"""
     with Server() as server:
         is_not_ready(activated(stage, f"--ready=https://localhost:{server.port}/",
                                "--ca-file=none"), "SSL")
@@ -162,7 +164,7 @@ def test_plain_text_where_tls_is_asked_for(stage):
 
 
 def test_a_redirection_is_not_followed(stage):
-    """a redirection is a good answer by itself"""
+    """a redirection counts as a good answer, and agentify does not follow it"""
     with Server() as aim:
         moved = f"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:{aim.port}/\r\n\r\n"
         with Server(moved.encode()) as server:
@@ -171,7 +173,7 @@ def test_a_redirection_is_not_followed(stage):
 
 
 def without_end(first, more, ended):
-    """Returns an answer that goes on until the connection is closed."""
+    """Returns an answer that sends `first`, and then `more` until the connection is closed."""
     def answer(connection):
         try:
             connection.sendall(first)
@@ -183,7 +185,8 @@ def without_end(first, more, ended):
 
 
 def test_an_answer_without_an_end(stage):
-    """the head decides, and no body is read; a head without an end is refused"""
+    """agentify judges an answer by its head and does not read its body; it refuses a head without
+    an end"""
     ended = threading.Event()
     with Server(without_end(b"HTTP/1.1 200 Well\r\n\r\n", b"x" * 65536, ended)) as server:
         is_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"))
@@ -196,7 +199,7 @@ def test_an_answer_without_an_end(stage):
         wait_until(ended.is_set, "the connection is closed")
 
 
-# Bad answers of a server, and what agentify says of each.
+# Bad answers of a server, and for each the words in agentify's report.
 BAD_ANSWERS = [(b"HTTP/1.1 503 Not Yet\r\n\r\n", "http: 503"),
                (b"HTTP/1.0 404 x\r\n\r\n", "http: 404"),
                (b"SSH-2.0-OpenSSH\r\n", "the answer is not one in HTTP"),
@@ -204,14 +207,15 @@ BAD_ANSWERS = [(b"HTTP/1.1 503 Not Yet\r\n\r\n", "http: 503"),
 
 
 def test_bad_answers_are_told(stage):
-    """every bad answer is reported in words"""
+    """agentify reports every bad answer in words"""
     for answer, words in BAD_ANSWERS:
         with Server(answer) as server:
             is_not_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"), words)
 
 
 def test_a_server_that_never_answers(stage):
-    """the probe is given up in time; on trial the reason says that nothing was answered"""
+    """agentify gives up a probe without an answer in time; on trial, `unfit` says that the server
+    has not answered"""
     never = threading.Event()
     with Server(lambda connection: never.wait()) as server:
         is_not_ready(activated(stage, f"--ready=http://127.0.0.1:{server.port}/"),
@@ -224,13 +228,13 @@ def test_a_server_that_never_answers(stage):
         never.set()
 
 
-# The lines of an /etc/hosts that gives one name two addresses, in this order.
+# An /etc/hosts that gives the name `two` two addresses, in this order.
 HOSTS = "127.0.0.2 two\n127.0.0.1 two\n"
 
 
 def test_an_address_that_hangs_leaves_time_for_the_next(stage):
-    """both addresses are asked by http and by https, whose certificate is for the name, not for an
-    address"""
+    """if the first address of a name hangs, agentify asks the next one, by http and by https; the
+    certificate is for the name and not for an address"""
     (stage.directory / "hosts").write_text(HOSTS)
     hosts = ["/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c",
              'mount --bind "$0" /etc/hosts && exec "$@"', str(stage.directory / "hosts")]

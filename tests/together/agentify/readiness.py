@@ -81,7 +81,7 @@ def make(stage, name, text=""):
 
 
 def not_yet(stage, one):
-    """Checks that the daemon runs, and that agentify does not say healthy for a while."""
+    """Checks that the daemon runs, and that agentify does not say `healthy` for a while."""
     stage.read("pid")
     end = time.monotonic() + 0.3
     while time.monotonic() < end:
@@ -102,24 +102,25 @@ def becomes_ready(stage, ready, daemon, do=None):
 
 
 def test_tcp(stage):
-    """the daemon is ready when it accepts a connection"""
+    """--ready=tcp: the daemon is ready when it accepts a connection"""
     port = free_port()
     becomes_ready(stage, f"tcp:{port}", python(stage, SERVER, "tcp", str(port), ""))
 
 
 def test_tcp_by_name(stage):
-    """the host may be a name"""
+    """--ready=tcp: the host may be a name"""
     port = free_port()
     daemon = python(stage, SERVER, "tcp", str(port), "")
     becomes_ready(stage, f"tcp:localhost:{port}", daemon)
 
 
-# In this /etc/hosts one name has two addresses, in this order; the other name has only one.
+# An /etc/hosts in which one name has two addresses, in this order, and another name has one.
 HOSTS = "::1 two\n127.0.0.1 two\n127.0.0.2 one\n"
 
 
 def test_every_address_of_a_name_is_asked(stage):
-    """one address that answers is enough, and the words say what each answered"""
+    """if a name has several addresses, one that answers is enough, and the status says what each
+    has answered"""
     (stage.directory / "hosts").write_text(HOSTS)
     hosts = ["/usr/bin/unshare", "--mount", "--map-root-user", "/bin/sh", "-c",
              'mount --bind "$0" /etc/hosts && exec "$@"', str(stage.directory / "hosts")]
@@ -138,7 +139,8 @@ def test_every_address_of_a_name_is_asked(stage):
 
 
 def test_the_last_answer_is_told_while_it_waits(stage):
-    """the status has the reason, for every kind of probe"""
+    """while the daemon is not ready, the status has the last answer of the probe, for every kind of
+    probe"""
     daemon = [stage.script("daemon", WAITS)]
     port = free_port()
     for ready, words in (("exec:pg_isredy -q", f"exit status 127: {daemon[0]}: 1: pg_isredy"),
@@ -152,8 +154,8 @@ def test_the_last_answer_is_told_while_it_waits(stage):
 
 
 def test_on_trial_what_is_never_ready_is_unfit(stage):
-    """agentify says unfit before the trial ends, whatever passes it, with the last answer of the
-    probe"""
+    """if the daemon is never ready on trial, agentify says unfit before the trial ends, with the
+    last answer of the probe; the upgrader's commit rule makes no difference"""
     daemon = [stage.script("daemon", WAITS)]
     for commit in ("survive", "healthy"):
         one = stage.agentify("--ready=exec:echo not now; exit 1", daemon=daemon)
@@ -166,7 +168,8 @@ def test_on_trial_what_is_never_ready_is_unfit(stage):
 
 
 def test_on_trial_the_daemon_has_to_last(stage):
-    """healthy is said when the daemon has been ready for the settle time, at most half the trial"""
+    """on trial, agentify says healthy when the daemon has been ready for the settle time, which is
+    at most half the trial"""
     daemon = [stage.script("daemon", WHEN_TOLD + "exit 3")]
     one = stage.agentify("--settle=1h", daemon=daemon)
     one.activate(trial_ms=3600000, commit="healthy").expect("status")
@@ -180,13 +183,13 @@ def test_on_trial_the_daemon_has_to_last(stage):
 
 
 def test_unix(stage):
-    """the daemon is ready when it accepts a connection"""
+    """--ready=unix: the daemon is ready when it accepts a connection"""
     path = str(stage.directory / "socket")
     becomes_ready(stage, f"unix:{path}", python(stage, SERVER, "unix", path, ""))
 
 
 def test_http(stage):
-    """the daemon is ready when the answer is good; 503 is not"""
+    """--ready=http: the daemon is ready when it answers with a good status; 503 is a bad one"""
     port = free_port()
     daemon = python(stage, SERVER, "tcp", str(port), "HTTP/1.1 503 Not Yet\r\n\r\n")
     make(stage, "go")
@@ -195,20 +198,20 @@ def test_http(stage):
 
 
 def test_exec(stage):
-    """the daemon is ready when the command exits with status 0"""
+    """--ready=exec: the daemon is ready when the command exits with status 0"""
     becomes_ready(stage, "exec:test -e $DIR/go", [stage.script("daemon", WAITS)])
 
 
 def test_file(stage):
-    """the daemon is ready when it has made the file; an older file does not count"""
+    """--ready=file: the daemon is ready when it has made the file; an older file does not count"""
     make(stage, "ready", "old")
     daemon = [stage.script("daemon", WHEN_TOLD + "echo new >$DIR/ready; " + WAITS)]
     becomes_ready(stage, f"file:{stage.directory}/ready", daemon)
 
 
 def test_fd(stage):
-    """the daemon is ready at a newline, also if something else would have had the descriptor's
-    number"""
+    """--ready=fd: the daemon is ready when it writes a newline, even if agentify has used that
+    descriptor's number itself"""
     for number in (3, 7):
         text = WHEN_TOLD + f"printf no >&{number}; echo yes >&{number}; exec {number}>&-; " + WAITS
         for file in ("go", "pid"):
@@ -217,7 +220,8 @@ def test_fd(stage):
 
 
 def test_a_word_that_comes_before_the_news_of_the_start(stage):
-    """the newline is not lost if a quick daemon writes it before agentify knows of its start"""
+    """--ready=fd: a newline counts even if the daemon writes it before agentify knows of the
+    daemon's start"""
     daemon = [stage.script("daemon", "echo >&7; " + WAITS)]
     for _ in range(20):
         one = stage.agentify("--ready=fd:7", daemon=daemon).activate()
@@ -227,14 +231,15 @@ def test_a_word_that_comes_before_the_news_of_the_start(stage):
 
 
 def test_fd_closed_without_a_newline(stage):
-    """the daemon never becomes ready, and agentify does not spin"""
+    """--ready=fd: if the daemon closes the descriptor without a newline, it never becomes ready,
+    and agentify does not spin"""
     daemon = [stage.script("daemon", "exec 5>&-; " + WAITS)]
     one = stage.agentify("--ready=fd:5", daemon=daemon).activate()
     not_yet(stage, one)
 
 
 def test_fd_that_is_taken(stage):
-    """the number of one of init's sockets is refused"""
+    """--ready=fd: agentify refuses the number of a socket that init passes"""
     with socket.socket() as passed:
         passed.bind(("127.0.0.1", 0))
         daemon = [stage.script("daemon", WAITS)]
@@ -243,7 +248,7 @@ def test_fd_that_is_taken(stage):
 
 
 def test_after(stage):
-    """the daemon is ready when it has lived for that time"""
+    """--ready=after: the daemon is ready when it has lived for that time"""
     daemon = [stage.script("daemon", WAITS)]
     one = stage.agentify("--ready=after:100ms", daemon=daemon).activate()
     one.expect("healthy")
@@ -256,7 +261,7 @@ def test_after(stage):
 
 
 def test_vouch_no(stage):
-    """an agentify that does not vouch does not say healthy"""
+    """with --vouch=no, agentify does not say healthy"""
     daemon = [stage.script("daemon", WAITS)]
     one = stage.agentify("--vouch=no", daemon=daemon).activate()
     one.expect("status", text=begins("the daemon is ready after "))
@@ -266,7 +271,8 @@ def test_vouch_no(stage):
 
 
 def test_readiness_of_a_first_agent(stage):
-    """if the upgrader has the feature, a first agent says when it works, and asks for more time"""
+    """if the upgrader supports the feature readiness, a first agent says healthy when it works, and
+    can ask for more time"""
     settings = {"role": "first", "features": ["readiness"]}
     for options in ([], ["--vouch=no"]):
         one = notifier(stage, *options, **settings).activate()
@@ -287,7 +293,7 @@ def notifier(stage, *options, **settings):
 
 
 def test_notify(stage):
-    """READY=1 makes the daemon ready, and STATUS= is passed on"""
+    """--ready=notify: READY=1 makes the daemon ready, and STATUS= is passed on"""
     one = notifier(stage).activate()
     make(stage, "say0", "STATUS=warming up")
     one.expect("status", text="warming up")
@@ -298,7 +304,7 @@ def test_notify(stage):
 
 
 def test_notify_of_a_stranger(stage):
-    """messages of processes that do not descend from the daemon are ignored"""
+    """--ready=notify: messages of processes that do not descend from the daemon are ignored"""
     one = notifier(stage).activate()
     name = stage.read("notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
@@ -313,7 +319,7 @@ def test_notify_of_a_stranger(stage):
 
 
 def test_notify_of_a_child(stage):
-    """a child of the daemon may send messages, and a barrier is waited for"""
+    """--ready=notify: a child of the daemon may send messages, and BARRIER=1 is answered"""
     text = """
 import array, os, socket, sys
 r, w = os.pipe()
@@ -333,7 +339,8 @@ os.read(r, 1)
 
 
 def test_notify_watchdog(stage):
-    """after its first WATCHDOG=1, only the daemon's own count as heartbeats"""
+    """after the daemon's first WATCHDOG=1, agentify sends a heartbeat only for each further one;
+    after WATCHDOG=trigger it says unfit"""
     one = notifier(stage, watchdog_ms=300).activate()
     assert stage.read("watchdog") == "300000"
     one.expect("heartbeat")
@@ -348,7 +355,7 @@ def test_notify_watchdog(stage):
 
 
 def test_notify_main_process(stage):
-    """MAINPID makes another process the main one, if it descends from the daemon"""
+    """--ready=notify: MAINPID makes another process the main one, if it descends from the daemon"""
     script = stage.script("second.sh", "echo $$ >$DIR/second; exec tail -f /dev/null")
     text = f"import subprocess\nsubprocess.Popen([{script!r}])\n" + NOTIFIES
     one = stage.agentify("--ready=notify", daemon=python(stage, text)).activate()
@@ -357,14 +364,14 @@ def test_notify_main_process(stage):
     one.expect("status", text="strange")
     make(stage, "say1", f"MAINPID={second}\nSTATUS=second\nREADY=1")
     one.expect("healthy")
-    one.kill(signal.SIGHUP)  # the second process has no handler, and dies of it
+    one.kill(signal.SIGHUP)  # the second process does not handle SIGHUP, so it dies
     one.wait()
     assert not runs(first) and not runs(second)
     assert not one.family()
 
 
 def test_a_daemon_that_forks(stage):
-    """a daemon may fork twice, as old ones do: the last process gets the signals, and its end
+    """if a daemon forks twice, its last process gets the signals, and the end of that process
     counts"""
     text = """
 import os, select, signal, sys
@@ -407,7 +414,8 @@ while os.getppid() in (keeper, middle):
 
 
 def test_health_on_trial_and_after(stage):
-    """on trial, agentify says unfit; later it sends no heartbeats until the daemon is well again"""
+    """if the daemon becomes sick on trial, agentify says unfit; later, it sends no heartbeats until
+    the daemon is well again"""
     make(stage, "well")
     options = ["--vouch=no", "--health=exec:test -e $DIR/well", "--health-interval=50ms",
                "--health-failures=2"]
@@ -434,7 +442,7 @@ def test_health_on_trial_and_after(stage):
 
 
 def test_health_exit(stage):
-    """a sick daemon is stopped, and agentify exits with status 1"""
+    """--health-action=exit: agentify stops a sick daemon, and exits with status 1"""
     make(stage, "well")
     daemon = [stage.script("daemon", "trap 'echo bye >$DIR/bye; exit 0' TERM; " + WAITS)]
     one = stage.agentify("--health=file:" + str(stage.directory / "well"),
@@ -448,7 +456,7 @@ def test_health_exit(stage):
 
 
 def test_a_host_that_nobody_knows_is_unfit(stage):
-    """agentify is unfit before anything has been started"""
+    """if the host of a probe has no address, agentify says unfit, and starts no daemon"""
     daemon = [stage.script("daemon", WAITS)]
     one = stage.agentify("--ready=tcp:no-such-host.invalid:80", daemon=daemon)
     assert "no address is known" in one.expect("unfit")["reason"]
@@ -456,7 +464,7 @@ def test_a_host_that_nobody_knows_is_unfit(stage):
 
 
 def test_a_hanging_probe_is_given_up_with_the_stop(stage):
-    """no process of the command is left"""
+    """a stop ends a probe that hangs, and leaves no process of its command"""
     daemon = [stage.script("daemon", WAITS)]
     one = stage.agentify("--ready=exec:echo $$ >$DIR/probe; tail -f /dev/null", daemon=daemon)
     one.activate()

@@ -18,17 +18,18 @@ from services import http_get
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs/daemons.md"
 
-# Exit statuses of upgraderctl.
+# The exit statuses of upgraderctl for three endings of an upgrade.
 COMMITTED, KEPT, FELL_BACK = 0, 4, 5
 
-# For each bad release: its name, the command that breaks it, and a part of the upgrader's log line.
+# For each bad release: its name, the command that makes the release bad, and a part of the
+# upgrader's log line.
 BAD = [("refused", "echo no_such_directive >>nginx.conf", "stays active"),
        ("dying", """printf '#!/bin/sh\\ntest "$1" = -t || exit 3\\n' >run""", "is active again")]
 
 
 def commands(heading):
-    """Returns the lines behind `$` in the blocks of commands below the heading, as one list for
-    each block."""
+    """Returns the commands below the heading, as one list for each block. On the page, each command
+    is a line that begins with `$`."""
     blocks = [[]]
     section = PAGE.read_text().split("## " + heading)[1]
     for line in section.split("\n## ")[0].splitlines():
@@ -56,8 +57,8 @@ def answers():
         return False
 
 
-# A script that replaces a daemon's program: it succeeds when it is run to check, and dies when it
-# is started.
+# A script that takes the place of a daemon's program. It succeeds when it is run to check a
+# configuration, and dies when it is run to serve.
 DYING = """#!/bin/sh
 case "$*" in *-t* | *-c*) exit 0 ;; esac
 exit 3
@@ -118,13 +119,13 @@ frontend one
 
 
 def runs(program):
-    """Returns whether a process runs that was started by this path."""
+    """Returns whether a process runs whose command line begins with this path."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if path.read_bytes().split(b"\0")[0] == program.encode():
                 return True
         except OSError:
-            pass  # it has ended meanwhile
+            pass  # the process has ended meanwhile
     return False
 
 
@@ -139,8 +140,8 @@ def play_haproxy():
     subprocess.run(["mount", "--bind", "/run/haproxy.cfg", "/etc/haproxy/haproxy.cfg"], check=True)
     for block in (after, before):
         typed = Typed()
-        # haproxy is installed already, and no init runs here, so apt-get and systemctl are replaced
-        # by functions.
+        # haproxy is installed already, and no init runs here. So functions replace apt-get and
+        # systemctl.
         typed.type("apt-get() { command -v haproxy; }; systemctl() { :; }")
         for command in block[:-1]:
             assert typed.type(command) == 0, command

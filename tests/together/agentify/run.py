@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Tests agentify run, as a user and as root: one command makes upgrades with fall-backs out of a
-daemon. Also tests what it refuses. Ends with `N passed, N failed`."""
+"""Tests `agentify run`, as a user and as root: with one command, a daemon gets upgrades that fall
+back. Also tests which command lines it refuses. Ends with `N passed, N failed`."""
 
 import os
 import shlex
@@ -18,8 +18,8 @@ from double import (AGENTIFY, BUILD, PATIENCE, for_sanitizers, marked, run_comma
 
 # A daemon that is ready when it has made the file of its version.
 READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
-# Runs a command as a user that is not root, whichever user runs the tests, with a /run of its own:
-# upgraderctl looks there, too, and the machine may run other upgraders.
+# Runs a command as an ordinary user, even if root runs the tests. The command has a /run of its
+# own: upgraderctl also looks in /run, where other upgraders of the machine may be.
 AS_USER = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c",
            'mount -t tmpfs none /run && exec unshare --user --map-user=1000 "$@"', "sh"]
 # Runs a command as root, with a /run of its own.
@@ -82,7 +82,8 @@ def mode_of(path):
 
 
 def test_one_command_runs_a_daemon_and_upgrades_it(stage):
-    """the program is replaced as a package manager does it, and upgraderctl needs no name"""
+    """the program is replaced as a package manager replaces programs, and upgraderctl finds the
+    daemon without a name"""
     daemon = stage.directory / "daemon"
     shutil.copy("/usr/bin/tail", daemon)
     one = Run(stage, "--settle=0", "--version=1", "--", str(daemon), "-f", "/dev/null")
@@ -99,7 +100,7 @@ def test_one_command_runs_a_daemon_and_upgrades_it(stage):
 
 
 def test_a_bad_version_falls_back(stage):
-    """--commit=healthy makes any version that is never ready on trial fail"""
+    """`agentify run` upgrades with --commit=healthy, so a version that is never ready falls back"""
     daemon = Path(stage.script("daemon", READY))
     link = stage.directory / "link"
     link.symlink_to(daemon)
@@ -117,7 +118,8 @@ def test_a_bad_version_falls_back(stage):
 
 
 def test_a_second_one_waits_for_the_lock(stage):
-    """a second `agentify run` is refused, so that no daemon runs twice under one name"""
+    """a second `agentify run` of the same name waits for the lock and fails, so no daemon runs
+    twice"""
     daemon = stage.script("daemon", READY)
     one = Run(stage, "--", daemon)
     one.wait_for("the daemon is ready")
@@ -128,10 +130,10 @@ def test_a_second_one_waits_for_the_lock(stage):
 
 
 def test_root_has_its_directory_in_run(stage):
-    """the daemon's name may be given"""
+    """--name sets the daemon's name; root's control directory is below /run/upgrader"""
     words = ["--name=web", "--ready=started", "--settle=0", "--upgrader=--trial=1s", "--",
              stage.script("daemon", READY)]
-    # The script ends when the upgrader ends, however that is.
+    # The script ends when the upgrader ends, for whatever reason.
     script = ('"$0" run "$@" & until "$CTL" web status >/dev/null 2>&1; do kill -0 $! || exit 1; '
               'done; stat -c "%a %n" /run/upgrader /run/upgrader/web; "$CTL" web shutdown; wait $!')
     environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory),
@@ -142,7 +144,7 @@ def test_root_has_its_directory_in_run(stage):
 
 
 def test_the_command_line_is_shown(stage):
-    """the command line is printed, and nothing is made"""
+    """--print prints the command line of the upgrader, and starts and makes nothing"""
     environment = {"PATH": os.environ["PATH"], "XDG_RUNTIME_DIR": str(stage.directory),
                    **for_sanitizers()}
     done = run_command(*AS_USER, str(AGENTIFY), "run", "--print", "--check=x -t", "--", "daemon",
@@ -157,7 +159,8 @@ def test_the_command_line_is_shown(stage):
 
 
 def test_releases_are_run_and_followed(stage):
-    """the name is the one that the directory of releases keeps; the words after it are arguments"""
+    """with --releases, the daemon's name is read from the directory of releases, and the words
+    after `--` are arguments"""
     releases = stage.directory / "releases"
     releases.mkdir()
     (releases / ".name").write_text("thing\n")
@@ -175,7 +178,8 @@ def test_releases_are_run_and_followed(stage):
 
 
 def test_a_directory_without_a_link_to_run_is_named(stage):
-    """the message has the command that makes the link, and with this link the daemon runs"""
+    """if the directory of releases has no link `current`, the message has the command that makes
+    one, and that command works"""
     releases = stage.directory / "releases"
     one = Run(stage, f"--releases={releases}", "--name=thing")
     assert one.process.wait(PATIENCE) == 127, one.log()
@@ -200,7 +204,7 @@ def test_a_directory_without_a_link_to_run_is_named(stage):
     one.stop()
 
 
-# Wrong words after `agentify run`, and the message for each.
+# Wrong options of `agentify run`, and the message for each.
 WRONG = [([], "DAEMON is missing"),
          (["--ready=tcp", "--", "d"], "--ready=tcp: "),
          (["--no-such", "--", "d"], "--no-such: no such option"),
@@ -217,7 +221,7 @@ WRONG = [([], "DAEMON is missing"),
 
 
 def test_what_is_typed_wrongly_is_named(stage):
-    """wrong words are refused before anything is made"""
+    """wrong options are refused before any directory is made"""
     for words, text in WRONG:
         done = refused(*words, environment={"XDG_RUNTIME_DIR": str(stage.directory)})
         assert done.returncode == 2 and text in done.stderr, (words, done)
@@ -225,7 +229,8 @@ def test_what_is_typed_wrongly_is_named(stage):
 
 
 def test_a_directory_that_others_can_write_is_refused(stage):
-    """a machine without a directory for its user is refused, too"""
+    """a control directory that others can write is refused, and so is a user without
+    XDG_RUNTIME_DIR"""
     done = refused("--", "d")
     assert done.returncode == 1 and "XDG_RUNTIME_DIR is not set" in done.stderr, done
     base = stage.directory / "upgrader"

@@ -18,9 +18,10 @@ def postgres_directory():
     return str(found[-1]) if found else ""
 
 
-# Shell commands that record, when a daemon starts, whether another one still runs. They find that
-# out by a lock that lasts as long as any process of the other daemon. For daemons that close
-# inherited descriptors, they look for the process that the daemon's pid file names.
+# Shell commands by which a starting daemon records whether another one still runs. Usually they
+# find that out by a lock that is held as long as any process of the other daemon lives. Some
+# daemons close the inherited descriptor of the lock: for these, the commands look for the process
+# that the daemon's pid file names.
 WITNESS = """if [ "$1" != -t ]; then
   word=alone
   exec 9>>$DIR/witness
@@ -34,7 +35,7 @@ fi 2>>$DIR/witness
 
 
 class Service:
-    """The facts about a daemon that the stories need. `port` is the daemon's, `directory` is shared
+    """The facts about a daemon that the tests need. `port` is the daemon's, `directory` is shared
     by all releases, and `here`, in scripts, is the directory of the release."""
 
     name = ""
@@ -49,10 +50,10 @@ class Service:
         self.port = port
 
     def prepare(self):
-        """Makes what must exist before the first start."""
+        """Makes the files that must exist before the first start."""
 
     def files(self, version):
-        """Returns the release's files by name, without `run`."""
+        """Returns the files of a release by their names, without the script `run`."""
         del version
         return {}
 
@@ -64,7 +65,7 @@ class Service:
         """Makes one request; raises OSError if it is lost."""
         raise NotImplementedError
 
-    # ---- faults of a release, which its version's name stands for
+    # ---- the faults of a release; the beginning of its version's name chooses the fault
 
     def write(self, version):
         release = self.directory / version
@@ -85,7 +86,7 @@ def http_get(port):
     with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
         one.sendall(b"GET / HTTP/1.0\r\n\r\n")
         answer = b""
-        for _ in range(10_000):  # the most pieces
+        for _ in range(10_000):  # reads at most so many pieces
             data = one.recv(4096)
             if not data:
                 break
@@ -138,8 +139,9 @@ http {{
 
 
 class NginxReuseport(Nginx):
-    """Each worker has a socket of its own on the same port. A broken version is found out only when
-    `-t` has tried to use that port: its configuration also names an address that no machine has."""
+    """An nginx whose workers each have a socket of their own on the same port. Its broken version
+    also listens at an address that no machine has, so `-t` finds the fault only when it tries to
+    use the port."""
 
     name = "nginx, reuseport"
     mistake = ""
@@ -209,14 +211,14 @@ class Postgres(Service):
         body = struct.pack("!I", 196608) + b"user\0postgres\0database\0postgres\0\0"
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
             one.sendall(struct.pack("!I", len(body) + 4) + body)
-            # The server asks for authentication, which shows that it works.
+            # The server answers by a request for authentication, so it works.
             if one.recv(1) != b"R":
                 raise ConnectionError("no service")
             one.sendall(b"X\0\0\0\4")
 
 
 class Living(Service):
-    """A daemon that cannot be asked anything. Whether it runs is known by its own record."""
+    """A daemon that answers no requests. The pid in its own file shows whether it runs."""
 
     def ask(self):
         path = self.directory / "pid"
@@ -227,7 +229,7 @@ class Living(Service):
                     raise ConnectionError("it has ended")
         except (ValueError, FileNotFoundError) as error:
             raise ConnectionError(str(error)) from error
-        threading.Event().wait(0.0005)  # leave processor time for the daemon
+        threading.Event().wait(0.0005)  # so that the client leaves processor time for the daemon
 
 
 class Chronyd(Living):
@@ -332,7 +334,7 @@ class Closer(Living):
 
 class Flooder(Living):
     name = "floods its output"
-    floods = True  # logs to a file: lines of the log are lost when a pipe is full
+    floods = True  # such a daemon logs to a file, since a full pipe would lose lines of the log
 
     def script(self, version):
         broken = "exit 1" if version.startswith("broken") else "exit 0"

@@ -1,4 +1,4 @@
-// An adapter with a clock of its own, for tests of its decisions.
+// An adapter with a clock of its own, for tests of the adapter's decisions.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,8 @@ class Story {
     actions = adapter.step(event, now);
     return *this;
   }
-  // Lets `time` pass, from one deadline to the next. Keeps the actions of all deadlines.
+  // Moves the clock by `time`, and stops at each deadline on the way. Keeps the actions of all
+  // these deadlines.
   Story& wait(Duration time) {
     const Time end = now + time;
     Actions all;
@@ -40,11 +41,13 @@ class Story {
     actions = std::move(all);
     return *this;
   }
-  // Continues the story until the daemon of a candidate runs on trial.
+  // Makes the adapter a candidate, activates it as `activated` says, and reports that its daemon
+  // has started.
   Story& activate(Activated activated) {
     return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
   }
-  // Continues the story until the daemon of a candidate is on a trial of unknown length.
+  // Makes the adapter a candidate whose trial has no known length, activates it, and reports that
+  // its daemon has started.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }

@@ -1,4 +1,5 @@
-"""Stops a family of processes at each of their system calls (ptrace), and can kill one there."""
+"""Traces a process with all its descendants (ptrace), stops them at each of their system calls, and
+can kill a process there."""
 
 import ctypes
 import os
@@ -11,7 +12,7 @@ LIBC.ptrace.restype = ctypes.c_long
 TRACEME, CONT, SETOPTIONS, SYSCALL = 0, 7, 0x4200, 24
 TRACE_SYSGOOD, TRACE_FORK, TRACE_VFORK, TRACE_CLONE, TRACE_EXEC = 1, 2, 4, 8, 16
 OPTIONS = TRACE_SYSGOOD | TRACE_FORK | TRACE_VFORK | TRACE_CLONE | TRACE_EXEC
-ALL = 0x40000000  # the value of __WALL
+ALL = 0x40000000  # the value of __WALL in waitpid()
 SUBREAPER = 36
 
 
@@ -32,14 +33,14 @@ def name_of(pid):
 
 
 class Family:
-    """Traces all descendants of the processes that are started here. Calls `step` at each system
-    call with the name of the calling process; when it returns true, only signals are traced from
-    then on."""
+    """Traces the processes that are started here, and all their descendants. At each system call,
+    calls `step` with the pid and the name of the calling process. When `step` returns true, only
+    signals are traced from then on."""
 
     def __init__(self, step):
         self.step = step
-        self.free = False  # system calls are no longer traced
-        self.inside = {}  # the processes that are in a system call
+        self.free = False  # true when system calls are not traced any more
+        self.inside = {}  # for each process, whether it is in a system call
         self.alive = set()
         self.ended = {}
 
@@ -67,7 +68,7 @@ class Family:
         ptrace(CONT if self.free else SYSCALL, pid, number)
 
     def look(self):
-        """Handles one event; returns false if there is none."""
+        """Handles one event of a traced process. Returns false if there is none."""
         try:
             pid, status = os.waitpid(-1, ALL | os.WNOHANG)
         except ChildProcessError:
@@ -86,10 +87,11 @@ class Family:
                 self.free = True
             self.go_on(pid)
         elif status >> 16 or number == signal.SIGTRAP:
-            self.inside[pid] = status >> 16 == 4  # an exec is reported inside its system call
+            # The event of an exec comes while execve() is under way.
+            self.inside[pid] = status >> 16 == 4
             self.go_on(pid)
         elif number == signal.SIGSTOP and pid not in self.inside:
-            self.inside[pid] = False  # a new process
+            self.inside[pid] = False  # a process that has just been forked
             ptrace(SETOPTIONS, pid, OPTIONS)
             self.go_on(pid)
         else:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Tests daemons on trial under the real upgrader, with the options that users type. A daemon
-that is not ready, or does not last, is rolled back; a wrong word is named once, with what to
-type instead. Ends with `N passed, N failed`."""
+"""Tests daemons on trial under the real upgrader, with the options that users type. A daemon that
+is not ready, or does not last, is rolled back. A wrong option is named once in the log, with the
+right one. Ends with `N passed, N failed`."""
 
 import os
 import signal
@@ -71,7 +71,8 @@ class Machine:
 
 
 def test_a_daemon_that_is_never_ready_is_rolled_back(stage):
-    """the upgrader's own commit rule is used, which a daemon would pass by only staying alive"""
+    """a daemon that never becomes ready is rolled back, even if the upgrader commits every agent
+    that stays alive"""
     one = Machine(stage, "--trial=1s")
     one.wait_for("the daemon is ready")
     one.upgrade("v2", "exec tail -f /dev/null")
@@ -83,7 +84,8 @@ def test_a_daemon_that_is_never_ready_is_rolled_back(stage):
 
 
 def test_a_daemon_that_is_ready_and_dies_is_rolled_back(stage):
-    """healthy would commit the upgrade, but is said only when the daemon has lasted"""
+    """a daemon that becomes ready and dies is rolled back: agentify says healthy only when the
+    daemon has lasted"""
     one = Machine(stage, "--trial=1h", "--commit=healthy", adapter=("--settle=30m",))
     one.wait_for("the daemon is ready")
     one.upgrade("v2", "until [ -e $DIR/go ]; do timeout 0.02 tail -f /dev/null; done; exit 3")
@@ -95,8 +97,8 @@ def test_a_daemon_that_is_ready_and_dies_is_rolled_back(stage):
 
 
 def test_a_daemon_that_lasts_is_committed(stage):
-    """the daemon is named after its release, since all releases use the same name for their
-    program"""
+    """a daemon that lasts is committed; its version is the name of its release, since all releases
+    use the same name for their program"""
     one = Machine(stage, "--trial=1s", "--commit=healthy")
     one.wait_for("the daemon is ready")
     one.upgrade("v2", READY)
@@ -106,7 +108,7 @@ def test_a_daemon_that_lasts_is_committed(stage):
     one.stop()
 
 
-# Wrong command lines, and the one message in the log for each.
+# Wrong command lines, and for each the one message in the log.
 TYPED = [(["--adapter=" + str(AGENTIFY), "--ready=tcp:80", "/bin/true"],
           "no such option; one of the adapter's is given as --adapter=--ready=tcp:80"),
          (["--adapter=agentify --ready=tcp:80", "/bin/true"],
@@ -120,7 +122,7 @@ TYPED = [(["--adapter=" + str(AGENTIFY), "--ready=tcp:80", "/bin/true"],
 
 
 def test_what_is_typed_wrongly_is_named_once(stage):
-    """the message says what to type instead"""
+    """the message about a wrong option says what to type instead"""
     del stage
     for words, text in TYPED:
         done = run_command(str(BUILD / "upgrader"), *words, stdin=subprocess.DEVNULL)
@@ -130,7 +132,7 @@ def test_what_is_typed_wrongly_is_named_once(stage):
 
 
 def test_a_daemon_that_is_not_there_has_the_statuses_of_a_shell(stage):
-    """the statuses are the same without an upgrader"""
+    """without an upgrader, agentify exits with a shell's status if the program cannot be started"""
     (stage.directory / "file").write_text("text")
     for name, status in (("no-such-program", 127), ("/no/such", 127),
                          (str(stage.directory / "file"), 126)):

@@ -16,7 +16,7 @@ from double import AGENTIFY, run_command, run_tests, tests_of
 
 INITS = ("systemd", "openrc", "runit", "s6", "busybox", "sysvinit", "finit", "procd", "dinit")
 SAMPLES = Path("sample-agent/init")
-# Words that are easily spoilt by wrong quoting.
+# Words that wrong quoting would change.
 WORDS = ["--check=\"$AGENT_PROTOCOL_PROGRAM\" -t 'x' `y` \\z %n", "--stop=QUIT:60s,TERM:10s"]
 ARGS = ["-g", "daemon off;", "it's", "50%", "$HOME", "a\\b", "", ";", "\"", "#", "*"]
 
@@ -64,7 +64,8 @@ def command_of(init, text, stage):
 
 
 def test_every_word_is_kept(stage):
-    """words are kept whatever quotes a file needs; control characters are refused"""
+    """the printed file keeps every word, whatever quotes that needs; control characters are
+    refused"""
     for init in INITS:
         text = printed(init, "--name=thing", *WORDS, args=ARGS)
         words = command_of(init, text, stage)
@@ -77,7 +78,7 @@ def test_every_word_is_kept(stage):
 
 
 def test_scripts_are_scripts(stage):
-    """scripts are valid for a shell, and for shellcheck if that is installed"""
+    """the printed scripts are valid for a shell, and for shellcheck if that is installed"""
     for init in INITS:
         text = printed(init, "--user=nobody", "--prepare=mkdir -p /run/x")
         if not text.startswith("#!"):
@@ -86,15 +87,15 @@ def test_scripts_are_scripts(stage):
         path.write_text(text)
         assert run_command("/bin/sh", "-n", str(path)).returncode == 0, init
         if shutil.which("shellcheck"):
-            # Without warnings about variables that are not used here: OpenRC and procd read them,
-            # or set them.
+            # Without warnings about variables that the script does not use itself: OpenRC and procd
+            # set or read them.
             done = run_command("shellcheck", "--shell=dash", "--exclude=SC2034,SC2154", str(path))
             assert done.returncode == 0, (init, done.stdout)
 
 
 def test_systemd_takes_it(stage):
-    """the unit is valid for systemd-analyze, if that is installed, and ends the distribution's own
-    service"""
+    """the printed unit is valid for systemd-analyze, if that is installed, and conflicts with the
+    distribution's own service"""
     text = printed("systemd", "--replaces=other", "--health=tcp:80", daemon="/bin/cat", args=ARGS)
     assert "\nConflicts=other.service\n" in text and "\nWatchdogSec=30\n" in text, text
     assert "WatchdogSec" not in printed("systemd", "--health=tcp:80", "--health-action=exit")
@@ -106,7 +107,8 @@ def test_systemd_takes_it(stage):
 
 
 def test_the_commands_of_the_comments_work(stage):
-    """the commands make the files by which a package manager requests the upgrade"""
+    """the commands in the file's comments make files by which a package manager requests the
+    upgrade"""
     for init in ("systemd", "openrc"):
         lines = printed(init).splitlines()
         at = next(i for i, line in enumerate(lines) if "package manager has replaced" in line)
@@ -132,7 +134,7 @@ def test_the_commands_of_the_comments_work(stage):
 
 
 def test_a_package_manager_asks_once_for_each_replacement(stage):
-    """the printed hook is run, with all its files in the directory of the test"""
+    """the package manager's hook requests one upgrade for each replacement of the program"""
     hook = re.search(r'Post-Invoke \{ "(.*?)"; \};', printed("runit"))[1]
     ctl = stage.script("upgraderctl", "echo asked >>$DIR/asked")
     hook = re.sub(r"\S*/upgraderctl", ctl, hook)
@@ -143,13 +145,14 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
     assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
     daemon.write_text("")
     lock.write_text("")
-    os.utime(lock, (2**31, 2**31))  # the upgrader was started after the daemon was installed
+    # As if the upgrader had been started after the daemon's installation.
+    os.utime(lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:
-            os.utime(lock, (mtime, mtime))  # the daemon has been changed since
+            os.utime(lock, (mtime, mtime))  # as if the daemon had been replaced since
         assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
         if mtime is not None:
-            os.utime(lock, (2**31, 2**31))  # later than any change in a quick test
+            os.utime(lock, (2**31, 2**31))  # a time that is later than the next replacement
         assert stage.lines("asked") == ["asked"] * expected, (hook, expected)
 
 
@@ -158,9 +161,11 @@ def settings(text, pattern):
 
 
 def test_it_agrees_with_the_sample_agents_files(stage):
-    """both files agree in everything that decides when init starts, stops and kills"""
+    """the printed file agrees with the sample agent's service file about when init starts, stops
+    and kills"""
     del stage
-    # The lines of the printed file that the sample agent's file must have, too.
+    # For each init, a pattern for the lines of the printed file that the sample agent's file must
+    # have, too.
     load = {
         "systemd": r"^(?:Type|ExecReload|Restart|RestartSec|KillMode|TimeoutStopSec|TimeoutStartSec"
                    r"|OOMPolicy|RuntimeDirectoryPreserve|StartLimitIntervalSec|WantedBy)=.*$",
@@ -168,8 +173,7 @@ def test_it_agrees_with_the_sample_agents_files(stage):
                   r"|^  supervise-daemon .*$",
         "runit": r"^exec 2>&1$",
         "s6": r"^exec 2>&1$",
-        # The last command in the body of the loop that waits until a lock is free: the pause
-        # between two looks at the lock.
+        # The last command in the loop that waits until a lock is free: the pause between two tries.
         "busybox": r"(?:;|^) *([^;\n]+?)(?:;|\n) *done\b",
         "sysvinit": r"^\[ -z .* sleep 14$|^touch .*$",
         "finit": r"kill:60 restart:255 log",
@@ -185,7 +189,7 @@ def test_it_agrees_with_the_sample_agents_files(stage):
 
 
 def test_what_was_not_run_says_so(stage):
-    """the first line of text says that the file was not tried"""
+    """the first line says that the file was not tried, for those inits for which that is so"""
     del stage
     for init in INITS:
         first = [line for line in printed(init).splitlines() if not line.startswith("#!")][0]
@@ -193,7 +197,8 @@ def test_what_was_not_run_says_so(stage):
 
 
 def test_releases_need_no_watching(stage):
-    """the file says which promises the releases keep, or that it works without them"""
+    """with --releases, the file says that a rollback also works after a restart; without it, that
+    the way back ends with the upgrader"""
     del stage
     for init in INITS:
         done = run_command(str(AGENTIFY), "unit", f"--init={init}", "--releases=/srv/thing", "--",
@@ -205,7 +210,8 @@ def test_releases_need_no_watching(stage):
 
 
 def test_the_command_that_adds_a_release_is_the_users(stage):
-    """agent-releases works as the owner of the directory alone, and wants to know the keys"""
+    """the printed command runs agent-releases as the owner of the directory, with the keys of
+    --follow-keys"""
     del stage
     adds = "agent-releases --dir=/srv/thing --keys=%s add MANIFEST`;"
     for init in INITS:
@@ -219,7 +225,7 @@ def test_the_command_that_adds_a_release_is_the_users(stage):
 
 
 def test_times_follow_the_upgraders(stage):
-    """the upgrader decides when a daemon has had enough time"""
+    """the time limits in the unit follow from those of the upgrader"""
     del stage
     text = printed("systemd", "--upgrader=--stop-timeout=2m", "--upgrader=--start-timeout=0")
     assert "TimeoutStopSec=150\n" in text and "TimeoutStartSec=infinity\n" in text, text
@@ -240,7 +246,7 @@ WRONG = [(["--", "/x"], "--init=INIT is missing"),
 
 
 def test_what_is_typed_wrongly_is_named(stage):
-    """wrong words are refused, and nothing is printed"""
+    """wrong options are refused, and nothing is printed"""
     del stage
     for words, text in WRONG:
         done = run_command(str(AGENTIFY), "unit", *words)
