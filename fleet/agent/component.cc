@@ -110,7 +110,7 @@ void Component::perform(const Save& save) {
     desired_ = progress.attempt;
     fetcher_.desire(progress.to);
   } else if (progress.phase != UpgradePhase::done && !is_under_way(progress.phase) && was_desired) {
-    desired_.clear();  // the new version has been undone, so the old one is desired again
+    desired_.clear();  // the old version is the desired one again
     if (!before_.empty()) fetcher_.desire(before_);
   }
 }

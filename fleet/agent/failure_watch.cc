@@ -7,8 +7,7 @@
 namespace fleet {
 namespace {
 
-// Raises `value` to `other` if `other` is larger, or if `value` is absent. Does nothing if `other`
-// is absent.
+// Sets `value` to the larger of `value` and `other`. An absent one is ignored.
 void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other) {
   if (other) value = std::max(*other, value.value_or(0));
 }

@@ -72,7 +72,7 @@ std::string why_not_allowed(const Fetcher::Settings& settings, const std::string
 }
 
 // Makes this version the desired one, if the directory has it. A program that follows the directory
-// then does not go to another version by itself.
+// then does not upgrade itself to another version.
 void desire_now(const Place& place, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
   auto releases = agent_releases::Releases::open(place);

@@ -55,7 +55,8 @@ HookRun::~HookRun() {
   if (pid_ > 0) kill_all();
 }
 
-// Kills the hook and all processes that it has started: they share a session of their own.
+// Kills the hook and all processes that it has started. They are in a session of their own, so one
+// signal reaches all of them.
 void HookRun::kill_all() const {
   ::kill(-pid_, SIGKILL);
 }

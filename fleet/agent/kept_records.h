@@ -32,7 +32,7 @@ class KeptRecords {
     std::function<void(const std::string& reason)> denied;
   };
 
-  // `mirror` must include all keys that want() gets.
+  // `mirror` is the local copy of the store. It must include all keys that are passed to want().
   KeptRecords(Store& store, Timers& timers, const Mirror& mirror, std::uint64_t seed,
               Observer observer);
   KeptRecords(const KeptRecords&) = delete;

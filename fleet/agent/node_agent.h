@@ -124,7 +124,7 @@ class NodeAgent {
   std::unique_ptr<HookRun> reboot_;  // the running command to reboot
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Failure> failure_;  // why the upgrade that led to this instance failed
+  std::optional<Agent::Failure> failure_;  // if the upgrade to another version failed: the reason
   NodeLedger ledger_;                      // the ledger of an earlier process
   // Why the ledger cannot be read; if not empty, nothing is begun.
   std::string unreadable_;
@@ -136,7 +136,7 @@ class NodeAgent {
   std::int64_t generation_ = 0;
   std::string committed_;  // the id of the upgrade to this version, once committed
   std::string degraded_;   // the trouble or doubt that the node's record shows
-  std::string doubt_;      // why this node begins nothing; empty if it may
+  std::string doubt_;      // why this node must begin no upgrade; empty if it may
   // When this timer ends, the lease of every instance from before this boot has run out.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;

@@ -31,7 +31,7 @@ struct CellFacts {
   std::vector<MemberFact> members = {};
   std::vector<ServerFact> servers = {};      // the members of the store
   std::vector<ServerFact> controllers = {};  // the controllers in the setting `controllers`
-  std::optional<Reading> records = {};       // all records; std::nullopt if they could not be read
+  std::optional<Reading> records = {};       // all records of the store; std::nullopt if unreadable
   std::string unread = {};                   // why the records could not be read
   std::optional<Validity> own = {};          // the validity of the asking person's certificate
   std::optional<Validity> authority = {};

@@ -50,7 +50,7 @@ struct DevNeed {
 [[nodiscard]] std::string missing_words(const std::map<std::string, std::string>& programs);
 
 [[nodiscard]] CellTerms dev_cell_terms(const DevPorts& ports);
-// Returns the certificates that a trial needs beside those that every cell needs: one for each
+// Returns the certificates that a trial cell needs in addition to those of every cell: one for each
 // node, and one for the person.
 [[nodiscard]] std::vector<CertificateWanted> dev_certificates(const DevTerms& terms);
 // Returns the node's name: n1, n2 and so on.

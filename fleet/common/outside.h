@@ -31,7 +31,7 @@ class Outside {
   Outside(uv_loop_t& loop, std::string program) : loop_(loop), program_(std::move(program)) {}
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
-  // Stops all requests that are under way. Their function `then` is not called.
+  // Stops all requests that are under way, without calling their callbacks `then`.
   ~Outside() { *over_ = true; }
 
   // The limits for one answer. A later or longer answer counts as a failure.

@@ -53,7 +53,7 @@ agent_protocol::Result<Release> ReleaseDraft::release(std::string_view component
     }
   }
   release.digest = release_digest(release);
-  // Checks that the record can be read again, since it cannot be changed once it is published.
+  // Check that the record can be parsed, since it cannot be changed once it is published.
   const auto read = read_record<Release>(write_record(release));
   if (!read) return agent_protocol::Refusal{"its record " + read.reason()};
   return release;

@@ -88,7 +88,8 @@ class Front {
   std::unique_ptr<Timer> settled_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
-  // The duties that this controller drives, by their names.
+  // The duties for the whole cell that this controller does, such as writing the history, by their
+  // names.
   std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
   ReleaseWatcher watcher_;

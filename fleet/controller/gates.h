@@ -38,8 +38,8 @@ class Gates {
   // Breaks off all queries, and kills the programs. Their callbacks `then` are not called.
   ~Gates() = default;
 
-  // Asks all of these gates at once. Calls `then` once, later, when each gate has answered or its
-  // time is over.
+  // Asks all of these gates at the same time. Calls `then` once, later, when each gate has answered
+  // or its time limit has passed.
   void ask(const AskGates& asked, Then then);
 
  private:

@@ -141,8 +141,8 @@ std::string as_json(const fleet::Reading& reading) {
     if (!key) continue;
     json += is_first ? "\n" : ",\n";
     is_first = false;
-    // A value that is not a JSON object, or has a member twice, becomes a JSON text, so that it
-    // cannot break the JSON around it.
+    // If a record is not a JSON object, or has a member twice, it is printed as a JSON string, so
+    // that it cannot break the JSON around it.
     const bool is_object = static_cast<bool>(fleet::parse_foreign_tree(found.value));
     json += quoted(found.key.substr(fleet::key_root.size())) + ":" +
             (is_object ? found.value : quoted(found.value));

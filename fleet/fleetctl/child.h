@@ -39,7 +39,7 @@ struct ChildEnded {
 };
 [[nodiscard]] std::optional<ChildEnded> reap_child(bool& none_left);
 
-// Kills all children that exist at the moment of the call.
+// Kills all child processes that exist now.
 void kill_children();
 
 }  // namespace fleetctl

@@ -1,4 +1,4 @@
-// Reads one record, to show it or to change it.
+// Reads one record of the store, for commands that show or change the record.
 #pragma once
 
 #include <optional>

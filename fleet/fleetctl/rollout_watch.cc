@@ -13,7 +13,7 @@
 namespace fleetctl {
 namespace {
 
-// Draws the lines over those that were drawn before.
+// Draws the lines in place of the lines that were drawn before.
 void draw(const std::vector<std::string>& lines, std::size_t before) {
   if (before > 0) std::printf("\x1b[%zuA", before);
   for (const std::string& line : lines) {

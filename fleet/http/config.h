@@ -21,7 +21,7 @@ namespace fleet {
 // The facts about this moment that a decision needs besides the records.
 struct ConfigMoment {
   std::string time = {};         // the present time, as a text for records
-  std::string trace = {};        // the trace of this order
+  std::string trace = {};        // an id for the records and events of this order
   std::uint64_t next_event = 0;  // number for the next event; free in the store
   ZoneBook zones = {};           // finds time zones; if empty, their names are not checked
 };

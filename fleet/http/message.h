@@ -1,5 +1,5 @@
-// A request and a response of HTTP as plain data, so that the functions that decide about them need
-// no sockets.
+// An HTTP request and an HTTP response as plain data, so that the functions that decide about them
+// need no sockets.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ inline constexpr std::size_t request_bytes_max = 65'536;
 
 enum class Method { get, head, put, patch, post, erase, other };
 
-// The client, as its certificate names it. The certificate was verified.
+// The client of a request, according to its certificate, which was verified.
 struct Visitor {
   std::string name = {};     // the name in the certificate, ROLE:WHO
   std::string serial = {};   // the certificate's serial number, as in records

@@ -76,7 +76,7 @@ std::string with_reason(std::string text, const std::string& reason) {
 }
 
 void add_nodes(const CellState& cell, Outlook& outlook) {
-  // degraded nodes; those with like reasons are one entry
+  // degraded nodes, grouped by their reasons
   std::map<std::string, Degraded> degraded;
   std::vector<std::string> silent;
   for (const auto& [id, node] : cell.nodes()) {

@@ -235,7 +235,7 @@ function drawGlance() {
     plan.error ? make('div', {class: 'bad-text'}, plan.error) : null)));
 }
 
-// ---- events, and one node
+// ---- the list of events, and the details of one node
 
 // If no certificate has proved the name in an event, it is only a claim.
 const byWhom = event => !event.who ? '' : event.proved ? `, by ${event.who}` : `, says ${event.who}`;

@@ -182,7 +182,8 @@ const failedIn = records => Object.entries(records)
 const whyOf = group => group.error || (group.stage === 'unconfirmed'
   ? 'got no order to keep the version in time, or its outcome is not known' : 'gave no reason');
 
-// Returns the values of facts that nearly all nodes of the group have, and few others.
+// Returns the suspects of a group: the values of facts that nearly all nodes of the group have, and
+// few other nodes.
 function suspectsOf(group) {
   const lines = (group.suspects || []).map(one => `${one.mark}: ${one.failed} of these ` +
     `${group.nodes.length}, and ${one.others} of the other ${one.others_in_all}`);
@@ -301,8 +302,8 @@ function drawRollouts() {
   put(at('rollouts'), ...(cards.length ? cards : [quiet('none yet')]));
 }
 
-// Reads a rollout. A change that arrives meanwhile is newer than the record in the answers, so it
-// replaces that record.
+// Reads the records of a rollout from the controller. A change that arrives meanwhile is newer than
+// the record in the answer, so it replaces the record.
 async function loadRollout(name) {
   const changed = {};
   loading.set(name, changed);

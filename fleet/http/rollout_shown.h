@@ -12,8 +12,8 @@
 
 namespace fleet {
 
-// The nodes that soak are listed by name only in a rollout of at most this many nodes. The page
-// draws the nodes one by one in such rollouts only.
+// The largest number of nodes in a rollout for which the nodes that soak are listed by name. Only
+// in such rollouts, the page draws the nodes one by one.
 inline constexpr std::int64_t soaking_named_max = 1'000;
 
 // Times in seconds since 1970. Nodes do not report when a soak begins, so a soak counts from the

@@ -31,8 +31,8 @@ struct Route {
 
 // Returns the key of the record that the path names, if people may set it; otherwise no value.
 [[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
-// Returns whether the path names a list: all records of one kind that people may set, or all of
-// them.
+// Returns whether the path names a list of records: all of one kind that people may set, or all
+// that people may set.
 [[nodiscard]] bool is_config_list(std::string_view rest);
 
 }  // namespace fleet

@@ -100,7 +100,7 @@ class HttpServer {
   std::string error_;
   std::map<Number, std::unique_ptr<Exchange>> exchanges_;
   Number next_ = 1;
-  std::size_t unread_ = 0;  // bytes that wait for the clients of all streams
+  std::size_t unread_ = 0;  // unread bytes of all clients of streams together
   Connections connections_;
   upgrader::UvHandle<uv_poll_t> poll_;
   std::unique_ptr<Timer> timer_;

@@ -20,7 +20,7 @@ const orders = {
       'stay as they are; fleetctl rollout undo takes them back, too.'},
 };
 
-// Returns the orders that the controller accepts in this state.
+// Returns the orders that the controller accepts for a rollout in this state.
 function ordersFor({state, order}) {
   const isOver = !['created', 'rolling', 'paused', 'baking'].includes(state);
   if (isOver || order === 'abort' || order === 'abort-and-leave') return [];

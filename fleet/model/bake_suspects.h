@@ -18,8 +18,8 @@ namespace fleet {
 
 class BakeSuspects {
  public:
-  // Takes in the record of a rollout, of a rollout's node or of an instance, or that such a record
-  // is absent. Ignores all other records.
+  // Takes in the record of a rollout, of a rollout's node or of an instance, or the fact that such
+  // a record is absent. Ignores all other records.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 

@@ -29,7 +29,7 @@ inline constexpr std::size_t batches_unasked_max = 100;
 inline constexpr std::size_t batch_sizes_max = 20;
 // The most labels in `--apart`: each label costs one comparison for each node of each batch.
 inline constexpr std::size_t aparts_max = 8;
-// The limit for one label with its number in `--apart`.
+// The longest value of one `--apart`, in bytes.
 inline constexpr std::size_t apart_bytes_max = 255;
 inline constexpr std::size_t seed_bytes_max = 64;
 
@@ -41,7 +41,8 @@ struct Share {
   // The share in thousandths of a per cent. If it is not 0, `nodes` is ignored.
   std::int64_t thousandths = 0;
 
-  // Returns the number of nodes that this share of `all` nodes is, rounded up: at least one.
+  // Converts the share to a number of nodes, if there are `all` nodes: rounded up, and at least
+  // one.
   [[nodiscard]] std::int64_t of(std::int64_t all) const;
 
   bool operator==(const Share&) const = default;

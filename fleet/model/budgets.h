@@ -43,8 +43,8 @@ struct PlacesAnswer {
   // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`, or
   // empty. If places are free, but too few, it ends with how many are needed.
   std::string waits_for = {};
-  // Why the run can never get the places: of its nodes with one value, there are more than that
-  // value has places. Empty if it can get them.
+  // Why the run can never get the places: among its nodes, there are more with one value of the
+  // label than this value has places. Empty if the run can get them.
   std::string impossible = {};
 };
 
@@ -56,13 +56,13 @@ class Budgets {
 
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
-  // Returns how the run `by` gets places for all of `nodes`, which are to stop something at the
-  // same time. Either it has all places already, or it takes at most `room` of them now, in the
-  // order of labels and values, or it has to wait.
+  // Returns how the run `by` gets places for all of `nodes`, which are to be down at the same time.
+  // Either the run has all places already, or it takes at most `room` of them now, in the order of
+  // labels and values, or it has to wait.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
-  // Returns how many of `nodes`, from the first on, may stop something at the same time: the next
-  // one would need one place more of a value than there are. It is at least one of them.
+  // Returns how many of `nodes`, counted from the first, may be down at the same time, so that none
+  // of them needs a place beyond those that the budgets have. The result is at least 1.
   [[nodiscard]] std::size_t fitting(const std::vector<std::string>& nodes) const;
   // Returns the settings, as people write them: `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
@@ -85,7 +85,7 @@ class Budgets {
     std::string by = {};
     Revision modified = 0;
   };
-  // A label and the hash of one of its values. Each domain has its own places.
+  // A label and the hash of one of its values. Each such domain has its own places.
   using Domain = std::pair<std::string, std::string>;
   struct Need {
     std::string value = {};

@@ -18,11 +18,11 @@ namespace fleet {
 // it.
 enum class EvidenceLevel {
   none,    // only the error as a text
-  reason,  // the capsule, without anything that the daemon has written
-  lines,   // the capsule with the daemon's last lines
+  reason,  // the capsule without the daemon's output
+  lines,   // the capsule with the last lines of the daemon's output
 };
 
-// The facts that a node knows about a version that has failed.
+// The facts about the failure of a new version, as the node has found them.
 struct FailureSeen {
   std::string stage = {};
   std::string reason = {};

@@ -22,8 +22,8 @@ struct ReleaseManifest {
 // The record release/COMPONENT/VERSION. It is written before any other record names the release,
 // and never changed afterwards.
 struct Release {
-  std::vector<ReleaseManifest> manifests = {};  // one for each architecture, sorted
-  std::string digest = {};                      // a hash of all manifests together
+  std::vector<ReleaseManifest> manifests = {};  // one manifest for each architecture, sorted
+  std::string digest = {};                      // a hash over all manifests and signatures
   std::string channel = {};
   bool prerelease = false;
   std::int64_t min_protocol = 0;

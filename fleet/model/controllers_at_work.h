@@ -17,7 +17,7 @@ namespace fleet {
 
 class ControllersAtWork {
  public:
-  // Returns whether take() and take_absent() need the records of this kind; they ignore others.
+  // Returns whether take() and take_absent() use records of this kind. They ignore all others.
   [[nodiscard]] static bool needs(KeyKind kind);
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
@@ -25,7 +25,7 @@ class ControllersAtWork {
   // Returns the controllers that are at work, in the order of their names.
   [[nodiscard]] std::vector<std::string> living() const;
   [[nodiscard]] std::vector<std::string> silent() const;
-  // Returns the controllers that drive something now, each once.
+  // Returns the controllers that drive a rollout, a plan or desired versions now, each once.
   [[nodiscard]] std::set<std::string> driving() const;
 
  private:

@@ -52,7 +52,8 @@ struct DesiredSettings {
   Ms stop_ms = 60'000;      // time for the old instance to end
 };
 
-// Returns whether something that takes the time `takes` may begin on a node now, by its window.
+// Decides by the maintenance window of the node whether an action that takes the time `takes` may
+// begin there now.
 using DesiredOpening = std::function<Opening(const std::string& node, Ms takes)>;
 
 struct DesiredDecision {

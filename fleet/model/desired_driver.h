@@ -1,5 +1,5 @@
-// The driver of a cell's desired versions; a cell has one. driver.h says how it drives, and
-// desired_decision.h what it decides.
+// The driver of all desired versions of a cell. driver.h describes the driver, and
+// desired_decision.h its decisions.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace fleet {
 
-// The last part of this driver's key, `driver/desired`. So no rollout and no plan may have this
-// name.
+// The last part of the key `driver/desired` of this driver. No rollout and no plan may have this
+// name, since its driver would have the same key.
 inline constexpr std::string_view desired_id = "desired";
 
 class DesiredTask {
@@ -30,8 +30,8 @@ class DesiredTask {
   void take_all(const Reading& reading);
   void wall_shows(UnixSeconds wall, Ms now) { windows_.set_wall(wall, now); }
 
-  // Returns the next step. Looks at the components one after the other, until one has something to
-  // write.
+  // Returns the next step. Tries the components one after the other, until a record of one of them
+  // has to be written.
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease) { lease_ = lease; }
   // Called when the store denies a write. Returns false, so that driving ends. Nothing has to be

@@ -120,7 +120,7 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   return standing;
 }
 
-// Adds the node to the counts and lists, or removes it from them.
+// Enters the node into the counts and lists, or removes it from them.
 void DesiredMarks::count(const std::string& id, const Standing& standing, bool is_in) {
   const std::int64_t one = is_in ? 1 : -1;
   if (standing.has_component) all_ += one;

@@ -26,7 +26,7 @@ class DesiredMarks {
 
   // ---- the numbers of nodes
 
-  [[nodiscard]] std::int64_t all() const { return all_; }  // nodes that have the component
+  [[nodiscard]] std::int64_t all() const { return all_; }  // how many nodes have the component
   [[nodiscard]] std::int64_t under_way() const { return under_way_; }
   [[nodiscard]] std::int64_t failed() const { return failed_; }
   [[nodiscard]] std::int64_t committed() const { return committed_; }
@@ -69,7 +69,7 @@ class DesiredMarks {
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
-  // The lists and counts that a node is in, so that it can be taken out of them later.
+  // The lists and counts in which a node was entered, so that it can be removed from them later.
   struct Standing {
     bool has_component = false;
     bool is_under_way = false;

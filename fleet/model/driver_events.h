@@ -67,7 +67,7 @@ struct BeginDriving {
 struct TransactionEnded {
   Outcome outcome = {};
 };
-// The store has sent all records that WantReading asked for.
+// An event: the store has sent all records that WantReading asked for.
 struct ReadingEnded {
   Reading reading = {};
 };
@@ -116,8 +116,8 @@ struct Commit {
 
   bool operator==(const Commit&) const = default;
 };
-// Asks for all records whose keys begin with one of these prefixes, at one revision, and for all
-// later changes of them.
+// An action: read all records whose keys begin with one of these prefixes, at one revision, and
+// watch all later changes of these keys.
 struct WantReading {
   std::vector<std::string> prefixes = {};
 

@@ -20,7 +20,7 @@ namespace fleet {
 // Returns the event for a key that was erased, or no value if the history does not tell of it.
 [[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key);
 
-// Returns the event that a node is silent, or, if `silent` is false, that it reports again.
+// Returns the event for a node that has become silent or, if `silent` is false, that reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
 
 // Returns whether people get a notice of the event at once: it is a success, a failure or a halt.

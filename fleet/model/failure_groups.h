@@ -29,8 +29,8 @@ inline constexpr std::size_t suspects_max = 3;
 struct Suspect {
   std::string mark = {};    // the fact or label and its value: `arch=x86_64`
   std::int64_t failed = 0;  // nodes of the group with this mark
-  // The numbers of nodes outside the group to which the rollout has come: those with this mark, and
-  // all of them.
+  // Two numbers of nodes that the rollout has reached and that are not in the group: those with
+  // this mark, and all.
   std::int64_t others = 0;
   std::int64_t others_in_all = 0;
 
@@ -40,7 +40,7 @@ struct Suspect {
 struct FailureGroup {
   NodeStage stage = NodeStage::failed;
   std::string error = {};               // the error of the group's first node
-  std::vector<Capsule> evidence = {};   // the capsule of the first node that has one
+  std::vector<Capsule> evidence = {};   // the evidence of the group's first node that has any
   std::vector<std::string> nodes = {};  // the names of the group's nodes, sorted
   std::vector<Suspect> suspects = {};
   // True if all nodes to which the rollout has come are in this group. Then the version itself is

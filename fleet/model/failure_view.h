@@ -10,7 +10,8 @@
 
 namespace fleet {
 
-// Returns the nodes of this rollout, with the facts and labels that the reading has of them.
+// Returns the nodes of this rollout, with their facts and labels, as far as the reading contains
+// them.
 [[nodiscard]] NodesOfRollout nodes_of_rollout(const Reading& reading, const std::string& rollout);
 
 // Returns the groups as one JSON object.

@@ -11,8 +11,8 @@
 
 namespace fleet {
 
-// The driver gives up after this many refusals, although it has read all records again before each
-// try.
+// The driver gives up after this many refused writes in a row, although it has read all records
+// again before each try.
 inline constexpr int refusals_max = 20;
 
 class FutileWrites {

@@ -36,8 +36,8 @@ struct HealthRun {
   // the new version.
   std::string by = {};
   Ms soak_ms = 0;
-  bool judged = false;  // the rollout compares its nodes
-  bool soaked = false;  // for a node that has moved: its soak is over
+  bool judged = false;  // true: the rollout compares its nodes, so the record is written
+  bool soaked = false;  // for a node that has moved: the soak of its new version is over
 
   bool operator==(const HealthRun&) const = default;
 };
@@ -58,7 +58,7 @@ class HealthWatch {
   void ended() { ++counts_.ends; }
   void failed_health() { ++counts_.unhealthy; }
   void fell_back() { ++counts_.fallbacks; }
-  // Notes the version that runs now.
+  // Notes which version of the component runs now.
   void runs(const std::string& version) { version_ = version; }
 
   // Notes the run that the node is in now.
@@ -95,7 +95,7 @@ class HealthWatch {
   std::string version_;
   HealthRun run_;
   Ms began_ = 0;
-  Counts counts_;           // all that this process has counted
+  Counts counts_;           // all failures that this process has counted
   Counts counts_at_begin_;  // the counts when the node's comparison began
   bool has_begun_measuring_ = false;
   bool has_measured_end_ = false;

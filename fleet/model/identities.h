@@ -47,8 +47,8 @@ struct Validity {
 // the earlier ones.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
-// Returns the identity, revoked at that time together with all its certificates. If it was revoked
-// before, the earlier time stays.
+// Returns the identity, marked as revoked at that time, with all its certificates. If it was
+// revoked already, the earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
 // Returns when the last of the certificates expires, or 0 if there is none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
@@ -66,7 +66,8 @@ struct PendingRenewal {
 };
 
 using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
-// Returns all requests. Looks at every key of every node, so it is only for a question of a person.
+// Returns all requests. Looks at every key of every node, so it is only called when a person asks
+// for the list.
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
 
 // The list of the nodes that have a request in the store. Each change of a key updates the list, so
@@ -75,7 +76,7 @@ class RenewalRequests {
  public:
   void take(const std::string& key);
   void take_absent(const std::string& key);
-  // Returns one of the requests, or nothing if there is none.
+  // Returns one of the requests for a certificate, or no value if there is none.
   [[nodiscard]] std::optional<PendingRenewal> first(const RecordsByKey& records) const;
 
  private:

@@ -31,7 +31,7 @@ struct Token {
 // the fingerprint of the machine's public key. A controller writes the record, and fleet-signer
 // answers the request.
 struct JoinRequest {
-  std::string node = {};     // the name that the machine wants
+  std::string node = {};     // the name that the machine wants to have in the cell
   std::string pem = {};      // the machine's request for a certificate, in PEM
   std::string token = {};    // the hash of the secret in the machine's token
   std::int64_t asked = 0;    // when the request came, in seconds since 1970

@@ -41,7 +41,7 @@ bool is_plain_url(std::string_view url) {
   });
 }
 
-// Compares two digests. The time that this takes does not show where they differ.
+// Compares two digests in constant time, so that the time does not reveal where they differ.
 bool are_same(std::string_view one, std::string_view other) {
   if (one.size() != other.size()) return false;
   unsigned int difference = 0;

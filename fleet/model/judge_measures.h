@@ -60,7 +60,7 @@ struct MeasuredChange {
                                      const std::vector<MeasuredChange>& changes,
                                      double tolerate = 1);
 
-// A node that has reported, at the end of its soak.
+// A node that has reported its measures at the end of its soak.
 struct MeasuredNode {
   std::string node = {};
   bool is_fresh = false;

@@ -85,7 +85,7 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
   }
 }
 
-// ---- nodes that take part
+// ---- which nodes are compared
 
 void JudgeWatch::begin(const RolloutView& view) {
   std::int64_t nodes = 0;

@@ -34,7 +34,7 @@ struct NodeLedger {
 
   // Returns the answer to the command, or null if there is none yet.
   [[nodiscard]] const Answer* answer_to(std::string_view id) const;
-  // Keeps the answer, unless its command has one already.
+  // Stores the answer, unless the answered command has an answer already.
   void answer(const Answer& answer);
 
   // Notes that this version runs now. Called while no upgrade by a command is under way. If the

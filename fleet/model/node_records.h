@@ -175,7 +175,7 @@ struct NodeHealth {
   std::string run = {};
   std::string version = {};
   std::string boot_id = {};
-  std::string instance = {};  // the process of fleet-agent that counts
+  std::string instance = {};  // the process of fleet-agent that has counted the failures
   std::int64_t sequence = 0;  // rises by one with each write
   // The failures that this process of fleet-agent had counted before this run began. If there are
   // any, the judge does not compare the node.
@@ -238,7 +238,7 @@ struct Command {
   bool downgrade = false;
   bool undo = false;  // true: goes to the version that ran just before; fetches nothing
   std::string trace = {};
-  bool judged = false;  // the rollout compares its nodes, so the node reports its health
+  bool judged = false;  // the rollout compares its nodes, so this node reports its health
 
   bool operator==(const Command&) const = default;
 };

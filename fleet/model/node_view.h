@@ -22,7 +22,7 @@ struct NodeView {
   Active active = {};
   std::map<std::string, Upgrade> upgrades = {};    // for each component, how far its upgrade is
   std::map<std::string, NodeHealth> healths = {};  // for each component, as it reported last
-  std::map<std::string, std::string> damage = {};  // for each damaged record, its key and its fault
+  std::map<std::string, std::string> damage = {};  // the fault of each damaged record, by its key
 
   [[nodiscard]] bool reports() const { return !instances.empty(); }
   // Returns why the node is degraded, or an empty text if it is not.
@@ -31,7 +31,7 @@ struct NodeView {
   // Sets the labels in the node's identity.
   void take_given(const std::map<std::string, std::string>& labels);
 
-  // Takes in a record of this node, or that the record of this key is absent.
+  // Takes in a record of this node, or the fact that the record of this key is absent.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key, std::string_view text);
 

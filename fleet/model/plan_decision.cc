@@ -70,8 +70,8 @@ class PlanDecider {
     if (next.kind == StepClass::together && needs_places()) {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // Gives back the plan's places, unless the next step is of the kind `any`: that step keeps
-    // those that its first members have already.
+    // Gives back the plan's places of budgets. If the next step is of the kind `any`, keeps the
+    // places that the first members of that step have already.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;

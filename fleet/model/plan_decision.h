@@ -74,7 +74,7 @@ struct PlanView {
 
   // Returns what is seen of a member, which is a MemberSight{} before it has written anything.
   [[nodiscard]] MemberSight member(const std::string& id) const;
-  // Returns the members that have not come to this step yet.
+  // Returns the members that have not reached this step of the plan yet.
   [[nodiscard]] std::vector<std::string> those_before(std::int64_t step) const;
 
   bool operator==(const PlanView&) const = default;

@@ -1,4 +1,4 @@
-// The driver of one plan. driver.h says how it drives, and plan_decision.h what it decides.
+// The driver of one plan. driver.h describes the driver, and plan_decision.h its decisions.
 #pragma once
 
 #include <string>

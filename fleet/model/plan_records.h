@@ -31,7 +31,7 @@ enum class PlanState {
   running,
   stopping,  // there was an error; each member stops when it can
   halted,    // the plan has failed; a person has to `recover` it
-  aborted,   // the plan has failed and changed nothing: all work again
+  aborted,   // the plan has failed, and the members work with the old version
   completed,
 };
 constexpr auto names(PlanState) {

@@ -41,7 +41,8 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
     path_.resize(path_bytes);
   }
 
-  // Reads a record that is a flat map: all its members that are texts, by their names.
+  // Reads a record that is a flat map: puts all members whose values are texts into a map, by their
+  // names.
   void read_texts(std::map<std::string, std::string>& values) { read_map(object_, values, false); }
 
  private:
@@ -89,7 +90,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
     }
   }
 
-  // Reads a structure that has a `serialize` of its own.
+  // Reads a nested structure, by its own function `serialize`.
   template <class Value>
   void read(std::size_t index, Value& value) {
     if (!is(index, Kind::object, "is no object")) return;

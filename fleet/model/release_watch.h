@@ -10,7 +10,7 @@
 
 namespace fleet {
 
-// A release as its source lists it.
+// A release in the list of a source, such as a repository on GitHub.
 struct FoundRelease {
   std::string tag = {};
   bool prerelease = false;

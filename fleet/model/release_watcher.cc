@@ -172,7 +172,7 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
   const std::string component = std::exchange(under_way_, "");
   const auto watched = watched_.find(component);
   if (watched == watched_.end()) return "";
-  // Checks that the record can be read again, since it cannot be changed once it is published.
+  // Check that the record can be parsed, since it cannot be changed once it is published.
   const auto read = release ? read_record<Release>(write_record(release.value())) : release;
   if (read) {
     watched->second.release = release.value();

@@ -48,7 +48,8 @@ class Retention {
                                                 const TimeText& time) const;
 
  private:
-  // A rollout or a plan that has ended. In a map its key is its subject, such as `rollout/r1`.
+  // A rollout or a plan that has ended. Maps of such objects have the subject, such as
+  // `rollout/r1`, as their key.
   struct Ended {
     Revision revision = 0;
     // The group that the run belongs to: the rollouts of one component, or all plans. The last runs
@@ -72,7 +73,7 @@ class Retention {
 
   std::map<std::string, Ended> ended_;
   std::set<std::string> unfinished_plans_;
-  // For each plan, the nodes that have a record node/ID/plan/NAME of it.
+  // For each plan, the nodes that have a record node/ID/plan/NAME about it.
   std::map<std::string, std::set<std::string>> members_;
   std::map<std::uint64_t, Line> lines_;
   std::map<std::string, std::uint64_t> line_of_;  // for each run, the number in history/NUMBER

@@ -22,7 +22,8 @@ class RolloutDecider {
   RolloutDecider(const RolloutView& view, const DriverFacts& facts, Ms now);
 
   [[nodiscard]] What decide();
-  // Returns the times at which waits began, including those that begin with this decision.
+  // Returns the times at which this driver began to wait for nodes, including waits that begin with
+  // this decision.
   [[nodiscard]] const RolloutMarks& marks() const { return marks_; }
 
  private:
@@ -45,8 +46,8 @@ class RolloutDecider {
 
   What roll();
   What next_order();
-  // Takes the places of the cell's budgets that these nodes need before they apply. Returns no
-  // value if they have their places already.
+  // Takes the places of the cell's budgets that these nodes need before they may begin the new
+  // version. Returns no value if the rollout has these places already.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
   // Returns whether the record `stop` or a window forbids that nodes begin a step.
@@ -75,7 +76,7 @@ class RolloutDecider {
   // for gates or judge. Returns no value if the batch may be confirmed, or if it has waited for as
   // long as it may.
   std::optional<What> wait_to_be_judged(const GatesNow& gates);
-  // Aborts the rollout, since one of these gates says worse.
+  // Aborts the rollout, since one of these gates says that the new version is worse.
   What abort_by(const GatesNow& gates);
   [[nodiscard]] std::string why_unjudged(const GatesNow& gates) const;
   [[nodiscard]] GatesNow gates() const {

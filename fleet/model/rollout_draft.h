@@ -32,7 +32,7 @@ struct RolloutCandidate {
 // Returns whether a rollout of this release may be undone: no manifest of it has `"undo": false`.
 [[nodiscard]] bool may_be_undone(const Release& release);
 
-// Returns those of the nodes that have the component.
+// Returns the nodes that have the component.
 [[nodiscard]] std::vector<RolloutCandidate> candidates_in(const std::vector<NodeView>& nodes,
                                                           const std::string& component);
 
@@ -40,13 +40,13 @@ struct RolloutDraft {
   // the rollout's terms, with the open ones filled in
   RolloutTerms terms = {};
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
-  std::vector<std::string> excluded = {};              // nodes that are degraded
+  std::vector<std::string> excluded = {};  // nodes that are left out, since they are degraded
   std::vector<std::string> not_covered = {};
   // For each label of `--apart`, the nodes without it.
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
-// Permissions and limits for a draft that are not among its terms.
+// Permissions and limits for a draft that do not belong to the rollout's terms.
 struct DraftLeave {
   bool many_batches = false;  // allows more than batches_unasked_max batches
   // The budgets of the cell, by label: no batch has more nodes of one value than there are places.

@@ -1,4 +1,4 @@
-// The driver of one rollout. driver.h says how it drives, and rollout_decision.h what it decides.
+// The driver of one rollout. driver.h describes the driver, and rollout_decision.h its decisions.
 #pragma once
 
 #include <string>

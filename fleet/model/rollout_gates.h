@@ -29,7 +29,7 @@ inline constexpr Ms gate_round_ms = 30'000;
 // The last round of questions. The round is not in the store, so another driver asks anew.
 struct GateRound {
   std::int64_t number = 0;
-  std::int64_t turn = 0;  // the batch, as turn_of() numbers it
+  std::int64_t turn = 0;  // the number of the batch that is asked about: turn_of()
   Ms asked_at = 0;
   bool is_answered = false;
   std::vector<GateStand> stands = {};
@@ -40,7 +40,7 @@ struct GateRound {
 
 struct GatesNow {
   std::string worse = {};       // which gates say worse, and why
-  std::string not_known = {};   // why nothing is known yet; empty if all gates say well
+  std::string not_known = {};   // why there is no verdict yet; empty if all say well
   bool is_to_ask = false;       // a round has to begin now
   std::optional<Ms> next = {};  // when the next round begins, or the present round is over
   std::vector<GateStand> stands = {};

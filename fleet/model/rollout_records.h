@@ -160,7 +160,7 @@ struct Rollout {
   std::int64_t again = 0;
   std::int64_t baked_ms = 0;   // how much of the bake has passed, as last noted
   std::string waits_for = {};  // the places of budgets that the batch under way waits for
-  std::string driver = {};     // the controller that drives the rollout, or did so last
+  std::string driver = {};     // the controller that drives the rollout, or drove it last
   std::string who = {};
   std::string trace = {};
   std::string created = {};
@@ -241,7 +241,7 @@ constexpr auto names(NodeStage) {
        "failed", "unconfirmed", "rolled-back", "left", "undone", "kept", "not-judged"});
 }
 
-// Returns whether a node in this stage has nothing under way.
+// Returns whether a node in this stage has no order to carry out.
 constexpr bool is_end(NodeStage stage) {
   switch (stage) {
     case NodeStage::confirmed:

@@ -26,8 +26,8 @@ inline constexpr std::size_t few_nodes = 100;
 inline constexpr std::int64_t soak_of_few_ms = 60'000;
 inline constexpr std::int64_t soak_of_many_ms = 70 * 60'000;
 
-// Without --judge-timeout, a batch waits for its judge and its gates as long as its soak is, but at
-// least this time.
+// Without --judge-timeout, a batch waits for its judge and its gates for as long as its soak, but
+// at least for this time.
 inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 
 // --bake may be at most 30 days.

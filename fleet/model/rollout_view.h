@@ -16,7 +16,7 @@
 
 namespace fleet {
 
-// The records of one node that matter for the rollout.
+// The records of one node on which decisions about the rollout depend.
 struct NodeSight {
   RolloutNode node = {};
   Answer answer = {};
@@ -96,8 +96,8 @@ struct Stand {
 
 [[nodiscard]] Stand stand_of(const RolloutView& view, const std::string& node);
 
-// Returns the evidence that the node gives for the failure of its last order: no element if it
-// gives none.
+// Returns the evidence that the node has given for the failure of its last order, or an empty list
+// if it has given none.
 [[nodiscard]] std::vector<Capsule> evidence_of(const RolloutView& view, const std::string& node);
 
 }  // namespace fleet

@@ -19,7 +19,7 @@ struct KnownStore {
 
 struct StoreVerdict {
   KnownStore known = {};   // the facts to keep from now on
-  std::string doubt = {};  // why the node does nothing; empty if it goes on
+  std::string doubt = {};  // why the node must do nothing; empty if it may go on
 };
 
 // Decides whether the node may go on with this store. A node that has noted no store yet may go on.

@@ -22,7 +22,7 @@ bool is_white(char c) {
 struct Token {
   std::string text = {};
   std::size_t at = 0;
-  bool quoted = false;  // partly quoted, so it is a term and not an operation
+  bool quoted = false;  // has quotes, so it is a term even if it reads `and`
 };
 
 Refusal refuse(std::size_t at, const std::string& what) {

@@ -159,8 +159,8 @@ std::int64_t TimeZone::offset_at(UnixSeconds moment) const {
 }
 
 UnixSeconds TimeZone::moment_of(std::int64_t local) const {
-  // The offset changes of a zone are more than two days apart. So the right offset is that of a day
-  // before this time or that of a day after it.
+  // The offset changes of a zone are more than two days apart. So the offset that holds at this
+  // local time is either the one of a day earlier, or the one of a day later.
   const std::int64_t before = offset_at(local - offset_at(local) - day_seconds);
   const std::int64_t after = offset_at(local - offset_at(local) + day_seconds);
   const UnixSeconds by_before = local - before;

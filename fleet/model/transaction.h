@@ -61,7 +61,7 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
-// Makes one reading of the records that several requests have returned: sorts them by key. If a key
+// Combines the records that several requests have returned to one reading, sorted by key. If a key
 // occurs more than once, keeps its first record.
 void put_in_order(Reading& reading);
 

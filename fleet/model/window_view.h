@@ -54,8 +54,8 @@ class WindowView {
   // a new time of the wall clock.
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
-  // Returns whether something that takes the time `takes` may begin now: on this node, or on all of
-  // these nodes.
+  // Returns whether an upgrade that takes the time `takes` may begin now: on this node, or on all
+  // of these nodes.
   [[nodiscard]] Opening opening(const std::string& node, Ms takes, Ms now) const;
   [[nodiscard]] Opening opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const;
 
@@ -72,7 +72,8 @@ class WindowView {
 
   [[nodiscard]] const Held* window_of(const Node& node) const;
   [[nodiscard]] Opening opening(const Held& held, const Node& node, Ms takes, Ms now) const;
-  // Returns the answer that is the same for all nodes with this window and this time zone.
+  // Returns whether the window is open. The answer is the same for all nodes with this window and
+  // this time zone.
   [[nodiscard]] Opening opening(const Held& held, const std::string& zone, Ms takes, Ms now) const;
   [[nodiscard]] const Result<TimeZone>& zone_of(const std::string& name) const;
 

@@ -38,7 +38,7 @@ struct DocumentChange {
 };
 
 struct DocumentDecision {
-  std::vector<DocumentChange> changes = {};  // empty if nothing has to change
+  std::vector<DocumentChange> changes = {};  // the changes, one for each record that has to change
   Transaction transaction = {};              // the transaction that writes all changes
   FleetEvent event = {};                     // the event for the history
 };

@@ -40,7 +40,7 @@ struct Orderer {
   std::string who = {};
   bool is_proved = false;  // `who` was read from the person's certificate
   std::string time = {};   // the present time, as a text for records
-  std::string trace = {};  // the trace of this order
+  std::string trace = {};  // an id for the records and events of this order
   ZoneBook zones = {};     // finds time zones; if empty, their names are not checked
 };
 

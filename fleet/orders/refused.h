@@ -1,4 +1,4 @@
-// Functions that make a refusal, one for each kind.
+// Functions that make the refusal of an order, one for each kind of refusal.
 #pragma once
 
 #include <string>

@@ -180,7 +180,7 @@ void FleetSigner::shut_out(const JoinCase& one) {
                 });
 }
 
-// ---- certificates that are renewed
+// ---- renewal of nodes' certificates
 
 void FleetSigner::renew(const PendingRenewal& pending) {
   busy_ = true;

@@ -13,7 +13,7 @@ struct SignerOptions {
   std::string signer;  // the file of the authority's certificate
   std::string signer_key;
   int days = 90;          // for how many days the signed certificates are valid
-  std::string name;       // an id that no other signer has
+  std::string name;       // this signer's name, which no other signer may have
   std::string snapshots;  // the directory for snapshots; if empty, this process takes none
   int snapshots_kept = 48;
 };

@@ -39,7 +39,7 @@ class Endpoints {
   Endpoints(std::vector<std::string> urls, std::uint64_t seed, Milliseconds pause_max);
 
   struct Endpoint {
-    std::uint64_t connection = 1;  // a new number stands for a new connection
+    std::uint64_t connection = 1;  // the connection's number; a new connection gets a new one
     std::string url = {};
     Milliseconds opens{0};  // a new connection is not opened before this time
     Milliseconds connect_limit = first_connect_limit;
@@ -73,7 +73,7 @@ class Endpoints {
   Endpoint present_;
   bool has_worked_ = false;
   Milliseconds works_since_{0};
-  int tries_in_vain_ = 0;  // failed connections since the last one that worked
+  int tries_in_vain_ = 0;  // failed connections since the last success
   bool cannot_help_ = false;
   Milliseconds leaves_at_{0};  // when to leave the member, if it still cannot serve
   int left_ = 0;               // members in a row that could not serve

@@ -7,7 +7,7 @@
 
 namespace fleet {
 
-// A call that has failed.
+// The failure of a call to etcd.
 struct CallFailure {
   int code = -1;            // status of gRPC; -1 if there was none
   std::string reason = {};  // why the call failed, for people
@@ -16,7 +16,7 @@ struct CallFailure {
 
 enum class Meaning {
   passing,     // another member, or a later try, may succeed
-  denied,      // no other try can succeed
+  denied,      // another try would fail, too
   lease_gone,  // the lease does not exist, or does not exist any more
   compacted,   // the store has removed old revisions, among them the wanted one
 };

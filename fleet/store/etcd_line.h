@@ -33,8 +33,8 @@ class EtcdLine {
     virtual ~Rider() { line_.forget(this); }
 
    protected:
-    // Called when the client has left the connection that this rider uses. May destroy this and
-    // other riders.
+    // Called when the client has left the connection that this rider uses. May destroy this rider
+    // and others.
     virtual void leave() = 0;
     // Asks the member for a sign of life, and returns true, if this rider can do so.
     virtual bool ask_for_life() { return false; }

@@ -21,7 +21,8 @@ class EtcdStore : public Store {
     Certificates certificates = {};      // the files for endpoints with https
     Http2::Judge judge = nullptr;        // the time by which the members' certificates are judged
     std::chrono::milliseconds deadline{5'000};  // the time limit for one request
-    // Should differ from client to client, so that each begins with another member.
+    // The seed of random choices. It should differ from client to client, so that each begins with
+    // another member.
     std::uint64_t seed = 0;
     // The largest limit of the random pause before a new connection to the store. Programs of which
     // there are many, such as fleet-agent, should use Backoff::longest, so that they do not

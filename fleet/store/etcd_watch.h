@@ -27,7 +27,7 @@ class EtcdWatch : public Watch, public EtcdLine::Rider {
   Keys keys_;
   Revision from_;
   Store::Then<const WatchNews&> tell_;
-  Changes gathered_;  // the changes of one revision, until all have come
+  Changes gathered_;  // the changes of a revision that is still incomplete
   std::unique_ptr<Http2::Call> stream_;
   std::unique_ptr<Timer> timer_;  // opens the stream; later limits the time for its opening
 };

@@ -14,7 +14,7 @@ namespace fleet {
 // less.
 inline constexpr std::size_t grpc_message_bytes_max = 72u << 20u;
 
-// The statuses of gRPC that other files compare. gRPC has more of them.
+// The status codes of gRPC that other files use. gRPC has more of them.
 inline constexpr int grpc_ok = 0;
 inline constexpr int grpc_unknown = 2;
 inline constexpr int grpc_invalid_argument = 3;

@@ -52,7 +52,7 @@ class Http2 {
   struct Request {
     std::string url;
     std::string body;  // the first message, already with its prefix
-    // the time limit; 0 for a stream, which lasts until one side ends it
+    // the time limit for the call; 0: a stream, without a limit
     std::chrono::milliseconds timeout{0};
     // The number of the connection. All calls with the same number go to the same member, over the
     // same connection. A connection is closed when there is one with a larger number, and the last

@@ -26,13 +26,13 @@ class Mirror {
     // Called when the copy is no longer kept up to date. When `changed` is called next, the copy is
     // up to date again.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
-    // Returns whether the copy has this key. Other keys are ignored: one reading and one watch may
-    // cover more keys than are needed.
+    // Returns whether this key belongs into the copy. Other keys are ignored, since one reading and
+    // one watch may cover more keys than are needed.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` should differ between mirrors, so that they do not all try again at once. The store and
-  // the timers must live longer than the mirror.
+  // `seed` decides the random pauses. It should differ between mirrors, so that they do not all try
+  // again at the same moment. The store and the timers must live longer than the mirror.
   Mirror(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;

@@ -43,7 +43,7 @@ struct Trouble {
 template <class Value>
 using Reply = std::variant<Value, Trouble>;
 
-// A lease. It ends unless its holder renews it within each `ttl`.
+// A lease. It ends if its holder does not renew it within the time `ttl`.
 struct Lease {
   LeaseId id = 0;
   std::chrono::seconds ttl{0};
@@ -63,7 +63,7 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// Changes in their order, up to this revision. Changes of one transaction stand together.
+// The changes up to this revision, in their order. Changes of one transaction follow each other.
 struct Changes {
   Revision revision = 0;
   std::vector<Change> changes = {};
@@ -104,7 +104,7 @@ class Store {
   virtual ~Store() = default;
 
   // Reads all records of these keys, at one revision. A majority of the members confirms the
-  // reading, so it is never older than the call.
+  // reading, so it includes everything that was written before the call.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
   // Carries out a transaction. If a put has a lease that has ended, the store refuses the
