@@ -25,16 +25,18 @@ bool careless_of(std::string_view what) {
   return how != nullptr && how == what;
 }
 
-// The descriptors whose fsync() is put off, with CARELESS=late, until an agent is told to stop.
+// With CARELESS=late: the descriptors that the program has asked to sync, and that are synced only
+// when an agent has been told to stop.
 std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
 
-// The name of the link of --previous, and the name of the new link until the upgrader renames it to
-// `previous`. CARELESS=order puts off that rename.
+// The name of the link of --previous, and its temporary name: the upgrader makes the new link under
+// the temporary name, and renames it to `previous`. With CARELESS=order this rename is put off.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
-int put_off_move = -1;  // the descriptor of the directory in which the rename is put off, or -1
+// The directory of the rename that is put off, as a descriptor; -1 if there is none.
+int put_off_move = -1;
 
 void catch_up() {
   told_to_stop = true;

@@ -1,5 +1,5 @@
-# make crash: judges, state by state, what a power cut may leave of the link and of the sample
-# agent's files.
+# make crash: builds every state in which a power cut may leave the link and the sample agent's
+# files, and judges each.
 
 crash_programs := $(addprefix $(BUILD)/tests/adversity/crash/,judge_link judge_position careless.so)
 crash_packages = $(build_packages) strace

@@ -1,9 +1,9 @@
-# Builds the states in which a power cut may leave a directory: it keeps every operation on the
+# Builds the states in which a power cut may leave a directory: records every operation on the
 # directory, and builds every state that a file system without a journal could show.
 #
-# - An operation on a directory (an entry made, removed, renamed) is certain to last once that
-#   directory has been synced. Until then it may be lost, whether later operations are lost or not.
-#   A rename is kept as a whole or lost as a whole.
+# - An operation on a directory (an entry made, removed, renamed) lasts once that directory has been
+#   synced. Until then it may be lost, whether later operations are lost or not. A rename is kept as
+#   a whole or lost as a whole.
 # - A write lasts once its file has been synced. Until then it may be kept, lost, be there as zeros,
 #   or be torn. A change of size or mode may be lost, too.
 # - A sync of a file does not cover the entry in the directory that names the file.
@@ -15,7 +15,8 @@ KEPT, LOST, ZEROS = "kept", "lost", "zeros"
 
 
 class TooMany(Exception):
-    """There are so many states that not all of them can be built: the story must be cut shorter."""
+    """Raised if there are too many states to build all of them. The recorded story must then be cut
+    into shorter pieces."""
 
 
 class Operation:
@@ -23,10 +24,10 @@ class Operation:
 
     def __init__(self, words, owner, kind, detail):
         self.words = words
-        self.owner = owner      # the number of the directory or file
-        self.kind = kind        # entries, write, size, mode
+        self.owner = owner  # the number of the directory or file that is changed
+        self.kind = kind  # "entries", "write", "size" or "mode"
         self.detail = detail
-        self.at = None          # the moments at which the operation was made and became durable
+        self.at = None  # when the operation was made, and when it became durable
         self.synced = None
 
     def fates(self, torn):
@@ -39,8 +40,9 @@ class Operation:
 
 class Node:
     def __init__(self, kind, content, mode=0o755):
-        self.kind = kind        # directory, file, link
-        self.content = content  # {name: number}, bytes, text
+        self.kind = kind  # "directory", "file" or "link"
+        # Of a directory {name: number}, of a file its bytes, of a link its target.
+        self.content = content
         self.mode = mode
 
     def copy(self):
@@ -108,7 +110,7 @@ class Tree:
             node.content = before + text + node.content[offset + len(text):]
 
     def picture(self, number=0, path=""):
-        """Returns everything in the tree as text, which is equal for equal trees."""
+        """Returns everything in the tree as text. Equal trees have equal texts."""
         node = self.nodes[number]
         if node.kind != "directory":
             return ((path, node.kind, node.content, node.mode if node.kind == "file" else 0),)
@@ -118,8 +120,8 @@ class Tree:
 
 
 def materialise(picture, where):
-    """Makes the tree that Tree.picture() has returned in the empty directory `where`. Targets of
-    links that begin with `/` lead into `where`."""
+    """Makes a tree on disk from the text of Tree.picture(), in the empty directory `where`. Targets
+    of links that begin with `/` lead into `where`."""
     for path, kind, content, _ in picture:
         place = where + path
         if kind == "directory":
@@ -129,21 +131,21 @@ def materialise(picture, where):
         else:
             with open(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.write(content)
-    # Sets the modes when all files are there, and those of directories last: a mode may forbid
-    # changes in a directory.
+    # Modes are set when all files exist, and those of directories last: a mode may forbid changes
+    # in a directory.
     for path, kind, _, mode in reversed(picture):
         if kind != "link":
             os.chmod(where + path, mode)
 
 
 class Disk:
-    """The directory `root` as it is now, and the operations that led to it."""
+    """The directory `root` at the present moment, and the operations that have led to its state."""
 
     def __init__(self, root):
         self.root = root
         self.operations = []
-        self.marks = []         # pairs of a moment and the text that was printed then
-        self.moment = 0         # counts everything that happens
+        self.marks = []  # pairs: a moment, and the text that a program printed at that moment
+        self.moment = 0  # grows by 1 with every operation and every mark
         self.now = Tree([])
         self.add_from(root)
         self.first = self.now.copy()
@@ -261,7 +263,7 @@ class Disk:
     # ---- the states after a power cut
 
     def said(self, moment):
-        """Returns the texts that had been printed when the power was cut."""
+        """Returns the texts that had been printed before the power was cut."""
         return [text for at, text in self.marks if at < moment]
 
     def open_at(self, moment):
@@ -281,14 +283,15 @@ class Disk:
         raise TooMany(f"{math.prod(map(len, fates))} states at moment {moment}")
 
     def states(self, moment, states_max, finely=False):
-        """Yields every state, each as (the fates of the pending operations, the tree)."""
+        """Yields every state as a pair: the fates of the pending operations, and the tree that
+        results."""
         pending, fates = self.fates_at(moment, states_max, finely)
         build = self.builder(moment, pending)
         for choice in itertools.product(*fates):
             yield choice, build(choice)
 
     def some_states(self, moment, luck, count):
-        """Yields `count` random states, where there are too many to build all."""
+        """Yields `count` random states, for moments that have too many states to build all."""
         pending, fates = self.fates_at(moment, math.inf, False)
         build = self.builder(moment, pending)
         for _ in range(count):

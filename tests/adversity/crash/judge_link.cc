@@ -27,13 +27,14 @@ bool is_there(const std::filesystem::path& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-// Returns the path of the new link that the upgrader makes first, and then renames to `path`.
+// Returns the temporary name under which the upgrader makes a new link before it renames the link
+// to `path`.
 std::filesystem::path temporary_of(const std::filesystem::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".upgrader");
 }
 
-// Counts a start in the file of --attempts, whatever a power cut has left of the file. Returns the
-// error in words, or "".
+// Counts a start in the file of --attempts, which a power cut may have damaged. Returns the error
+// in words, or "".
 std::string count_start(const std::string& previous, const std::string& executable) {
   AttemptsFile file;
   if (file.open(previous) != 0) return "the file of --attempts has no directory";
@@ -45,8 +46,8 @@ std::string count_start(const std::string& previous, const std::string& executab
   return file.read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
-// Commits a program. Returns the error in words. Returns "" if all is well, or if `to` is not a
-// program.
+// Commits the program `to`. Returns the error in words, or "". If `to` is not a program, does
+// nothing and returns "".
 std::string relink(Link& link, const std::string& path, const std::string& to) {
   agent_protocol::Result<Program> checked = check_program(to, to, {});
   const Program* const program = checked ? &checked.value() : nullptr;
@@ -63,8 +64,8 @@ std::string relink(Link& link, const std::string& path, const std::string& to) {
   return "";
 }
 
-// Judges the links at the end. AGENT's link has named each program in turn, so the link of
-// --previous must now name the last program but one.
+// Checks the link of --previous after all commits. AGENT's link has named each program in turn, so
+// the link of --previous must now name the last program but one.
 std::string judge_previous(const std::string& previous, const std::vector<std::string>& programs) {
   std::error_code ignored;
   const std::string& before = programs[programs.size() - 2];

@@ -8,8 +8,8 @@ CALLS = ("open,openat,creat,close,dup,dup2,dup3,fcntl,lseek,write,writev,pwrite6
          "ftruncate,truncate,fallocate,copy_file_range,sendfile,rename,renameat,renameat2,link,"
          "linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,"
          "fsync,fdatasync,sync,syncfs")
-# System calls that change files and that are not understood here: if a program makes one, the
-# recording fails.
+# System calls that change files, but that the recorder does not understand. If a program makes one
+# of them, the recording fails.
 UNKNOWN = ("writev", "pwritev", "fallocate", "copy_file_range", "sendfile", "rmdir", "truncate")
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?|(-?\w+)<((?:[^>\\]|\\.)*)>|([^,\s"<]+)')
 LINE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)(?:<([^>]*)>)?(.*)$")
@@ -20,7 +20,8 @@ os.umask(UMASK)
 
 
 class Misread(Exception):
-    """The recorder does not understand a call: no answer is better than a wrong one."""
+    """Raised if the recorder does not understand a call: a wrong recording would be worse than
+    none."""
 
 
 def text_of(escaped):
@@ -28,7 +29,8 @@ def text_of(escaped):
 
 
 class Argument:
-    """An argument of a call: a text, a descriptor with its path, or a word."""
+    """An argument of a call in strace's output: a quoted text, a descriptor with its path, or a
+    bare word."""
 
     def __init__(self, match):
         self.text = text_of(match[1]) if match[1] is not None else None
@@ -60,8 +62,8 @@ class Call:
         return re.search(r"\b" + name + r"\b", self.words) is not None
 
     def path(self, index):
-        """Returns the path that this argument names: a text, a descriptor, or a text behind the
-        descriptor of its directory."""
+        """Returns the path that this argument names. The argument is a path, a descriptor, or a
+        path that is relative to the descriptor of a directory."""
         argument = self.arguments[index]
         if argument.text is None:
             return argument.path
@@ -72,7 +74,8 @@ class Call:
 
 
 def strace(log, command, inject=None):
-    """Returns the command that runs `command` and writes its calls to `log`."""
+    """Returns the command that runs `command` under strace, which writes the system calls to `log`.
+    """
     options = ["-e", f"inject={inject}"] if inject else []
     # LeakSanitizer does not work in a process that is traced, so it is switched off.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:verify_asan_link_order=0"
@@ -81,11 +84,12 @@ def strace(log, command, inject=None):
 
 
 class Recorder:
-    """Passes the calls of one program, one after the other, to a disk."""
+    """Passes the calls of one program, one after the other, to a Disk."""
 
     def __init__(self, disk):
         self.disk = disk
-        self.open = {}  # for each descriptor a list of its offset, which its copies share
+        # For each descriptor a list with its offset; copies of a descriptor share the list.
+        self.open = {}
 
     def run(self, log, command, **keywords):
         done = subprocess.run(strace(log, command), check=False, **keywords)
@@ -93,16 +97,17 @@ class Recorder:
         return done.returncode
 
     def take(self, log, notes=()):
-        """Passes the calls in a log of strace to the disk. `notes` are pairs of a number of lines
-        and a function, which is called after so many lines."""
+        """Passes the calls in a log of strace to the disk. `notes` are pairs of a number and a
+        function: the function is called after so many lines of the log."""
         self.open = {}
         notes = list(notes)
         with open(log, encoding="latin-1") as lines:
             for number, line in enumerate(lines):
-                while notes and number >= notes[0][0]:  # until the next note is for later
+                while notes and number >= notes[0][0]:  # until the next note is for a later line
                     notes.pop(0)[1]()
                 if line.startswith(("---", "+++")) or " = ? " in line or line.endswith("= ?\n"):
-                    continue  # signals, exits, and calls that a kill has interrupted
+                    # Not a finished call: a signal, an exit, or a call that a kill has interrupted.
+                    continue
                 call = Call(line.rstrip("\n"))
                 if call.result is not None and call.result >= 0:
                     self.take_call(call)
@@ -127,7 +132,7 @@ class Recorder:
     def on_open(self, call):
         path = call.path(1 if call.name == "openat" else 0)
         if call.flag("O_TMPFILE"):
-            return  # a file without a name, which no crash leaves behind
+            return  # an unnamed file (O_TMPFILE) disappears in a crash
         self.open[call.result] = [0, call.flag("O_APPEND")]
         if not self.disk.holds(path):
             return

@@ -1,5 +1,5 @@
 # The recorded stories: an upgrade with --relink by the real upgrader, and the work of the real
-# sample agent, from its first line over rotations, hand-overs and kills to its last.
+# sample agent from its first line to its last, with rotations of the log, hand-overs and kills.
 import json
 import os
 import select
@@ -8,11 +8,11 @@ import subprocess
 from disk import Disk
 from recorder import Recorder, strace
 
-PATIENCE_LOOKS = 4000   # looks of some milliseconds each: longer than any machine needs
+PATIENCE_LOOKS = 4000  # one look every 5 ms, for 20 s: longer than any machine needs
 
 
 class Broken(Exception):
-    """The story did not go as it should, so its states prove nothing."""
+    """Raised if a recorded story did not go as it should, so that its states prove nothing."""
 
 
 def wait_until(condition, what):
@@ -34,8 +34,8 @@ def content_of(path):
 # ---- the link
 
 # An agent in shell. Unless it is version v2, it requests an upgrade to the program that its first
-# argument names. Version v2 ends when it is committed, and its upgrader ends with it. The text is
-# long enough that a power cut can keep only a part of it.
+# argument names. Version v2 ends when it is committed, and then the upgrader ends, too. The script
+# is long enough for a power cut to keep only a part of it.
 AGENT = """#!/bin/sh
 # release {name}
 exec 8<&0 9>&1 </dev/null >&2
@@ -70,8 +70,8 @@ class LinkStory:
     """The story of a commit: a release is put in place, as the manual page says, and the upgrader
     commits it."""
 
-    # For each story: the path of AGENT's link and its target, the path of the new release, and a
-    # file that a killed upgrader has left, or None.
+    # For each story: the path of AGENT's link, the link's target, the path of the new release, and
+    # a file that a killed upgrader has left (None if there is none).
     PLACES = {
         "beside": ("releases/current", "agent-v1", "releases/agent-v2", None),
         "elsewhere": ("bin/agent", "/releases/agent-v1", "releases/agent-v2", None),
@@ -121,8 +121,8 @@ class LinkStory:
             raise Broken("nothing was committed")
 
     def verdict(self, moment, tree):
-        """Judges a state by itself. Returns (which release the link names, what is wrong or
-        None)."""
+        """Judges a state by its content alone. Returns the release that the link names, and the
+        violation in words (or None)."""
         new = tree.find(self.new)
         told = any(b'"type":"stop"' in text for text in self.disk.said(moment))
         if told and (new is None or tree.nodes[new].content != self.complete[self.new]):
@@ -143,16 +143,16 @@ class LinkStory:
         return ("new" if whole == [self.new] else "old"), None
 
     def question(self, place, _moment):
-        """Returns the paths that the real code is asked about, for a state that was made in
-        `place`."""
+        """Returns the arguments for the real code, which judges the state in the directory `place`.
+        """
         return [os.path.join(place, path) for path in (self.link, self.old, self.new)]
 
 
 # ---- the position
 
 class PositionStory:
-    """The story of a position: the sample agent follows a log that is rotated; it is handed over,
-    killed and started again."""
+    """The story of a position: the sample agent follows a log that is rotated. It is replaced by
+    another agent, killed, and started again."""
 
     JUDGE = "judge_position"
     TEMPORARY = ".tmp"
@@ -167,20 +167,20 @@ class PositionStory:
         os.makedirs(os.path.join(scratch, "input"))
         self.root, self.log = root, os.path.join(scratch, "input", "log")
         self.lines = 0
-        self.sessions = []      # pairs of the last moment, and a copy of the input at that moment
+        # Pairs: a moment, and the copy of the input that is used up to that moment.
+        self.sessions = []
         self.notes = []
         self.copies = 0
         self.disk = Disk(root)
         self.recorder = Recorder(self.disk)
         self.generation = 0
         self.tell_all()
-        # Each copy is a hard link to the log, so it also has the lines that were appended after the
-        # copy was made.
+        # A copy is a hard link to the log, so it also contains lines that were appended later.
         for _, copy in self.sessions:
             last = content_of(copy + "/log").split()[-1]
             write(copy + "/lines", "".join(f"line {n}\n" for n in range(1, int(last) + 1)), 0o644)
 
-    # ---- the words of the story
+    # ---- the events from which the stories are made
 
     def append(self, count):
         text = ""
@@ -198,7 +198,7 @@ class PositionStory:
         os.rename(self.log, self.log + ".1")
 
     def copy_input(self):
-        """Links the present files of the input into a new directory, and returns its path."""
+        """Makes a directory with hard links to the present input files. Returns its path."""
         self.copies += 1
         copy = os.path.join(self.scratch, f"input-{self.copies}")
         os.mkdir(copy)
@@ -245,8 +245,8 @@ class PositionStory:
         return state
 
     def end(self, killed_at=None):
-        """Waits for the agent's end. With `killed_at`, it must have been killed when this path was
-        about to be synced."""
+        """Waits for the agent's end. If the path `killed_at` is given, the agent must have been
+        killed when it was about to sync that path."""
         if killed_at:
             wait_until(lambda: self.process.poll() is not None, "the kill")
             calls = content_of(os.path.join(self.scratch, "trace")).splitlines()
@@ -277,18 +277,19 @@ class PositionStory:
         self.copied()
         state = self.stop()
         if self.careless:
-            return  # without syncs, the kills below would not happen
+            # An agent that never syncs would not be killed below, since each kill strikes at a sync.
+            return
 
-        # After a clean hand-over, the agent is killed when it has written records, before it syncs
-        # the output.
+        # After a clean hand-over, the agent writes records and is killed before it syncs the
+        # output.
         self.start("fsync:signal=KILL:when=3")
         self.say(type="activate", state=state, clean=True)
         self.say(type="committed", id="u", generation=2)
         self.append(2)
         self.end(killed_at="out/copy")
 
-        # The agent recovers. It is killed at a rotation, when it has renamed the position and not
-        # synced it.
+        # The next agent recovers. At a rotation of the log it renames the file of the position, and
+        # is killed before it syncs the rename.
         self.start("fsync:signal=KILL:when=8")
         self.say(type="activate", clean=False)
         self.copied()
@@ -305,8 +306,8 @@ class PositionStory:
         self.stop()
 
     def verdict(self, moment, tree):
-        """Judges a state by itself. Returns (how far the position has come, what is wrong or
-        None)."""
+        """Judges a state by its content alone. Returns how far the position has come, and the
+        violation in words (or None)."""
         number = tree.find("state/position")
         text = tree.nodes[number].content if number is not None else b""
         promised = [json.loads(said)["state"].encode() for said in self.disk.said(moment)
@@ -323,7 +324,7 @@ class PositionStory:
 
 
 def next_of(text):
-    """Returns the number of the next record, which the text of a position contains."""
+    """Returns the number of the next record, which is a part of the text of a position."""
     for line in text.split(b"\n"):
         if line.startswith(b"next "):
             return int(line[5:] or 0)

@@ -14,7 +14,7 @@ RECORD = re.compile(rb"(\d+ /[^\n]*\n[^\n]*\n\d+ )(\d+)\n")
 
 
 def check_of(text):
-    """FNV-1a of 32 bits."""
+    """Returns the checksum of a record: FNV-1a with 32 bits."""
     total = 2166136261
     for byte in text:
         total = (total ^ byte) * 16777619 & 0xFFFFFFFF
@@ -27,7 +27,7 @@ def record_of(turn, path):
 
 
 def turns_of(content):
-    """Returns the numbers of the sound records in the file of --attempts."""
+    """Returns the numbers of those records in the file of --attempts whose checksum is right."""
     turns = []
     for at in range(0, len(content), RECORD_BYTES):
         found = RECORD.fullmatch(content[at:at + RECORD_BYTES].partition(b"\0")[0])
@@ -42,7 +42,7 @@ class WayBackStory(LinkStory):
 
     # For each story: the path of AGENT's link and its target; the path of the link of --previous
     # and its target, or None if there is no such link; the target of AGENT's link at the end; and
-    # how the first upgrader dies before that, or None.
+    # how the first upgrader dies before the end, or None if it does not.
     PLACES = {
         "first": ("bin/agent", "/releases/agent-v1", "ways/previous", None,
                   "releases/agent-v2", None),
@@ -50,17 +50,18 @@ class WayBackStory(LinkStory):
                   "releases/agent-v2", None),
         "beside": ("releases/current", "agent-v1", "releases/previous", "agent-v0",
                    "releases/agent-v2", None),
-        # A killed process loses no bytes, even if they were not synced. So these stories cut the
-        # power only when the next upgrader has committed, or is about to.
+        # A killed process loses no bytes, even if they were not synced; only a power cut does.
+        # These stories kill the first upgrader, so a cut is tried only when the next upgrader has
+        # committed, or is about to.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
         # The file of --attempts has three records before the story begins. So a start is counted in
         # the place of the oldest record, and a power cut may spoil only that one.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The story of `killed` without --attempts. The file of --attempts and the link of
-        # --previous are in one directory. With --attempts, the first starts sync this directory;
-        # without it, only the commit does.
+        # The story `killed` without --attempts. The file of --attempts and the link of --previous
+        # are in one directory. With --attempts, each of the first starts syncs this directory;
+        # without it, only the commit syncs it.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # A boot: the version that AGENT's link names fails at once, and the version that the link
@@ -126,8 +127,8 @@ class WayBackStory(LinkStory):
         return next(("releases/" + name for name, node in names.items() if node == number), None)
 
     def verdict(self, moment, tree):
-        """Judges a state by itself. Returns (which release AGENT's link names, what is wrong or
-        None)."""
+        """Judges a state by its content alone. Returns the release that AGENT's link names, and the
+        violation in words (or None)."""
         agent, previous = self.named(tree, self.link), self.named(tree, self.previous)
         kind = "new" if agent == self.new else "old"
         if agent not in (self.old, self.new):
@@ -141,7 +142,7 @@ class WayBackStory(LinkStory):
         if committed and kind == "old":
             return kind, "AGENT's link names the old one after `committed`"
         # The file of --attempts may lack its last bytes, which only say how the last start ended.
-        # The start itself must be counted.
+        # The record of the start itself must be there.
         if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
             return kind, "an agent was started, and that this start was counted is not durable"
         if self.turn and len(self.turns(tree)) < 2:

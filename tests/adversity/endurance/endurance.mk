@@ -1,5 +1,5 @@
-# make endurance: runs one upgrader through many upgrades, and the sample agent's lines through as
-# many hand-overs.
+# make endurance: makes many upgrades of one upgrader, and lets the sample agent copy lines through
+# as many hand-overs.
 
 endurance_programs := $(addprefix $(BUILD)/tests/adversity/endurance/,endurance leak.so)
 

@@ -40,10 +40,11 @@ constexpr Kind bad[] = {
 };
 constexpr std::size_t bad_count = std::size(bad);
 
-// An agent that closes its output has a fifth of a second to exit (close_grace of the supervisor).
-// This kind of upgrade takes as long, so it is made less often than the others.
+// An agent that closes its output is killed if it does not exit within a fifth of a second
+// (close_grace of the supervisor). An upgrade of this kind takes that long, so it is made less
+// often than the others.
 constexpr Kind closes = {"closes-output", "closes-output", "", kept, fallback, false, false};
-constexpr std::size_t closes_every = 40;  // one of this many bad upgrades is of the kind `closes`
+constexpr std::size_t closes_every = 40;  // every fortieth bad upgrade is of the kind `closes`
 
 }  // namespace
 

@@ -12,8 +12,8 @@ enum class End { committed, kept, fallback };
 std::string words(End end);
 
 struct Kind {
-  // The name of the kind. It is a part of the upgrade's id, from which the active agent learns how
-  // it is to stop.
+  // The name of the kind. It becomes a part of the upgrade's id, by which the active agent learns
+  // in which way it is to stop.
   const char* name;
   const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
   const char* members;
@@ -30,11 +30,12 @@ struct Upgrade {
 
   [[nodiscard]] End end() const { return sequential ? kind->sequential : kind->parallel; }
   [[nodiscard]] bool bad() const { return end() != End::committed; }
-  // Returns the line that requests the upgrade; `directory` holds the agents.
+  // Returns the line that requests the upgrade. The executables of the agents are in `directory`.
   [[nodiscard]] std::string request(const std::string& directory) const;
 };
 
-// Returns the upgrade with a given number. Seven of ten are good, by turns parallel and sequential.
+// Returns the upgrade number `number`, the same in every run. Seven of ten upgrades are good.
+// Parallel and sequential upgrades alternate.
 Upgrade upgrade_of(std::size_t number);
 
 }  // namespace endurance

@@ -1,5 +1,5 @@
-// A library for LD_PRELOAD, for canaries: the upgrader leaks a descriptor or memory at every agent
-// that it starts. LEAK says which of the two.
+// A library for LD_PRELOAD, for canaries: it makes the upgrader leak a descriptor or memory at
+// every agent that it starts. LEAK says which of the two.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t lost_bytes = 2'048;
 
-// The memory that was allocated last. It is leaked when the next address is stored here.
+// The block of memory that was allocated last. It leaks as soon as the address of the next block
+// overwrites this pointer.
 void* volatile lost = nullptr;
 
 void lose() {
@@ -24,8 +25,8 @@ void lose() {
 
 }  // namespace
 
-// Replaces clone(), by which the upgrader starts an agent. Takes no optional arguments, since the
-// upgrader passes none.
+// Replaces clone(), by which the upgrader starts an agent. Ignores the optional arguments of
+// clone(), since the upgrader passes none.
 extern "C" int clone(int (*run)(void*), void* stack, int flags, void* data, ...) {
   using Clone = int (*)(int (*)(void*), void*, int, void*, ...);
   const int pid = reinterpret_cast<Clone>(dlsym(RTLD_NEXT, "clone"))(run, stack, flags, data);

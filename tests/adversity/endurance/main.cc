@@ -35,14 +35,14 @@ constexpr std::size_t short_upgrades = 1'000;
 constexpr std::size_t long_upgrades = 10'000;
 constexpr std::size_t canary_upgrades = 120;
 
-// The number of upgrades after which the resources are measured for the first time: until then the
+// The resources are measured for the first time after this number of upgrades. Until then the
 // allocator still grows.
 constexpr std::size_t base_of_long_runs = 300;
 constexpr std::size_t measured_every = 50;
 constexpr auto rest_patience = std::chrono::seconds(5);
 
 struct Outcome {
-  std::string wrong;  // the first thing that is wrong, or ""
+  std::string wrong;  // the first violation that was found, or ""
   std::size_t done = 0;
   std::size_t bad = 0;
   std::size_t served = 0;
@@ -52,7 +52,7 @@ struct Outcome {
   Measure last;
 };
 
-// Runs one upgrader, and makes upgrades until all are made or something is wrong.
+// Runs one upgrader, and makes upgrades until the wanted number is reached or a violation is found.
 class Run {
  public:
   Run(const Programs& programs, const std::string& table, const Variables& variables)
@@ -119,7 +119,8 @@ void Run::upgrade(std::size_t number) {
   if (!troupe_.violations().empty()) fail(troupe_.violations().front());
 }
 
-// Returns true if only one agent is left and has been told how the upgrade ended. Sets `end`.
+// Returns true if the upgrade is over: only one agent is left, and it has been told how the upgrade
+// ended. Then sets `end`.
 bool Run::has_ended(const Agent& before, std::size_t failures, End& end) const {
   const Agent* const only = troupe_.only_agent();
   if (only == nullptr || !only->active) return false;
@@ -140,9 +141,10 @@ void Run::judge_log(std::size_t number) {
   }
 }
 
-// Measures the upgrader's resources when it is at rest. The first measurement, the base, counts
-// when two in a row agree. Later ones are repeated for a while as long as they exceed the base: the
-// kernel and the upgrader may need a moment to free the resources of an agent that has ended.
+// Measures the upgrader's resources when it is at rest. The first measurement is the base, and
+// counts when two in a row agree. A later measurement that exceeds the base is repeated for a
+// while: the kernel and the upgrader may need a moment to free the resources of an agent that has
+// ended.
 void Run::take_measure(bool base) {
   Measure before;
   const auto rests = [&] {

@@ -1,4 +1,4 @@
-// Measures everything that a process holds, by /proc: descriptors, children, threads, memory.
+// Measures the resources of a process by reading /proc: descriptors, children, threads, memory.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +24,8 @@ Measure measure(pid_t pid);
 
 inline constexpr long drift_kb_max = 64;
 
-// Returns the resources that have grown or changed between base and end, as text; "" if none has.
+// Returns the resources that have grown or changed between the measurements base and end, as text.
+// Returns "" if there are none.
 std::string growth(const Measure& base, const Measure& end);
 
 }  // namespace endurance

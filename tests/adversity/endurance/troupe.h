@@ -1,5 +1,5 @@
-// Runs the upgrader of the endurance run, and puts load on its active agent: once a millisecond the
-// agent is asked to do a piece of work, and then also sends a heartbeat to the upgrader.
+// Runs the upgrader of the endurance run, and loads its active agent: once a millisecond the agent
+// is asked to do a piece of work, after which it also sends a heartbeat to the upgrader.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ struct Agent {
   std::string role;
   bool active = false;
   bool committed = false;
-  std::size_t failures = 0;  // how many `upgrade_failed` the agent has read
+  std::size_t failures = 0;  // the number of `upgrade_failed` that the agent has received
   bool gone = false;
 };
 
@@ -38,7 +38,8 @@ class Troupe {
   Troupe& operator=(const Troupe&) = delete;
 
   void pump();
-  // Returns false if the condition does not come true in time, or the upgrader has ended.
+  // Waits until the condition is true. Returns false if that takes too long, or if the upgrader has
+  // ended.
   bool wait_until(const std::function<bool()>& condition,
                   std::chrono::seconds patience = std::chrono::seconds(60));
   void say(const Agent& agent, const std::string& line) const;

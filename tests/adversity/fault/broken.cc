@@ -1,5 +1,5 @@
-// A bad upgrader for the canaries of make fault, which must find it bad: it makes one upgrade, and
-// does not check whether any system call fails. Without a fault it works well.
+// A bad upgrader, for the canaries of make fault, which must find its errors: it makes one upgrade,
+// and never checks whether a system call has failed. If no system call fails, it works well.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,7 +25,8 @@ void tell(const Agent& agent, const std::string& line) {
   if (write(agent.input, text.data(), text.size()) < 0) _exit(own_status);
 }
 
-// Reads a line from an agent, which writes one at a time. A failed read counts as the end.
+// Reads a line from an agent. An agent writes one line and then waits, so one read returns a whole
+// line. A failed read counts as the end of input.
 std::string hear(const Agent& agent) {
   pollfd one{.fd = agent.output, .events = POLLIN, .revents = 0};
   poll(&one, 1, -1);
@@ -68,7 +69,7 @@ void stop(const Agent& agent) {
   tell(agent, R"({"type":"stop","reason":"upgrade","deadline_ms":1000})");
   while (hear(agent).find("\"stopped\"") == std::string::npos)
     continue;
-  waitpid(agent.pid, nullptr, 0);  // the result is ignored
+  waitpid(agent.pid, nullptr, 0);  // the result is ignored on purpose
 }
 
 }  // namespace

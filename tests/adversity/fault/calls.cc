@@ -49,12 +49,12 @@ const std::map<long, const char*>& names() {
   return table;
 }
 
-// The size by which two kinds of messages are recognised: a child's report that its exec has
-// failed, and libuv's messages to itself.
+// The size of two kinds of messages, by which they are recognised: a child's report that its exec
+// has failed, and the messages that libuv sends to itself.
 constexpr unsigned long report_bytes = 8;
 
-// Returns the kind of a file of --control, --previous or --attempts, or of a temporary file that
-// replaces one of these; "" for any other file.
+// Returns the kind of a file that the upgrader keeps for --control, --previous or --attempts, or of
+// its temporary replacement. Returns "" for any other file.
 std::string kind_of_kept(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('/') + 1);
   const auto is_of = [last](std::string_view kept) {
@@ -80,7 +80,8 @@ std::string kind_of_stream(const RawCall& call, const std::string& log) {
   return call.args[2] == report_bytes ? ".report" : ".agent";
 }
 
-// Returns the kind of file that a call is about, by its path or descriptor.
+// Returns the kind of the file that a call is about, by the path or the descriptor that the call
+// gets.
 std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
@@ -140,8 +141,8 @@ std::string name_of(const RawCall& call, const std::string& log) {
     return name + kind_of_path(call, log);
   }
   if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
-  // The adapter is known by the name of its descriptor, since the file itself may have been
-  // replaced.
+  // The adapter is recognised by the path under which its descriptor was opened, since another file
+  // may have that path now.
   if (name == "execveat" &&
       target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
     return name + ".adapter";
@@ -182,7 +183,7 @@ int error_number(std::string_view name) {
 std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
   constexpr unsigned long page = 4096;
   std::string text;
-  // Reads to the end of one page at a time, since the next page may not be mapped.
+  // Reads no further than the end of a page at a time, since the next page may not be mapped.
   while (text.size() < size) {
     char part[page];
     const unsigned long at = address + text.size();

@@ -1,4 +1,4 @@
-// Names system calls and errors, as they are named in expectations.table and on the command line,
+// Names system calls and errors as they are named in expectations.table and on the command line,
 // and finds the file behind a descriptor.
 #pragma once
 
@@ -17,22 +17,23 @@ struct RawCall {
   unsigned long args[6] = {};
 };
 
-// Returns the call's name. A call with several uses gets a point and the use behind its name:
-// `write.log`, `openat.directory`. `log` is the path of the log. Returns "" for a call that the
-// table does not name.
+// Returns the call's name. If a call has several uses, the name of the use follows after a point:
+// `write.log`, `openat.directory`. `log` is the path of the upgrader's log. Returns "" for a call
+// that expectations.table does not name.
 [[nodiscard]] std::string name_of(const RawCall& call, const std::string& log);
 
-// Returns the target of a process's descriptor from /proc, or "" if it is not open.
+// Returns the target of the link /proc/PID/fd/FD, or "" if the descriptor is not open.
 [[nodiscard]] std::string target_of(pid_t pid, unsigned long fd);
 
-// Converts between an errno and its name, "EIO". error_number() returns 0 for any other text.
+// Converts an errno into its name, such as "EIO", and back. error_number() returns 0 for an unknown
+// name.
 [[nodiscard]] std::string error_name(int error);
 [[nodiscard]] int error_number(std::string_view name);
 
-// Returns bytes of another process, as many as can be read.
+// Returns at most `size` bytes from the memory of another process: as many as can be read.
 [[nodiscard]] std::string bytes_of(pid_t pid, unsigned long address, std::size_t size);
 
-// Returns the parts between separators, without the blanks around them.
+// Returns the parts of the text between the separators, without the blanks around each part.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 
 }  // namespace fault

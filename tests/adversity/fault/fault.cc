@@ -40,7 +40,7 @@ std::string with_commas(std::size_t number) {
   return text;
 }
 
-// The numbers in the line for the table of results.
+// Numbers that are printed in the line for the table of results.
 struct Figures {
   std::size_t injected = 0;
   std::size_t fired = 0;

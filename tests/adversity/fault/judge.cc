@@ -16,8 +16,8 @@ std::string kind_of(const std::string& who) {
   return who.starts_with("child") ? "child" : who;
 }
 
-// Returns the stage at which an upgrade by SIGUSR2 failed. It is read from the log, since no agent
-// is told the stage of such an upgrade.
+// Returns the stage at which an upgrade by SIGUSR2 failed. Reads it from the log, since no agent is
+// told the stage of such an upgrade.
 std::string stage_in_log(const std::string& log) {
   constexpr const char* told[][2] = {{"(upgrade) refused", "refused"},
                                      {"was refused", "request"},
@@ -50,7 +50,7 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // If the upgrade was committed in spite of the fault, the new agent was already on trial when
+    // An upgrade that was committed in spite of the fault: the new agent was already on trial when
     // the fault struck.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
@@ -78,7 +78,7 @@ bool matches(std::string expected, const std::string& outcome, const Fault& faul
   const std::string error = error_name(fault.error());
   const std::string stage = expected.substr(bracket + 1, expected.size() - bracket - 2);
   if (outcome == verb + "(" + stage + " " + error + ")") return true;
-  // A refused request of an operator has a reason, but no stage.
+  // If an operator's request was refused, the answer has a reason, but no stage.
   if (outcome == verb + "(refused " + error + ")") return true;
   if (expected[bracket] == '[' && outcome.starts_with(verb + "(refused")) return true;
   return expected[bracket] == '[' && outcome.starts_with(verb + "(" + stage);
@@ -141,8 +141,8 @@ std::vector<std::string> Expectations::errors_of(const Call& call) const {
     if (row.who != kind_of(call.who) || (row.call != call.name && row.call != "*")) continue;
     known = known || row.call == call.name;
     for (const std::string& error : row.errors) {
-      // The tracer injects ECHILD only after wait4 has reaped a child. Otherwise the upgrader would
-      // believe that a living child is gone.
+      // The tracer can only inject ECHILD into a wait4() that has reaped a child. Into any other it
+      // would be a lie: the upgrader would believe that a living child is gone.
       const bool lie = call.name == "wait4" && error == "ECHILD" && call.result <= 0;
       if (error != "none" && !lie) errors.push_back(error);
     }
@@ -172,8 +172,8 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   const std::string why =
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
-  // If a further upgrade was committed at the end, the log worked again by then, and must say that
-  // a line was lost.
+  // If a further upgrade was committed at the end, the log was working again by then. It must say
+  // that one line was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
   if (report.deaf && report.log.find("no requests are taken") == std::string::npos) {

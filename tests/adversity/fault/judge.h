@@ -22,10 +22,11 @@ class Expectations {
   // Reads expectations.table; throws if it is malformed.
   explicit Expectations(const std::string& path);
 
-  // Returns the errors with which this call is to fail, by the table; KILL stands for the caller's
-  // death. Throws if the table has no row for the call.
+  // Returns the errors with which this call is to fail, according to the table. KILL means that the
+  // caller is killed. Throws if the table has no row for the call.
   [[nodiscard]] std::vector<std::string> errors_of(const Call& call) const;
-  // Returns "" if the outcome is an expected one, otherwise all expected ones as text.
+  // Returns "" if the outcome is one of the expected outcomes. Otherwise returns the expected ones
+  // as text.
   [[nodiscard]] std::string why_not(const Fault& fault, Phase phase,
                                     const std::string& outcome) const;
 
@@ -34,14 +35,14 @@ class Expectations {
     std::string who;  // "upgrader" or "child"
     std::string call;
     std::vector<std::string> errors;
-    std::vector<std::string> expected[4];  // the expected outcomes, by phase
+    std::vector<std::string> expected[4];  // the expected outcomes in each of the four phases
   };
   [[nodiscard]] const Row* find(const std::string& who, const std::string& call,
                                 const std::string& error) const;
   std::vector<Row> rows_;
 };
 
-// Returns everything that is wrong with a run that had a fault; empty if nothing is.
+// Returns all violations in a run that had a fault, in words.
 [[nodiscard]] std::vector<std::string> wrongs_of(const Fault& fault, const Report& report,
                                                  const Report& baseline,
                                                  const Expectations& expectations);

@@ -11,11 +11,12 @@
 
 namespace fault {
 
-using Baselines = std::map<std::string, Report>;  // the plays' runs without a fault, by name
+// Each play's run without a fault, by the play's name.
+using Baselines = std::map<std::string, Report>;
 
-// Runs every play twice without a fault. Throws if a run goes wrong, or does not do what its play
-// is to show. Throws also if the two runs make different calls, since a fault at the k-th call must
-// strike the same call in each run.
+// Runs every play twice without a fault. Throws if a run goes wrong, or does not show what its play
+// is for. Also throws if the two runs make different calls: the k-th call must be the same call in
+// every run, or a fault would strike another one.
 [[nodiscard]] Baselines run_baselines(const Setting& setting);
 [[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
 

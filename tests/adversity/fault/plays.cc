@@ -7,8 +7,8 @@
 namespace fault {
 namespace {
 
-// Returns options with long time limits, so that none passes while a process works. If a message is
-// lost, the clock of swift_time.h jumps to the deadline, and nobody waits in real time.
+// Returns options with time limits that are too long to pass while a process works. If a message is
+// lost, the clock of swift_time.h jumps to the deadline, so the run does not take longer.
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());
@@ -89,8 +89,8 @@ bool unfit_on_trial(Run& run, Agent& agent, std::string_view type) {
   return true;
 }
 
-// A play whose first program is replaced by another file while it runs. The fallback must be
-// started by the descriptor that the upgrader has kept open.
+// A play in which another file gets the first program's path. The fallback must be started from the
+// descriptor that the upgrader has kept open.
 Play rollback() {
   Play play{.name = "rollback",
             .about = "unfit on trial, rolled back to a program that was replaced; log to a socket",
@@ -108,8 +108,8 @@ Play rollback() {
   return play;
 }
 
-// A play whose adapter is replaced while it runs. The adapter must still be executed by its
-// descriptor.
+// A play in which another file gets the adapter's path. The upgrader must still execute the adapter
+// by its open descriptor.
 Play adapter() {
   Play play{.name = "adapter",
             .about = "an adapter, replaced, runs programs; one is unfit on trial",
@@ -224,7 +224,8 @@ Play sigquit() {
   return play;
 }
 
-// Returns an operator's line. If it requests an upgrade with an id, `more` has the id.
+// Returns the line of an operator's request. `more` has further members, such as the id of an
+// upgrade.
 std::string request(int number, const std::string& type, const std::string& more = "") {
   return R"({"type":")" + type + R"(","request":"r)" + std::to_string(number) + "\"" + more + "}";
 }

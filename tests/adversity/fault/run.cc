@@ -17,15 +17,15 @@
 namespace fault {
 namespace {
 
-// The number of looks in a row, one a millisecond, that must find the upgrader in a wait without
-// limit before it counts as idle.
+// The upgrader counts as idle if it waits without limit at this number of checks in a row, one a
+// millisecond.
 constexpr int idle_looks_wanted = 2;
 
-// How many times the fault strikes a call that the upgrader repeats until it succeeds. Then the
-// call may succeed.
+// The upgrader repeats some calls until they succeed. The fault strikes such a call this many
+// times, and then lets it succeed.
 constexpr int tries_in_vain = 12;
 
-// Within this number of looks, one a millisecond, the upgrader must have noticed an agent's act.
+// The upgrader must notice an agent's action within this number of checks, one a millisecond.
 constexpr int notice_looks_max = 10;
 
 std::string member_of(const std::string& line, const std::string& name) {
@@ -66,7 +66,8 @@ Report Run::perform() {
 
 bool Run::step_once() {
   if (tracer_->take_stops()) return true;
-  // An upgrader that repeats a failing call never comes to rest, so the faults must stop.
+  // An upgrader that repeats a failing call never comes to rest. So the fault must end at some
+  // time.
   if (tries_for_ever() && tracer_->times_fired() >= tries_in_vain) tracer_->stop_faults();
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
@@ -74,7 +75,7 @@ bool Run::step_once() {
   // Sends a signal only while the upgrader is the process's parent. Once the process has been
   // reaped, its number may belong to another one.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
-    // The fault keeps the upgrader from killing this agent, so the test kills it in the end.
+    // The fault has kept the upgrader from killing this agent, so the test kills it.
     kill(spared, SIGKILL);
     await_end(spared);
     return true;
@@ -154,9 +155,8 @@ void Run::receive(int socket, std::string_view packet) {
   if (packet[0] == 'E') {
     agent->end_of_input = true;
     agent->types.emplace_back("(end)");
-    // An agent exits at the end of its input. Here it does so only while the upgrader lives, whose
-    // pipe to the agent must then have broken. If the upgrader has ended, run_end.cc ends the
-    // agents.
+    // The agent has seen the end of its input. If the upgrader still lives, the pipe between them
+    // has broken, and the agent exits now. If the upgrader has ended, run_end.cc ends the agent.
     if (tracer_->alive()) agent->steps.push_back({.deed = Step::Deed::exit});
   }
   if (packet[0] == 'L') {
@@ -190,8 +190,8 @@ Agent* Run::active() {
 
 // ---- acts of the agents
 
-// Does one thing. Steps that an agent has begun come before messages that wait for a reaction, and
-// older agents come before newer ones.
+// Lets one agent act once. Steps that an agent has begun come before messages to which an agent has
+// not reacted yet. Among these, older agents come first.
 void Run::act() {
   for (Agent& agent : agents_) {
     if (!agent.ended && !agent.steps.empty()) return take_step(agent);
@@ -243,13 +243,14 @@ void Run::take_step(Agent& agent) {
     case Step::Deed::say_and_exit:
       break;
   }
-  // The agent's message wakes the upgrader. The tracer stops the upgrader until the agent has
-  // ended. In this way the upgrader finds the message and the exit together in every run.
+  // The agent's message wakes the upgrader. The tracer then stops the upgrader until the agent has
+  // ended, so that the upgrader finds the message and the exit together in every run.
   tracer_->hold();
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    if (agent.unanswered == 0 && tracer_->at_rest()) ++look;  // the upgrader sleeps on
+    // The upgrader has not noticed the message yet.
+    if (agent.unanswered == 0 && tracer_->at_rest()) ++look;
     if (!tracer_->held()) pump(1);
   }
   end_agent(agent, "exit " + std::to_string(step.status));
@@ -311,7 +312,7 @@ void Run::enter_end(int number) {
   tracer_->enter_end();
 }
 
-// Returns false if nobody reads the FIFO of requests.
+// Returns false if the FIFO of requests has no reader.
 bool Run::ask_as_operator(const std::string& line) {
   if (setting_.shows) printf("                 an operator: %s\n", line.c_str());
   const int fd = open(path("control/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -323,8 +324,8 @@ bool Run::ask_as_operator(const std::string& line) {
   return written;
 }
 
-// Ends the part of the run whose messages are compared: notes the messages that the agents have
-// received so far, and stops the faults.
+// Ends the part of the run whose messages are compared with the run without a fault. Records the
+// messages that the agents have received so far, and stops the faults.
 void Run::finish_upgrade() {
   over_ = true;
   tracer_->stop_faults();
@@ -354,12 +355,12 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
-  if (init_awaits_ready()) return;  // no SIGTERM yet: the upgrader has not notified init
+  if (init_awaits_ready()) return;  // wait with SIGTERM until the upgrader has sent READY=1 to init
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 
-// Requests one more upgrade: as an operator if the play has a control directory that works,
-// otherwise as the agent.
+// Requests one more upgrade, to see whether the upgrader still works. If the play has a control
+// directory that works, the request comes from an operator, otherwise from the agent.
 void Run::probe() {
   constexpr auto terms = R"("mode":"parallel","gate":"none","commit":"survive","trial_ms":0)";
   probing_ = true;
@@ -375,16 +376,16 @@ bool Run::init_was_full() const {
          (fault_->what == "EAGAIN" || fault_->what.starts_with("ENOBUFS"));
 }
 
-// Returns true if the upgrader repeats a failing call without limit: the message to a full socket
-// of init, or the opening of the FIFO.
+// Returns true if the failing call is one that the upgrader repeats without limit: the message to a
+// full socket of init, or the opening of the FIFO.
 bool Run::tries_for_ever() const {
   if (init_was_full()) return true;
   if (!fault_ || !fault_->lasts() || !play_.has("--control=")) return false;
   return fault_->what == "EMFILE+" || fault_->call == "write.news";
 }
 
-// Returns true if init's socket was full, so that init does not know yet that an agent is active.
-// The upgrader must still notify it.
+// Returns true if init's socket was full, so that READY=1 has not reached init. The upgrader must
+// still send it.
 bool Run::init_awaits_ready() const {
   return init_was_full() && !init_heard_ready_;
 }
@@ -392,7 +393,7 @@ bool Run::init_awaits_ready() const {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
-    // The story leaves out an agent that ended before it had read a message.
+    // An agent that ended before it had read a message is left out.
     if (agent.types.empty() && agent.ended) continue;
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;

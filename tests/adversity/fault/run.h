@@ -27,8 +27,8 @@ using Texts = std::vector<std::string>;
 struct Setting {
   std::string upgrader;
   std::string puppet;
-  bool shows = false;        // prints every call, line and log
-  int patience_ms = 30'000;  // after this time the run counts as hung
+  bool shows = false;        // print every call, every line and the log
+  int patience_ms = 30'000;  // a run that takes longer counts as hung
 };
 
 enum class LogKind { file, pipe, socket };
@@ -36,25 +36,26 @@ enum class LogKind { file, pipe, socket };
 class Run;
 struct Agent;
 
-// A scripted run: what all agents and the operator do as long as no fault strikes.
+// A play is the script of a run: what all agents and the operator do as long as no fault strikes.
 struct Play {
   std::string name;
   std::string about;
-  std::string story;  // the messages that the agents must have received when the run is over
+  std::string story;  // the messages that each agent receives if no fault strikes
   Texts options{};
   LogKind log = LogKind::file;
   bool link = false;                  // AGENT is a link to the program `one`
   bool script = false;                // the programs are scripts with an interpreter
   bool adapter = false;               // the programs run behind an adapter
   std::string previous{};             // the target of the link of --previous
-  std::string attempts{};             // the content of the file of --attempts
+  std::string attempts{};             // the initial content of the file of --attempts
   std::function<void(Run&)> begin{};  // called when the first agent is active
-  // Returns the lines that an operator writes to --control. Each is written when the upgrader has
-  // dealt with the line before.
+  // Returns the lines that an operator writes to --control. Each line is written when the upgrader
+  // has handled the line before.
   std::function<Texts(const Run&)> requests{};
-  std::function<void(Run&)> without_operator{};  // called if the upgrader takes no requests
-  // Reacts to a message if this play's agents do not react as a good agent does. Returns true if it
-  // has reacted.
+  // Called if the upgrader accepts no operator's requests.
+  std::function<void(Run&)> without_operator{};
+  // Called before the usual reaction to a message, for agents that do not behave as a good agent
+  // does. Returns true if it has reacted itself.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
 
   [[nodiscard]] bool has(std::string_view option) const;
@@ -69,32 +70,32 @@ struct Step {
 
 struct Agent {
   pid_t pid = 0;
-  int number = 0;      // 1 for the first agent that was started, and so on
-  std::string pipe{};  // the pipe that is the agent's standard input
+  int number = 0;      // counts the agents in the order of their starts, from 1
+  std::string pipe{};  // the name of the pipe that is the agent's standard input
   int socket = -1;
   bool ended = false;
   bool end_of_input = false;
   bool active = false;
   std::string role{};
-  int heard = 0;  // the number of lines that the agent has read
+  int heard = 0;  // the number of lines that the agent has reported as read
   int unanswered = 0;
   std::deque<std::string> lines{};  // lines to which the agent has not reacted yet
-  std::deque<Step> steps{};         // steps that the agent has still to take
+  std::deque<Step> steps{};         // the steps that the agent will take next
   Texts types{};                    // the types of all messages that the agent has read
 };
 
 // The outcome of a run.
 struct Report {
-  int status = 0;       // the upgrader's end, as waitpid gives it
+  int status = 0;       // the upgrader's wait status, as from waitpid
   int end_signal = 0;   // the signal by which the upgrader was ended, or 0
-  std::string at_goal;  // the messages that agents had received when the upgrade was over
-  std::string at_end;   // all messages that agents have received
+  std::string at_goal;  // the messages that each agent had received when the upgrade was over
+  std::string at_end;   // all messages that each agent has received
   pid_t served = 0;     // the active agent when the upgrade was over, or 0
   bool served_is_fallback = false;
-  bool probed = false;  // a further upgrade was tried, and committed
-  bool deaf = false;    // when an operator opened the FIFO of requests, nobody was reading it
+  bool probed = false;  // a further upgrade was requested at the end, and committed
+  bool deaf = false;    // an operator could not open the FIFO of requests, since it had no reader
   std::string stage;    // the stage at which the upgrade failed, if a failure was reported
-  std::string error;    // the errno that the report of the failure names
+  std::string error;    // the name of the error in the report of the failure, if it has one
   std::string log;
   bool fired = false;
   Phase phase = Phase::start;  // the phase in which the fault struck
@@ -116,15 +117,16 @@ class Run {
   [[nodiscard]] std::string path(std::string_view name) const {
     return directory_ + "/" + name.data();
   }
-  void say(Agent& agent, std::string text);  // a newline is added
+  void say(Agent& agent, std::string text);  // adds a newline
   void say_type(Agent& agent, std::string_view type, std::string_view members = "");
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
   void stop_slowly(Agent& agent);  // in three steps: says `stopped`, closes its output, exits
   void exit_after(Agent& agent, std::string text,
-                  int status);  // sends the text, and exits before the upgrader reads it
-  void signal(int number);      // sent to the upgrader; SIGTERM, SIGINT and SIGQUIT end it
+                  int status);  // sends the text, and exits before the upgrader has read it
+  // Sends the signal to the upgrader; SIGTERM, SIGINT and SIGQUIT begin its end.
+  void signal(int number);
   void point_link_at(std::string_view name);
-  void replace_program(std::string_view name);  // another file gets the program's name
+  void replace_program(std::string_view name);  // gives the program's path to another file
   [[nodiscard]] Agent* active();
 
  private:
@@ -136,7 +138,7 @@ class Run {
   void open_log();
   void drain_log();
 
-  bool step_once();  // false if nothing happened
+  bool step_once();  // returns false if nothing happened
   void pump(int timeout_ms);
   void accept_one();
   void receive(int socket, std::string_view packet);
@@ -178,16 +180,17 @@ class Run {
   int listener_ = -1;
   int log_reader_ = -1;
   int log_writer_ = -1;
-  int notify_ = -1;  // init's end of the notification socket
+  int notify_ = -1;  // the socket on which the test receives the messages to init
   bool init_heard_ready_ = false;
-  int wake_ = -1;  // readable when a child may have ended
+  int wake_ = -1;  // a descriptor that is readable when a child may have ended
   std::deque<Agent> agents_;
-  // The agents' sockets, each with the agent's pid, or 0 until the agent has introduced itself.
+  // The sockets on which agents report. Each has its agent's pid, or 0 before the agent's first
+  // report.
   std::vector<std::pair<int, pid_t>> sockets_;
   bool begun_ = false;
   bool over_ = false;
   bool probing_ = false;
-  std::size_t asked_ = 0;  // how many requests the operator has written
+  std::size_t asked_ = 0;  // the number of requests that the operator has written
   int idle_looks_ = 0;
   std::chrono::steady_clock::time_point deadline_;
   Report report_;

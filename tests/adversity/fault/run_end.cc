@@ -99,8 +99,8 @@ void Run::judge_files() {
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);
-  // Only an upgrade moves the link of --previous, and there is none before the first agent, of the
-  // program `one`, has been activated.
+  // Only an upgrade moves the link of --previous, and no upgrade has begun before the first agent
+  // is active. This agent runs the program `one`.
   const bool moved = report_.at_end.find("first welcome activate") != std::string::npos;
   if (!play_.previous.empty() && !moved) {
     if (target != path(play_.previous)) violation("the link of --previous leads to " + target);
@@ -111,8 +111,8 @@ void Run::judge_previous(const std::string& named) {
   }
 }
 
-// Checks that status.json is whole, that its last content is true, and that every request has been
-// answered.
+// Checks status.json and the answers. The file must be complete, its content must describe the
+// upgrader's end truly, and every request must have an answer.
 void Run::judge_news() {
   const std::string news = integration::read_file(path("control/status.json"));
   const bool lacks_some = report_.log.find("/status.json: ") != std::string::npos;

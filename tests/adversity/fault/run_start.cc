@@ -21,8 +21,8 @@
 namespace fault {
 namespace {
 
-// Returns the first record of the file of --attempts: the text, the number 1, and the 32-bit FNV-1a
-// sum of both.
+// Returns the first record of the file of --attempts: the text, the number 1, and a checksum of
+// both (FNV-1a with 32 bits).
 std::string record_of(const std::string& text) {
   const std::string numbered = text + "1 ";
   std::uint32_t sum = 2'166'136'261U;
@@ -113,8 +113,8 @@ void Run::install(std::string_view name) {
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }
-  // Copies the puppet. A second name of the same file would not do: the upgrader would take both
-  // programs for the same executable, and an upgrade between them would need no way back.
+  // Copies the puppet to a second file. A hard link would not do: the upgrader would take both
+  // names for the same executable, and an upgrade between them would need no way back.
   std::filesystem::copy_file(setting_.puppet, path(name));
 }
 

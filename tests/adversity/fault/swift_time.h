@@ -20,11 +20,12 @@ namespace fault {
 
 class SwiftTime {
  public:
-  // Must be called right after the exec of the process.
+  // Must be called right after the process has executed its program.
   static void hide_other_clocks(pid_t pid);
 
-  [[nodiscard]] static bool is_question(const RawCall& call);  // the call asks for the time
-  // The tracer calls enter() at the entry of a system call, and leave() at its return.
+  // Returns whether the call asks for the time.
+  [[nodiscard]] static bool is_question(const RawCall& call);
+  // The tracer must call enter() at the entry of every system call, and leave() at its return.
   void enter(const RawCall& call);
   // Breaks off the wait that has just begun if it would end within `most_ms`, and returns true.
   // Otherwise returns false.
@@ -32,9 +33,10 @@ class SwiftTime {
   void leave(const RawCall& call);
 
  private:
-  std::int64_t started_ns_ = 0;  // the kernel's time when the process first asked for the time
+  std::int64_t started_ns_ = 0;  // the kernel's clock when the process first asked for the time
   std::int64_t waited_ms_ = 0;
-  bool changed_ = false;  // true: the call has another time limit now; leave() restores it
+  // True if the call was given another time limit, which leave() must restore.
+  bool changed_ = false;
   bool broken_off_ = false;
 };
 

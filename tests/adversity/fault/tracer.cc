@@ -24,8 +24,8 @@
 namespace fault {
 namespace {
 
-// Copies the kernel's structure, since ptrace's header and the kernel's cannot be included
-// together.
+// A copy of the kernel's structure: the header that declares it and that of ptrace cannot be
+// included together.
 struct CallInfo {
   unsigned char op;  // 1 at the entry of a system call, 2 at its return
   unsigned char padding[3];
@@ -53,15 +53,15 @@ bool change_registers(pid_t pid, const std::function<void(user_regs_struct&)>& c
   return ptrace(PTRACE_SETREGS, pid, nullptr, &registers) == 0;
 }
 
-// Returns whether the call is carried out although it is to fail, so that only its result is
-// replaced. close() closes the descriptor even when it fails. ECHILD from wait4 says that another
-// process has reaped the child, so the child must be gone.
+// Returns whether the call is carried out first, and only its result is replaced by the error.
+// close() closes the descriptor even when it fails. ECHILD from wait4 says that the child has been
+// reaped by another process, so the child must be gone.
 bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// Returns the resource that a call needs, or the call's own name. While the resource is short, all
-// calls that need it fail.
+// Returns the resource that a call needs: memory or descriptors. While this resource is short, all
+// calls that need it fail. For any other call, returns the call's own name.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -83,7 +83,8 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
-// A longer wait can only be for the end of a trial. It counts as a wait without limit.
+// A wait that is longer than this can only be for the end of a trial, and counts as a wait without
+// limit.
 constexpr int long_wait_ms = 1'800'000;
 
 // Returns how long a call waits at most, in milliseconds: -1 without limit, 0 not at all. The state
@@ -155,7 +156,7 @@ bool Tracer::take_stops() {
 
 void Tracer::take_stop(pid_t pid, int status) {
   Tracee& tracee = expect_child(pid);
-  if (!tracee.seen) {  // a child's first stop is not at a system call
+  if (!tracee.seen) {  // a child stops once before its first system call
     tracee.seen = true;
     return resume(pid, 0);
   }
@@ -261,7 +262,7 @@ void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {
     if (is_break) {
-      registers.rdi = 0;  // invalid for brk; put back at the call's return
+      registers.rdi = 0;  // an invalid address; the old one is put back at the call's return
     } else {
       registers.orig_rax = ~0ULL;
     }
@@ -314,13 +315,14 @@ void Tracer::note_effects(const Tracee& tracee, long result) {
     }
   }
   if (tracee.name == "wait4" && result > 0 && result == active_) active_ = 0;
-  // A child may have executed its program, or ended, before its parent's fork has returned.
+  // When the parent's fork returns, the child may already have executed its program or ended, and
+  // is then known.
   const auto child = static_cast<pid_t>(result);
   if (tracee.name == "clone" && child > 0 && !known_children_.contains(child)) {
     static_cast<void>(expect_child(child));
   }
-  // If this call kills a process, waits until that process has died, so that every run sees the
-  // same order of events.
+  // If this call kills a process, waits here until that process has died, so that every run sees
+  // the same order of events.
   const bool deadly = tracee.call.args[1] == SIGKILL || tracee.call.args[1] == SIGTERM;
   if (tracee.name == "kill" && result == 0 && deadly) {
     await_end(static_cast<pid_t>(tracee.call.args[0]));

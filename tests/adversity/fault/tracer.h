@@ -32,7 +32,7 @@ namespace fault {
 
 inline constexpr const char* kill_fault = "KILL";
 
-// The part of the upgrader's life in which a call was made.
+// The stage of the run at which a call was made.
 enum class Phase {
   start,    // no agent has been activated yet
   serving,  // an agent is active; an upgrade may be under way
@@ -45,8 +45,8 @@ struct Fault {
   std::string play;
   std::string who;  // "upgrader", or "child1" for the child of its first fork, and so on
   std::string call;
-  // The name of an error, or KILL. With `+` behind it, every call from the k-th on fails. With `*`,
-  // the k-th call fails, and so does the call that repeats it.
+  // The name of an error, or KILL. If `+` follows, every call from the k-th on fails. If `*`
+  // follows, the k-th call fails, and so does the call that repeats it.
   std::string what;
   int k = 1;
 
@@ -54,10 +54,10 @@ struct Fault {
   [[nodiscard]] bool lasts() const { return what.ends_with('+'); }
   [[nodiscard]] bool is_repeated() const { return what.ends_with('*'); }
   [[nodiscard]] int error() const;
-  [[nodiscard]] std::string text() const;  // the members, joined by colons
+  [[nodiscard]] std::string text() const;  // joins all members by colons
 };
 
-// A call that a run without a fault has made.
+// A system call that was made in a run without a fault.
 struct Call {
   std::string who;
   std::string name;
@@ -71,13 +71,14 @@ struct Call {
 
 class Tracer {
  public:
-  // `agent_started` is called at every exec of a child.
+  // Calls `agent_started` whenever a child executes its program.
   Tracer(std::optional<Fault> fault, std::function<void(pid_t)> agent_started, bool shows);
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  // Begins to trace a process that has asked for it and has stopped itself before its exec.
+  // Begins to trace the upgrader, which must have called PTRACE_TRACEME and stopped itself before
+  // its exec.
   void follow(pid_t upgrader, std::string log);
 
   // Handles all stops and ends that the kernel reports. Returns false if there was none.
@@ -85,44 +86,47 @@ class Tracer {
 
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
   [[nodiscard]] bool alive() const { return alive_; }
-  // Returns the upgrader's status, as waitpid() gave it. Call it only when the upgrader has ended.
+  // Returns the upgrader's status, as from waitpid(). Must be called only when the upgrader has
+  // ended.
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] bool has_child() const { return tracees_.size() > (alive_ ? 1U : 0U); }
-  // Returns whether the upgrader waits for other processes. It does not count as waiting while one
-  // of its children is between fork and exec.
+  // Returns whether the upgrader waits for other processes. While one of its children is between
+  // fork and exec, the upgrader does not count as waiting.
   [[nodiscard]] bool at_rest() const;
-  // Returns whether the upgrader is at rest, and only an agent or a signal can end its rest.
+  // Returns whether the system call in which the upgrader waits has no time limit, or one that is
+  // only for the end of a trial. Must be called only while the upgrader is at rest.
   [[nodiscard]] bool waits_for_ever() const;
 
-  // Breaks off the upgrader's wait for a deadline. Returns false if it waits for no deadline.
+  // Ends the upgrader's wait for a deadline at once. Returns false if it does not wait for one.
   bool break_off_wait();
 
-  // Keeps the upgrader stopped at its next stop.
+  // Keeps the upgrader stopped from its next stop on, until release() is called.
   void hold() { hold_ = true; }
   [[nodiscard]] bool held() const { return held_; }
   void release();
 
-  void stop_faults() { faults_over_ = true; }  // ends a fault that makes call after call fail
-  void enter_end() { ending_ = true; }         // from now on the phase is `end`
+  void stop_faults() { faults_over_ = true; }  // lets calls succeed from now on
+  void enter_end() { ending_ = true; }         // sets the phase to `end`
   [[nodiscard]] bool fired() const { return fired_ > 0; }
   [[nodiscard]] int times_fired() const { return fired_; }
   [[nodiscard]] Phase fault_phase() const { return fault_phase_; }
   [[nodiscard]] pid_t active_at_fault() const { return active_at_fault_; }
   [[nodiscard]] const std::vector<Call>& calls() const { return calls_; }
-  // Returns the number of lines that were written to this pipe, the standard input of an agent.
+  // Returns the number of lines that the upgrader has written to this pipe, an agent's standard
+  // input.
   [[nodiscard]] int lines_sent(const std::string& pipe) const;
   [[nodiscard]] bool has_closed(const std::string& pipe) const { return closed_.contains(pipe); }
-  // Returns the ends of this process's children that are not traced, as waitpid gives them: orphans
-  // of the upgrader, and processes that the run itself has started.
+  // Returns the wait statuses of those children of the test that are not traced: orphans of the
+  // upgrader, and processes that the run itself has started.
   [[nodiscard]] const std::map<pid_t, int>& others() const { return others_; }
-  // Returns the process that still lives because the upgrader's kill() was made to fail, or 0.
+  // Returns the process that lives on because the fault made the upgrader's kill() fail, or 0.
   [[nodiscard]] pid_t spared() const { return fired_ > 0 ? spared_ : 0; }
 
  private:
   struct Tracee {
     std::string who{};
-    bool seen = false;    // the first stop of the process was seen
-    bool counts = false;  // calls are counted, from main's first call on
+    bool seen = false;    // the process has stopped for the first time
+    bool counts = false;  // main has begun, so the process's calls are counted
     bool inside = false;  // the process is inside a system call
     RawCall call{};
     std::string name{};
@@ -165,7 +169,7 @@ class Tracer {
   Phase fault_phase_ = Phase::start;
   pid_t active_at_fault_ = 0;
   bool activated_ = false;  // an agent of this run has been activated
-  pid_t latest_ = 0;        // the child that was the last to execute a program
+  pid_t latest_ = 0;        // the last child that has executed a program
   pid_t active_ = 0;
   std::vector<Call> calls_;
   std::map<std::string, int> lines_sent_;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int attempts_max = 3;
 
-// A worker's result, which is sent in one piece. The text at its end is cut to fit.
+// The result that a worker sends, in one packet. The text at its end is cut to fit.
 struct Packet {
   std::size_t index;
   int fired;
@@ -46,7 +46,7 @@ static_assert(sizeof(Packet) <= 4'096, "no more than a pipe takes at once");
   _exit(0);
 }
 
-// Hands out the tasks through one pipe, from which every worker reads.
+// Writes the index of every task to a pipe, from which all workers read.
 void hand_out(int tasks, std::size_t count) {
   for (std::size_t index = 0; index < count; ++index) {
     if (write(tasks, &index, sizeof index) != sizeof index) _exit(1);

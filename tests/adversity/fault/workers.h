@@ -1,5 +1,5 @@
-// Judges many faults at a time, in several processes: one process can trace and reap for one run
-// only.
+// Judges many faults at a time in several processes, since one process can trace only one run and
+// reap its processes.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,20 @@
 namespace fault {
 
 struct Judged {
-  std::size_t index = 0;  // the fault's index in the list of faults
+  std::size_t index = 0;  // the index of the fault in the list of all faults
   bool fired = false;
   std::string outcome;
   Phase phase = Phase::start;
-  std::string wrong;  // the errors that the judge has found, or ""
+  std::string wrong;  // the violations in words, or ""
 };
 
-// Makes a run with the fault, and judges it. If the fault did not fire, tries again, since a run on
-// a busy machine may make other calls.
+// Makes a run with the fault, and judges the run. If the fault did not strike, tries again: on a
+// busy machine, a run may make other calls than usual.
 [[nodiscard]] Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
                                  const Expectations& expectations);
 
-// Calls `take` with each result as it arrives. Throws if a worker process has died.
+// Judges all faults, and calls `take` with each result as it arrives. Throws if a worker process
+// has died.
 void judge_all(const Setting& setting, const std::vector<Planned>& faults,
                const Baselines& baselines, const Expectations& expectations, int workers,
                const std::function<void(const Judged&)>& take);
