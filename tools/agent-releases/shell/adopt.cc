@@ -70,8 +70,8 @@ Result<upgrader::OwnedFd> Adoption::open_program() const {
   return program;
 }
 
-// Returns the processor of the program. A script is taken to be for this machine's processor only,
-// since its interpreter may not exist elsewhere.
+// Finds out the processor of the program, and keeps it in arch_. A script is taken to be for this
+// machine's processor only, since its interpreter may not exist elsewhere.
 Outcome Adoption::learn_processor(int program) {
   std::array<char, elf_header_bytes> header;
   const ssize_t count = ::pread(program, header.data(), header.size(), 0);
