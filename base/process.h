@@ -29,8 +29,8 @@ struct ChildSetting {
   std::optional<Program> adapter{};
 };
 
-// argv and envp of a program. They are made before the child exists, since the child shares our
-// memory and must not allocate any.
+// argv and envp of a program. They are made before the child exists: the child shares our memory,
+// so it must not allocate any.
 class Vectors {
  public:
   // If there is an adapter, argv and envp are for the adapter: argv has the adapter's arguments,

@@ -5,8 +5,8 @@ import "time"
 // Event is a message from the upgrader to an agent: one of the types below.
 type Event interface{ isEvent() }
 
-// Failure says why an upgrade failed. Stage and Errno are words of agent-protocol(7). Version and
-// Errno are empty, and ExitStatus and Signal nil, if they do not apply.
+// Failure says why an upgrade failed. agent-protocol(7) lists the values of Stage and Errno.
+// Version and Errno are empty, and ExitStatus and Signal nil, if they do not apply.
 type Failure struct {
 	ID         string
 	Stage      string
@@ -53,13 +53,14 @@ type Stop struct {
 	Generation int64
 }
 
-// Accepted says that the upgrade is under way.
+// Accepted says that the upgrader has begun the upgrade that this agent requested.
 type Accepted struct {
 	ID         string
 	Generation int64
 }
 
-// CandidateReady says that the candidate waits at the gate. Call Confirm or Cancel.
+// CandidateReady says that the candidate is ready, and waits for this agent to call Confirm or
+// Cancel.
 type CandidateReady struct {
 	ID         string
 	Generation int64
@@ -73,7 +74,7 @@ type CandidateLost struct {
 	Reason string
 }
 
-// UpgradeFailed says that the upgrade is over, and this agent is active as before.
+// UpgradeFailed says that the upgrade has failed, and that this agent is active as before.
 type UpgradeFailed struct{ Failure Failure }
 
 // Committed says that this agent has passed its trial.

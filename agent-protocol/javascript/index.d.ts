@@ -2,7 +2,7 @@
 
 export interface Failure {
   id: string;
-  /** The stage at which the upgrade failed: a word of agent-protocol(7), FAILURES. */
+  /** The stage at which the upgrade failed: one of those in agent-protocol(7), FAILURES. */
   stage: string;
   reason: string;
   version?: string;
@@ -45,13 +45,13 @@ export type AgentEvent =
       generation?: number;
     }
   | { type: 'accepted'; id: string; generation: number }
-  /** The candidate waits at the gate: call confirm() or cancel(). */
+  /** The candidate is ready, and waits for this agent to call confirm() or cancel(). */
   | { type: 'candidate_ready'; id: string; generation: number; version?: string }
   /** The candidate failed after this agent was told to stop: call cancel() to keep the work. */
   | { type: 'candidate_lost'; id: string; reason: string }
   | { type: 'upgrade_failed'; failure: Failure }
   | { type: 'committed'; id: string; generation: number }
-  /** A message that this agent sent was refused. */
+  /** The upgrader has refused a message of this agent. */
   | { type: 'error'; about?: string; reason: string };
 
 /** The terms of a requested upgrade. If a member is left out, the upgrader uses its own default. */
@@ -88,7 +88,7 @@ export class Agent implements AsyncIterable<AgentEvent> {
   private constructor();
   /** Throws an error with code EBUSY if this process has opened its conversation before. */
   static open(version?: string): Agent;
-  /** True if there is no upgrader: the same calls work, and lead through the same steps. */
+  /** True if there is no upgrader. The same calls then work, and lead through the same steps. */
   readonly alone: boolean;
   close(): void;
   next(): AgentEvent | null;

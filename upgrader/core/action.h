@@ -1,6 +1,6 @@
-// The supervisor's orders to the shell, as plain data. The shell performs them in order. An order
-// that concerns an agent names its generation; if that process has been reaped, the shell drops the
-// order.
+// The supervisor's orders to the shell (the code that does all input and output), as plain data.
+// The shell performs them in order. An order that concerns an agent names its generation; if that
+// process has been reaped, the shell drops the order.
 #pragma once
 
 #include <cstddef>
@@ -66,8 +66,9 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// Check that the link of --previous names an executable that can be started, and that this is not
-// the executable that has failed. The next event is the outcome of this action.
+// Check that the link of --previous names an executable that can be started, and that this
+// executable is not AGENT's own one, which has failed. The next event is the outcome of this
+// action.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };

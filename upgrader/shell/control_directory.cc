@@ -22,7 +22,8 @@ constexpr char fifo_name[] = "control";
 }  // namespace
 
 std::string ControlDirectory::open(std::string path) {
-  // If the path of a symbolic link ends with a slash, the kernel follows the link.
+  // The path must not end with a slash: if it named a symbolic link, the kernel would then follow
+  // the link, which must be refused.
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
   path_ = std::move(path);

@@ -61,7 +61,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
     return true;
   }
 
-  // Reads a structure that has a `serialize` of its own.
+  // Reads a structure that has a function `serialize` of its own.
   template <class Value>
   bool read(std::size_t index, Value& value) {
     if (!is(index, Kind::object)) return false;

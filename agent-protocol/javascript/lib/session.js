@@ -72,7 +72,7 @@ export class Session {
 
   // ---- messages from the program
 
-  // Returns why `word` may not be said now, or '' if it may.
+  // Returns why the program may not send a message of the type `word` now; an empty text if it may.
   whyNot(word, id = '') {
     const fits = (holds) => (holds ? '' : this.standing);
     const { life, trial } = this;
@@ -136,7 +136,7 @@ export class Session {
     return this.#whyNotKnown(id);
   }
 
-  // Handles a message that the program says; `word` is its type. Returns the actions to perform;
+  // Handles a message that the program sends; `word` is its type. Returns the actions to perform;
   // none if whyNot() refuses the message.
   say(word, id = '') {
     if (this.whyNot(word, id)) return [];

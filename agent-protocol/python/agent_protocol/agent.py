@@ -59,8 +59,8 @@ class Agent(Conversation):
         return self._poll.fileno()
 
     def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
-        """Returns the next event; waits for up to `timeout` seconds, or without limit. Returns None
-        when the time is over."""
+        """Returns the next event. Waits for up to `timeout` seconds, or without limit if it is
+        None. Returns None when the time is over."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             event = self.next()
@@ -100,8 +100,9 @@ class Agent(Conversation):
         self._say("ready")
 
     def unfit(self, reason: str) -> None:
-        """Says that this agent must not be given, or must not keep, the work. `reason` is cut to
-        1,024 bytes. Returns when the upgrader's pipe has taken the message."""
+        """Says that this agent must not be given the work (if it is held), or must not keep it (if
+        it is on trial). `reason` is cut to 1,024 bytes. Returns when the upgrader's pipe has taken
+        the message."""
         self._say("unfit", at_last=True, reason=messages.fit(reason, messages.REASON_BYTES_MAX))
 
     def upgrade(
@@ -181,8 +182,8 @@ class Agent(Conversation):
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:
-        """Says that this agent is alive. If Welcome.watchdog is set, this is wanted at least every
-        half of it."""
+        """Says that this agent is alive. If Welcome.watchdog is set, this must be called at least
+        every half of it."""
         self._say("heartbeat")
 
     def status(self, text: str) -> None:

@@ -53,7 +53,7 @@ class Channel:
             self._turn(None)
 
     def take(self) -> Optional[events.Event]:
-        """Returns the next event that has come, or None. Lines that are no messages are skipped."""
+        """Returns the next event that has come, or None. Skips lines that are not messages."""
         while True:
             end = self._unread.find(b"\n")
             if end < 0:

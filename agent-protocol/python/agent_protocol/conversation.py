@@ -21,8 +21,8 @@ FIRST_PRIVATE = 3  # the first number above the standard descriptors
 
 
 def _take_pipes() -> Channel:
-    """Moves the pipes away from descriptors 0 and 1, so that no child gets them and no print goes
-    into them."""
+    """Moves the pipes away from descriptors 0 and 1, so that no child process inherits the pipes,
+    and printed text does not go to the upgrader."""
     input = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     output = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -115,7 +115,7 @@ class Conversation:
     # ---- internal functions
 
     def _ask(self, word: str, id: str = "") -> None:
-        """Raises Refused if `word` may not be said now; changes nothing."""
+        """Raises Refused if the program may not send the message `word` now. Changes nothing."""
         copy.copy(self._session).say(word, id)
 
     def _say(self, word: str, at_last: bool = False, **members: Any) -> None:

@@ -64,7 +64,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Accepted:
-    """The upgrader has begun the upgrade `id`, which this agent requested."""
+    """Says that the upgrader has begun the upgrade `id`, which this agent requested."""
 
     id: str
     generation: int
@@ -72,7 +72,7 @@ class Accepted:
 
 @dataclass(frozen=True)
 class CandidateReady:
-    """The candidate waits at the gate: call `confirm` or `cancel`."""
+    """Says that the candidate is ready, and waits for this agent to call `confirm` or `cancel`."""
 
     id: str
     generation: int
@@ -81,7 +81,8 @@ class CandidateReady:
 
 @dataclass(frozen=True)
 class CandidateLost:
-    """The candidate failed after this agent was told to stop: call `cancel` to keep the work."""
+    """Says that the candidate failed after this agent was told to stop. Call `cancel` to keep the
+    work."""
 
     id: str
     reason: str
@@ -89,14 +90,14 @@ class CandidateLost:
 
 @dataclass(frozen=True)
 class UpgradeFailed:
-    """The upgrade has failed, and this agent is active as before."""
+    """Says that the upgrade has failed, and that this agent is active as before."""
 
     failure: Failure
 
 
 @dataclass(frozen=True)
 class Committed:
-    """This agent has passed its trial."""
+    """Says that this agent has passed its trial, so that its upgrade is committed."""
 
     id: str
     generation: int
@@ -104,7 +105,7 @@ class Committed:
 
 @dataclass(frozen=True)
 class Error:
-    """A message that this agent sent was refused."""
+    """Says that the upgrader has refused a message of this agent."""
 
     reason: str
     about: Optional[str] = None

@@ -95,7 +95,7 @@ class Malformed(Exception):
 
 
 class Members(dict[str, Any]):
-    """The members of an object, and the names that occurred twice."""
+    """The members of a JSON object, and the names that occurred twice in it."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -126,7 +126,8 @@ def take(members: Members, name: str, kind: type, required: bool = True) -> Any:
 
 
 def take_failure(members: Members) -> events.Failure:
-    """Reads the members of `upgrade_failed`, which `failure` in other messages has, too."""
+    """Reads a failure: the members of `upgrade_failed`, or of the object `failure` in other
+    messages."""
     return events.Failure(
         id=take(members, "id", str),
         stage=take(members, "stage", str),
@@ -139,7 +140,7 @@ def take_failure(members: Members) -> events.Failure:
 
 
 def take_past_failure(members: Members) -> Optional[events.Failure]:
-    """Reads the member `failure`, which only a fallback gets, once."""
+    """Reads the member `failure`. Only a fallback gets this member, in one of its messages."""
     failure = take(members, "failure", Members, False)
     return None if failure is None else take_failure(failure)
 

@@ -76,7 +76,7 @@ class Session(Standing):
     # ---- messages from the program
 
     def say(self, word: str, id: str = "") -> list[Action]:
-        """Handles a message that the program says: `word` is its type. Raises Refused, and changes
+        """Handles a message that the program sends: `word` is its type. Raises Refused, and changes
         nothing, if it is not allowed now."""
         why: str = getattr(self, "_why_not_" + word)(id)
         if self.alone and why and word not in ("ready", "upgrade"):

@@ -1,4 +1,5 @@
-"""The state of a conversation, and the reasons why a word may not be said in it: see session.py."""
+"""The state of a conversation, and the reasons why a message may not be sent in it: see
+session.py."""
 
 from typing import Optional
 
@@ -51,7 +52,7 @@ class Standing:
             return "never"
         return "later" if self._why_not_upgrade("") else "now"
 
-    # ---- the reasons why a word may not be said now; empty if it may
+    # ---- why the program may not send a message now; an empty text if it may
 
     def _standing(self) -> str:
         return "the upgrader has gone" if self.gone else STANDING[self.life]

@@ -31,9 +31,9 @@ impl std::error::Error for Refused {}
 /// The terms of a requested upgrade. For a member that is `None` the upgrader uses its own default.
 #[derive(Clone, Debug, Default)]
 pub struct Upgrade {
-    /// Required: 1 to 64 bytes of printable ASCII.
+    /// The upgrade's id, which is required: 1 to 64 bytes of printable ASCII.
     pub id: String,
-    /// Required: an absolute path.
+    /// The new program, which is required: an absolute path.
     pub executable: String,
     /// The arguments after the program's name. If `None`, those of this agent.
     pub args: Option<Vec<String>>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Why an upgrade failed. `stage` and `errno` are words of agent-protocol(7).
+/// Why an upgrade failed. agent-protocol(7) lists the values of `stage` and `errno`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub id: String,
@@ -69,15 +69,15 @@ pub enum Event {
     },
     /// The upgrader has begun the upgrade that this agent requested.
     Accepted { id: String, generation: i64 },
-    /// The candidate waits at the gate: call `confirm` or `cancel`.
+    /// The candidate is ready, and waits for this agent to call `confirm` or `cancel`.
     CandidateReady { id: String, generation: i64, version: Option<String> },
     /// The candidate failed after this agent was told to stop: call `cancel` to keep the work.
     CandidateLost { id: String, reason: String },
     /// The upgrade has failed, and this agent is active as before.
     UpgradeFailed(Failure),
-    /// This agent has passed its trial.
+    /// This agent has passed its trial, so its upgrade is committed.
     Committed { id: String, generation: i64 },
-    /// A message that this agent sent was refused.
+    /// The upgrader has refused a message of this agent.
     Error { about: Option<String>, reason: String },
 }
 

@@ -153,7 +153,8 @@ impl Session {
 
     // ---- messages from the program
 
-    /// Returns an error with the reason, as a sentence, if the program may not say `word` now.
+    /// Returns an error with the reason, as a sentence, if the program may not send a message of
+    /// the type `word` now.
     pub fn ask(&self, word: &Word) -> Why {
         let bears = self.alone && !matches!(word, Word::Ready | Word::Upgrade(_));
         match self.why_not(word) {
