@@ -20,7 +20,7 @@ namespace {
 // than NAME_MAX (255).
 constexpr std::size_t name_bytes_kept = 200;
 
-// Returns the path as an absolute one. Symbolic links in it are not resolved.
+// Returns the path as an absolute path. Does not resolve symbolic links in it.
 std::string as_given(const std::string& path) {
   char here[PATH_MAX];
   if (path[0] == '/' || ::getcwd(here, sizeof here) == nullptr) return path;

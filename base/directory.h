@@ -30,7 +30,7 @@ namespace upgrader {
 
 class Directory {
  public:
-  // Opens the directory. Returns 0, or an errno value if it is not open.
+  // Opens the directory. Returns 0, or an errno value if it cannot be opened.
   [[nodiscard]] int open(const std::string& path, bool follows_link = true);
 
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }

@@ -1,5 +1,5 @@
 // Names of errors, as the protocol's member `errno` has them, and a test whether an error is the
-// system's fault or the program's.
+// system's fault or that of the program to be started.
 #pragma once
 
 #include <string>

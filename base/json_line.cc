@@ -65,7 +65,7 @@ class Parser {
   [[nodiscard]] std::size_t at() const { return at_; }
 
  private:
-  // Reads a value. If it is an array or an object, reads only the opening bracket.
+  // Reads a value; of an array or an object, reads only the opening bracket.
   [[nodiscard]] const char* value() {
     switch (here()) {
       case '{':

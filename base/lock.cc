@@ -20,7 +20,7 @@
 namespace upgrader {
 namespace {
 
-// The number of times that locking is tried if FILE is replaced meanwhile.
+// How many times locking is tried if another file takes FILE's place meanwhile.
 constexpr int locking_attempts_max = 8;
 
 // The most bytes of FILE's text. Two numbers and a blank need fewer, so a longer text was not

@@ -37,7 +37,7 @@ class Lock {
   // agent has been started.
   void write_holder();
 
-  // Returns an errno value of try_lock() in words.
+  // Returns an errno value of try_lock() as a text for people.
   [[nodiscard]] static std::string refusal_in_words(int error);
 
   // Returns a sentence without a full stop about the holder of the lock, from FILE and /proc:

@@ -22,7 +22,7 @@ using upgrader::Duration;
 // offset.
 [[nodiscard]] std::optional<Moment> parse_moment(std::string_view text);
 
-// Returns the time for people, such as 2026-11-22 08:15:04 UTC.
+// Returns the time as a text for people, such as 2026-11-22 08:15:04 UTC.
 [[nodiscard]] std::string show_moment(Moment moment);
 
 // Returns a text such as 2026-11-22T08:15:04Z for a number of seconds since 1970. A time before

@@ -15,7 +15,7 @@
 namespace upgrader {
 namespace {
 
-// How often a path is opened again if it is replaced at that moment.
+// How many times a path is opened again if another file took its place while it was checked.
 constexpr int looks_max = 8;
 
 // The most symbolic links that are followed for one path, as in the kernel.

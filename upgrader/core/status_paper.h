@@ -1,6 +1,6 @@
 // Writes status.json, one line of JSON, member by member. Knows nothing of what the members mean.
-// Every text except an argument is cut to a maximum as it is written, so that everything required
-// always fits.
+// Every text except an argument is cut to a maximum as it is written, so that all required members
+// always fit.
 #pragma once
 
 #include <cstddef>

@@ -681,7 +681,7 @@ class Step {
 
   // ---- an upgrade fails
 
-  // Refuses an upgrade that an agent asks for, before it becomes the upgrade under way.
+  // Refuses an upgrade that an agent has requested, before it becomes the upgrade under way.
   void answer_refusal(Agent& agent, const std::string& id, const std::string& reason) {
     notice(agent.generation, NoticeKind::refusal, "upgrade {} refused: {}"_with(id, reason));
     send(agent, UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});

@@ -1,4 +1,5 @@
-// The supervisor's texts for people: sentences for the log and for `reason`. Decides nothing.
+// The supervisor's texts for people: sentences for the log, and for the member `reason` of
+// messages. Decides nothing.
 #pragma once
 
 #include <cstddef>

@@ -113,7 +113,8 @@ class Loop {
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  std::optional<Time> control_deadline_;  // when to give up waiting for a control directory in use
+  // Until when to wait for a control directory that another upgrader uses.
+  std::optional<Time> control_deadline_;
   // When to try to get the lock or the control directory again; set while the upgrader waits for
   // one.
   std::optional<Time> lock_retry_;

@@ -54,8 +54,8 @@ class Agent(Conversation):
     # ---- events
 
     def fileno(self) -> int:
-        """Returns a descriptor that polls readable when next() may have something; for any event
-        loop."""
+        """Returns a descriptor for an event loop: it polls readable when next() may have an
+        event."""
         return self._poll.fileno()
 
     def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
@@ -183,7 +183,7 @@ class Agent(Conversation):
 
     def heartbeat(self) -> None:
         """Says that this agent is alive. If Welcome.watchdog is set, this must be called at least
-        every half of it."""
+        once in every half of that time."""
         self._say("heartbeat")
 
     def status(self, text: str) -> None:

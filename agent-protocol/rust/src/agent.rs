@@ -390,8 +390,7 @@ impl Agent {
     }
 }
 
-/// Returns a descriptor that polls readable when next_event() may have something; for any event
-/// loop.
+/// Returns a descriptor for an event loop: it polls readable when next_event() may have an event.
 impl AsRawFd for Agent {
     fn as_raw_fd(&self) -> RawFd {
         self.watch.as_raw_fd()
