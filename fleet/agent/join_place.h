@@ -1,6 +1,7 @@
-// The files of a machine that joins a cell: its key, its certificate, the authority's certificate,
-// the public keys of releases, and the settings of its service. Each is written whole and durably.
-// The certificate is written last, so a machine that has a certificate has all the files.
+// Reads and writes the files of a machine that joins a cell: its key, its certificate, the
+// authority's certificate, the public keys of releases, and the settings of its service. Each is
+// written whole and durably. The certificate is written last, so a machine that has a certificate
+// has all the files.
 #pragma once
 
 #include <map>

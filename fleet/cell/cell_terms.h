@@ -62,9 +62,9 @@ struct CertificatePlan {
   std::vector<CertificateWanted> make = {};
   std::vector<std::string> refused = {};  // a sentence for each reason
 };
-// Decides which certificates to make. An existing certificate is never replaced. Refuses to replace
-// a missing authority whose key is missing, too, if a certificate that it has signed exists: that
-// certificate would be worthless.
+// Decides which certificates to make. An existing certificate is never replaced. If an authority
+// and its key are both missing, but a certificate that it has signed exists, refuses to make a new
+// authority: the certificate would be worthless.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);

@@ -1,5 +1,6 @@
-// The life of a trial cell's programs: they are started in rounds, started again when they die, as
-// init would, and stopped in rounds. Decides only: fleetctl starts and signals the processes.
+// Decides when the programs of a trial cell are started and stopped. They are started in rounds,
+// started again when they end, as init would do, and stopped in rounds. Only decides: fleetctl
+// starts and signals the processes.
 //
 //   phase      | what happens                          | next
 //   starting   | the round is ready                    | starting the next round, or running
@@ -7,7 +8,7 @@
 //   running    | a program ends: started again later   | running
 //   any        | a stop is requested                   | stopping
 //   stopping   | all of the round have ended           | stopping the next round, or ended
-//              | 10 s, or a second request             | stopping: those that live are killed
+//              | 10 s, or a second request             | stopping: living programs are killed
 #pragma once
 
 #include <optional>

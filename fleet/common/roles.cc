@@ -33,15 +33,15 @@ Permissions of_operator() {
                      all_of(KeyKind::order), one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
-// Returns the rights of a controller. It reads all records. It writes those of rollouts, plans,
-// nodes, budgets and controllers, the history, the orders of people by HTTP, and the requests of
-// machines that join. It cannot write identities, tokens and approvals, which decide who is in the
-// cell. It has no rights to the store's users and roles, nor to snapshots, which etcd gives only to
-// users with all rights.
+// Returns the rights of a controller. A controller reads all records. It writes those of rollouts,
+// plans, nodes, budgets and controllers, the history, the orders of people by HTTP, and the
+// requests of machines that join. It cannot write identities, tokens and approvals, which decide
+// who is in the cell. It has no rights to the store's users and roles, nor to snapshots, which etcd
+// gives only to users with all rights.
 //
-// The right to read all records is granted after these rights. A role of an earlier version might
-// write all records. It loses that right, since the later grant for the same range replaces the
-// earlier one.
+// The right to read all records is granted after these rights. In a cell that an earlier version
+// has set up, controllers could write all records. They lose that right here, since the later grant
+// for the same range replaces the earlier one.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

@@ -1,5 +1,6 @@
 // fleetctl command: gives one order to one node, and waits for the answer. The records of the order
-// have a lease, by which the store erases them at the time limit for beginning it (--not-after).
+// have a lease that ends after the time --not-after. The store then erases them, so that the node
+// cannot begin the order later.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

@@ -7,8 +7,8 @@ const rolloutsShown = 10;
 const namesShown = 8;
 
 let cell = null;             // the summary of the cell
-// The records of each rollout that the page has read, by the rollout's name. Those of one rollout
-// are an object: each name in it is the rest of a record's key, after the rollout's name.
+// The records of each rollout that the page has read, by the rollout's name. The records of one
+// rollout are an object, whose names are the parts of the keys after the rollout's name.
 const rollouts = new Map();
 const loading = new Map();   // changed records of a rollout that is being read, by its name
 const events = new Map();    // the last events, by their numbers

@@ -31,12 +31,12 @@ struct StateView {
 //
 //     fields=a,b.c        only these members of each record
 //     content=config      for a window its settings; `nonconfig`: whether it is open, and when next
-//     content=failures    for a rollout, why its nodes failed, those that failed alike as one
+//     content=failures    for a rollout, why its nodes failed: one group for each kind of failure
 //     subject=node/n1     only events about this, and about records below it
 //     who=NAME            only events that this person has ordered
 //     trace=TRACE         only events of the order with this trace, such as those of a rollout
-//     limit=N             only the last so many entries of a list
-//     before=KEY          only entries of a list before this key: the page before a page
+//     limit=N             only the last N entries of a list
+//     before=KEY          only entries before this key, to read a long list page by page
 [[nodiscard]] Response state_answer(const Request& request, const std::string& rest,
                                     const StateView& view, const StateMoment& moment);
 

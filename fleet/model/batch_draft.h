@@ -85,8 +85,8 @@ struct BatchDraft {
 [[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
 
 // Returns the node's place in a random order, as a number from 0 to 2^64 - 1. The same seed and
-// name always give the same place. A node that does not know the seed cannot choose a name for a
-// certain place.
+// name always give the same place. So a node that does not know the seed cannot choose a name by
+// which it comes early or late.
 [[nodiscard]] std::uint64_t place_of(std::string_view seed, std::string_view node);
 
 // Returns a number that depends only on the node's name, by which the node can be recognised. It is

@@ -41,7 +41,8 @@ struct PlacesAnswer {
   std::vector<Compare> compares = {};  // the places in `puts` are still free
   std::vector<Put> puts = {};
   // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`, or
-  // empty. If places are free, but too few, it ends with how many are needed.
+  // empty. If some places are free, but too few, the text ends with the number of places that are
+  // needed.
   std::string waits_for = {};
   // Why the run can never get the places: among its nodes, there are more with one value of the
   // label than this value has places. Empty if the run can get them.

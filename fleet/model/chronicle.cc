@@ -177,9 +177,9 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (key) suspects_.take(*key, record);
   }
   for (const auto& [subject, told] : told_) {
-    // A controller never writes an event about a change that the store has not made yet. So an
-    // event with a later revision than the reading comes from somebody else, and its revision is
-    // ignored.
+    // A controller never writes an event about a change that the store has not made yet. So if an
+    // event has a later revision than the reading, it was not written by a controller, and its
+    // revision is ignored.
     if (told.event.revision <= reading.revision)
       told_until = std::max(told_until, told.event.revision);
   }

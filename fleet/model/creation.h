@@ -1,6 +1,7 @@
 // Writes a new rollout or plan that takes several transactions, one after the other. Before each
-// transaction the caller reads the store, and the records show which ones are still missing. So the
-// writing can go on after a lost answer, or after another process began it. Pure.
+// transaction, the caller reads the store, so that the next transaction writes the records that are
+// still missing. So the writing can continue after an answer was lost, or if another process has
+// begun it. Pure.
 #pragma once
 
 #include <optional>

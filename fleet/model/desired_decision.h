@@ -64,8 +64,8 @@ struct DesiredDecision {
 };
 
 // Decides the next transaction. A command to stop the old version gets the lease `lease`, whose end
-// is the time limit of the command. `marks` must be up to date with the view; the decision notes in
-// it which windows are closed.
+// is the time limit of the command. `marks` must be up to date with the view; the function notes in
+// `marks` which windows are closed.
 [[nodiscard]] DesiredDecision decide_desired(const DesiredView& view,
                                              const DesiredSettings& settings, DesiredMarks& marks,
                                              Revision fence, LeaseId lease, Ms now,

@@ -251,7 +251,7 @@ class Driver {
 
   // Returns whether a change that the watch reports is news. A watch reports changes in the order
   // of their revisions, so older revisions in newest_ can be forgotten. While a transaction is
-  // under way they are kept: the revision of that transaction may be older than that of the
+  // under way, they are kept, since the transaction may turn out to have an older revision than the
   // reported change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);

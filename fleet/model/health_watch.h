@@ -42,9 +42,9 @@ struct HealthRun {
   bool operator==(const HealthRun&) const = default;
 };
 
-// Returns the run that a component is in: the upgrade of a rollout whose new version soaks or has
-// soaked, or the comparison for which `control`, if there is one, asks. `ledger` is that of the
-// component, or null if it obeys no commands yet.
+// Returns the comparison (run) in which a component takes part: the upgrade by a rollout whose new
+// version soaks or has soaked, or the comparison that the record `control` asks for, if there is
+// one. `ledger` is that of the component, or null if it obeys no commands yet.
 [[nodiscard]] HealthRun health_run_of(const NodeLedger* ledger,
                                       const std::optional<ControlWatch>& control);
 

@@ -23,8 +23,9 @@ inline constexpr std::size_t command_id_bytes_max = 64;
 // `"_" at 4: ...`. Returns an empty text if it is one.
 [[nodiscard]] std::string why_no_id(std::string_view text);
 
-// Returns why neither a rollout nor a plan may have this name, or no value if it may. Each of them
-// has the key driver/NAME, and some such keys belong to the cell's own drivers.
+// Returns why neither a rollout nor a plan may have this name, or no value if it may. The driver of
+// a rollout or plan has the key driver/NAME, and some keys of this form belong to other drivers of
+// the cell.
 [[nodiscard]] std::optional<std::string> why_no_driven_name(std::string_view id);
 
 // Returns whether the text may name a component: an id other than `v`, since each record has a

@@ -63,7 +63,7 @@ class Cohorts {
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
-  // Puts the node at risk in this cohort from `at` on, and takes it out of the other cohort.
+  // Adds the node to this cohort from the time `at` on, and removes it from the other cohort.
   // `known` is the node's last report before `at`. A node that returns to a cohort counts once. If
   // `has_failed`, the node has failed since the rollout began, and is not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,

@@ -106,10 +106,11 @@ struct AtRisk {
 // up to less than 1.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
-// Returns the limit, as a logarithm, beyond which evidence is a verdict. Each measure gets a fixed
-// share of alpha, so that all measures together err with a chance of at most alpha; this needs no
-// independence, either. (A mean of the measures that is compared with 1/alpha would need it: each
-// measure is an e-process in a history of its own, but one of them may foretell another.)
+// Returns the limit, as a logarithm: the verdict is "worse" if the evidence exceeds it. Each
+// measure gets a fixed share of alpha. So all measures together stop a good version with a chance
+// of at most alpha, even if the measures depend on each other. (If the mean of the measures were
+// compared with 1/alpha, they would have to be independent: each measure is an e-process only in a
+// history of its own, and one may foretell another.)
 [[nodiscard]] double log_limit(double alpha, double share);
 
 // Returns log(e^a + e^b). a and b may be minus infinity, which stands for the logarithm of 0.

@@ -67,7 +67,7 @@ struct Judgement {
                               const JudgeTerms& terms);
 
 // Returns the verdict of a bake, which is `well` or `worse`, and its text: `bake: 3 failed first,
-// 1.2 a node and day, the control at most 0.3: worse, e = 500 > 111`. Nothing waits for this
+// 1.2 a node and day, the control at most 0.3: worse, e = 500 > 111`. No batch waits for this
 // verdict. `log_before` is the logarithm of the evidence from the batches before the bake.
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before,
                                    const JudgeTerms& terms);

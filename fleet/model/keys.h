@@ -67,9 +67,9 @@ inline constexpr std::size_t number_digits_max = 18;
 inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
-// Returns the key of a record. The names must come from parse_key() or be checked by ids.h. If a
-// name may not be in its place, that is an error of this program, which ends by std::abort: a wrong
-// key would overwrite another record.
+// Returns the key of a record. The names must come from parse_key() or be checked by ids.h. A name
+// that may not be in its place is an error of this program, which then calls std::abort(): a wrong
+// key could overwrite another record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
 // Returns the key of a record, like key_of(), but may be called with unchecked names, such as those

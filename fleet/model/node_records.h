@@ -1,6 +1,6 @@
-// The records of one node: its description, the versions that it runs, its instances, its commands
-// and its answers. Plain data; record_members.h says how records are written. Times of day are
-// texts, and only shown to people.
+// Defines the records of one node: its description, the versions that it runs, its instances, its
+// commands and its answers. Plain data; record_members.h says how records are written. Times of day
+// are texts, and only shown to people.
 #pragma once
 
 #include <array>

@@ -19,8 +19,8 @@ constexpr std::size_t members_at_once = 100;
 const std::string plans_group = "plans";
 
 // Returns a text that identifies one run of a rollout or plan. A name may be used again, but each
-// run has another trace. A rollout that is undone after its end has two texts, so that each of its
-// two ends gets a line.
+// run has a trace (id) of its own. A rollout that is undone after its end has two texts, so that
+// each of its two ends gets a line.
 std::string run_of(const PastRun& line) {
   const bool is_undone = line.state == text_of(RolloutState::undone);
   return line.subject + " " + line.trace + (is_undone ? " undone" : "");

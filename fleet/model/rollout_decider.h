@@ -72,9 +72,9 @@ class RolloutDecider {
   // Waits for the verdicts of the judge and the gates, or orders the batch to go back. If one node
   // of the batch has been ordered to go back, all others are, too.
   std::optional<What> go_back_unjudged(const Ids& ready);
-  // Returns the next step if a gate says worse, a gate's answer is new, or the batch has to wait
-  // for gates or judge. Returns no value if the batch may be confirmed, or if it has waited for as
-  // long as it may.
+  // Returns the next step if a gate says worse, the answer of a gate has changed, or the batch has
+  // to wait for gates or judge. Returns no value if the batch may be confirmed, or if it has waited
+  // for as long as it may.
   std::optional<What> wait_to_be_judged(const GatesNow& gates);
   // Aborts the rollout, since one of these gates says that the new version is worse.
   What abort_by(const GatesNow& gates);

@@ -35,7 +35,7 @@
 //
 // A rollout with a bake is `baking` for bake_ms after its last batch: the judge and the gates may
 // still abort it, and so may a person. The record notes ten times how much of the bake has passed,
-// so a driver that adopts the rollout repeats at most a tenth. A pause of a baking rollout is
+// so a driver that takes over the rollout repeats at most a tenth. A pause of a baking rollout is
 // refused, since nothing is left to begin. While a gate's verdict is not known, the bake does not
 // end: not known is never well.
 //
@@ -80,7 +80,8 @@ enum class RolloutStep { prepare, apply, confirm, rollback };
 [[nodiscard]] std::string_view text_of(RolloutStep step);
 
 // The times at which this driver began to wait for nodes of the present batch, for each kind of
-// wait. They are not in the store: another driver that adopts the rollout begins the waits anew.
+// wait. They are not in the store: if another driver takes over the rollout, it begins the waits
+// anew.
 struct RolloutMarks {
   std::int64_t batch = -1;
   std::optional<Ms> prepare = {};

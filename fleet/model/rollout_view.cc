@@ -105,9 +105,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   return error_stand(sight.answer.result);
 }
 
-// Returns how far the undo of a node is. An undo concerns the nodes that were ordered to apply and
-// still run the new version. A confirmed node may still report the version from before, since it
-// reports the new version only after the commit. The undo concerns such a node, too.
+// Returns how far the undo of a node is. The nodes to undo are those that were ordered to apply and
+// still run the new version. They include confirmed nodes that still report the old version, since
+// a node reports the new version only after the commit.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&

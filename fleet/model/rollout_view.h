@@ -1,6 +1,6 @@
 // A rollout as its driver sees it: the records that decisions depend on, each parsed once, when it
-// is read or changes. The driver decides from this view alone. So another driver that adopts the
-// rollout and has read the same records decides the same.
+// is read or changes. The driver decides from this view alone. So another driver that takes over
+// the rollout, and has read the same records, decides the same.
 #pragma once
 
 #include <map>

@@ -2,16 +2,16 @@
 // file knows them. Turns the texts that people write into plain data.
 //
 //     event-age                30d                how long events are kept
-//     event-count              10000              at most so many events are kept
+//     event-count              10000              how many events are kept at most
 //     keep                     90d                how long ended rollouts and plans are kept
 //     webhook                  URL, file:PATH     the address that gets successes, failures and
 //                                                 halts; a URL with a secret in it is better kept
 //                                                 in a file on each controller
 //     join                     token, ask         whether a token lets a new name in, or everybody
 //                                                 waits for approval
-//     controllers              URL,URL            where machines reach controllers, for tokens
-//     unavailable.LABEL        2                  at most so many nodes of one value of LABEL are
-//                                                 down at a time: see budgets.h
+//     controllers              URL,URL            the controllers' addresses, for tokens
+//     unavailable.LABEL        2                  how many nodes with the same value of LABEL may
+//                                                 be down at a time: see budgets.h
 //     watch.COMPONENT.source   URL, github:OWNER/NAME
 //     watch.COMPONENT.channel  production, staging
 //     watch.COMPONENT.then     publish, desire, rollout

@@ -7,7 +7,8 @@
 //     not A, A and B, A or B   `not` binds most, `or` least; parentheses group
 //
 // A term ends at white space or at a parenthesis; a regular expression ends only at a closing
-// parenthesis that it has not opened. A text with other such characters is quoted: E@"a b".
+// parenthesis that it has not opened. A text with such characters in other places must be quoted:
+// E@"a b".
 #pragma once
 
 #include <cstddef>

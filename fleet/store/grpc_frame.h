@@ -1,5 +1,6 @@
-// The parts of gRPC that the fleet needs on HTTP/2: each message has a prefix of five bytes, and
-// trailers have the status. Pure: bytes go in, and messages come out. All bytes are checked.
+// Implements the parts of gRPC that the fleet needs on top of HTTP/2: the prefix of five bytes
+// before each message, and the status in the trailers. Pure: bytes go in, and messages come out.
+// All bytes are checked.
 #pragma once
 
 #include <cstddef>
