@@ -43,7 +43,7 @@ class Directory {
   std::string name_ = (std::filesystem::temp_directory_path() / "loop.XXXXXX").string();
 };
 
-// A libuv loop. Must be destroyed after everything that uses it.
+// A libuv loop. It must be destroyed after all objects that use it.
 class Loop {
  public:
   Loop() { REQUIRE(uv_loop_init(&loop_) == 0); }
@@ -57,7 +57,7 @@ class Loop {
   uv_loop_t loop_{};
 };
 
-// Ends a test that has run for a minute, and reports that on standard error.
+// Ends a test that has run for a minute, with a line on standard error.
 class Limit {
  public:
   Limit() {
@@ -127,7 +127,8 @@ TEST_CASE("a fetch ends with its fetcher, however long the server would let it w
                 [&told](const Fetcher::Result&) { told = true; });
   server.wait_for_client();
   fetcher.leave();
-  loop.run();  // if it waited for an answer of the server, `limit` would end the test
+  // Returns only if the fetcher does not wait for the server; otherwise `limit` ends the test.
+  loop.run();
 
   CHECK_FALSE(told);
 }

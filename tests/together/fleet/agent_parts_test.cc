@@ -1,5 +1,6 @@
-// Tests small decisions of fleet-agent: the form of its ledger on disk, the conclusions from a
-// failure, and the writing of records, which must reach the store even if answers are lost.
+// Tests small decisions of fleet-agent: the form of its ledger on disk, its conclusions from a
+// failure, and how it writes records, which must reach the store even if the store's answers are
+// lost.
 #include <agent-protocol/agent.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-// Tests how nodes are cut into batches: sizes, order, places, and the values of terms that a person
-// leaves open.
+// Tests how nodes are cut into batches: sizes, order, places of a budget, and the defaults of terms
+// that a person leaves out.
 #include "fleet/model/batch_draft.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ RolloutTerms terms(const std::string& batches, const std::string& seed = "s") {
           .seed = seed};
 }
 
-// Returns n10000, n10001, ...; the k-th node has the label site=k modulo `sites`, or no label if
-// `sites` is 0.
+// Returns the nodes n10000, n10001, and so on. Node k has the label site=(k modulo `sites`), or no
+// label if `sites` is 0.
 std::vector<PlacedNode> nodes(std::size_t count, std::size_t sites = 0) {
   std::vector<PlacedNode> made;
   for (std::size_t i = 0; i < count; ++i) {

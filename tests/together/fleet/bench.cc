@@ -1,10 +1,9 @@
-// make bench-fleet: measures the cost of a rollout itself. Uses three real members of etcd with
+// make bench-fleet: measures the cost of the rollout itself. Uses three real members of etcd with
 // mutual TLS, and the real fleet-controller. A node is only the part of fleet-agent that decides
-// (SimNode). The time in which a machine fetches, starts and observes a version is left out: here
-// that takes no time.
+// (SimNode). The time in which a real machine fetches, starts and observes a version is left out.
 // usage: bench BUILD NODES...              prints a row of a table for each number of nodes
-//        bench BUILD cell SECONDS NODES    prints a row for each part of the life of a cell, among
-//                                          them a rest of SECONDS: see bench_cell.h
+//        bench BUILD cell SECONDS NODES    prints a row for each part of a cell's life, among them
+//                                          SECONDS without any order: see bench_cell.h
 // Rows: H-70
 #include <curl/curl.h>
 #include <sys/wait.h>
@@ -67,7 +66,7 @@ void measure_rollout(const std::string& build, std::size_t count) {
     std::fprintf(stderr, "%zu times a node lost the store\n", static_cast<std::size_t>(troubles));
 }
 
-// Measures in a process of its own, which ends without destroying what it has made.
+// Runs the measurement in a child process, which exits without running destructors.
 bool in_child(const auto& deed) {
   const pid_t child = fork();
   if (child == 0) {

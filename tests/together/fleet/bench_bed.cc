@@ -10,7 +10,8 @@
 namespace fleet::test {
 namespace {
 
-// Leases of more nodes than this are longer, so that their renewals stay below a thousand a second.
+// With more nodes than this, leases last longer, so that at most a thousand leases a second are
+// renewed.
 constexpr std::size_t short_leases_max = 3'000;
 constexpr int fleetctl_tries_max = 20;
 
@@ -58,8 +59,8 @@ void BenchBed::fleetctl(const std::string& arguments) {
   for (const std::string& url : cluster_.endpoints())
     command += " --endpoint=" + url;
   Ran ran = test::run(command + " " + arguments);
-  // On a busy machine the members of etcd may be too slow for a call of fleetctl, so it is
-  // repeated.
+  // Repeats a call of fleetctl that fails, since the members of etcd may be too slow for it on a
+  // busy machine.
   for (int tries = 1; !ran.good && tries < fleetctl_tries_max; ++tries) {
     wait(std::chrono::milliseconds(1'000));
     ran = test::run(command + " " + arguments);

@@ -27,7 +27,7 @@ class BenchBed {
   BenchBed(std::string build, std::size_t nodes);
   BenchBed(const BenchBed&) = delete;
   BenchBed& operator=(const BenchBed&) = delete;
-  ~BenchBed() = default;  // the process ends with this object, so the loop is left as it is
+  ~BenchBed() = default;  // leaves the loop open: the process ends with this object
 
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
   [[nodiscard]] EtcdCluster& cluster() { return cluster_; }
@@ -42,8 +42,8 @@ class BenchBed {
   void publish(const std::string& version);
   // Runs fleetctl with these arguments. Ends this process if it fails.
   void fleetctl(const std::string& arguments);
-  // Begins a rollout over all nodes, in batches of this size and by name: with another order, the
-  // judge looks at a batch every ten seconds.
+  // Begins a rollout over all nodes, in batches of this size and in the order of names. In any
+  // other order the judge would look at each batch only after ten seconds.
   void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
 
   // Runs the loop until the condition holds.
@@ -63,7 +63,8 @@ class BenchBed {
 
  private:
   [[nodiscard]] Reading read(const std::string& key);
-  // Lets the loop run again soon, since conditions may be about the memory of other processes.
+  // Starts a timer that turns the loop soon, since a condition may be about memory that other
+  // processes change.
   void tick();
 
   std::string build_;

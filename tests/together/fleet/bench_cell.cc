@@ -109,7 +109,7 @@ class CellBench {
 
   // ---- parts
 
-  // Rolls a version out to all nodes. `meanwhile` is called when a third of them have it.
+  // Rolls a version out to all nodes. Calls `meanwhile` when a third of the nodes have the version.
   void roll(const std::string& name, const std::string& version,
             const std::function<void()>& meanwhile) {
     const auto from = Clock::now();
@@ -142,7 +142,7 @@ class CellBench {
     bed_.start_controller(first);
   }
 
-  // Kills the store's leader, and starts it again when all nodes have gone to the other members.
+  // Kills the store's leader. Starts it again when all nodes are connected to the other members.
   void kill_leader() {
     const std::size_t leader = bed_.cluster().leader();
     gone_members_ms_ += use_of(bed_.cluster().process(leader)).processor_ms;
@@ -167,7 +167,7 @@ class CellBench {
     std::ofstream(file) << R"({"version": "2", "steps": [
       {"name": "fetch", "class": "any", "hook": "work"},
       {"name": "convert", "class": "together", "hook": "work"}]})";
-    // the first thousand nodes
+    // the pattern n100* selects the first thousand nodes
     const auto from = Clock::now();
     bed_.fleetctl("plan run --name=p --target='n100*' " + file);
     std::printf("the plan was ordered after %.1f s\n", seconds_between(from, Clock::now()));

@@ -1,5 +1,5 @@
-// The life of a whole cell, measured part by part: nodes enter and rest, rollouts run, a driver and
-// the store's leader are killed, then a plan, windows, and a desired version.
+// Measures a whole cell, part by part: nodes enter and stay without orders, rollouts run, a driver
+// and the store's leader are killed, then a plan, windows, and a desired version.
 #pragma once
 
 #include <chrono>
@@ -8,8 +8,8 @@
 
 namespace fleet::test {
 
-// Prints a row of a table for each part, and a line for each death. Ends this process with 1 if a
-// part does not come to its end.
+// Prints a row of a table for each part, and a line for each process that it kills. Ends this
+// process with 1 if a part does not end.
 void measure_cell(const std::string& build, std::chrono::seconds rest, std::size_t nodes);
 
 }  // namespace fleet::test

@@ -20,8 +20,9 @@
 namespace fleet::test {
 namespace {
 
-// How many nodes of all processes enter together. If all nodes began at once, each process would
-// make a thousand handshakes at one moment. The cost of these is not a part of a rollout's.
+// How many nodes of all processes may connect at the same time. If all nodes began at once, each
+// process would make a thousand TLS handshakes at one moment, whose cost is not a part of a
+// rollout's cost.
 constexpr std::size_t entering_together = 20;
 constexpr std::size_t groups = 100;
 constexpr std::chrono::milliseconds count_time{200};
@@ -36,7 +37,7 @@ std::size_t board_size(std::size_t nodes) {
   return sizeof(CrowdBoard) + nodes * sizeof(NodeTimes);
 }
 
-// Maps the shared memory, which begins with zeros.
+// Maps the memory that the processes share. It is filled with zeros.
 std::pair<CrowdBoard*, std::span<NodeTimes>> map_board(int memory, std::size_t nodes) {
   void* at = mmap(nullptr, board_size(nodes), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
   if (at == MAP_FAILED) throw std::runtime_error("no shared memory");
@@ -104,7 +105,7 @@ class Part {
             .troubled = [this](const std::string&) { ++counts_.troubles; }}));
   }
 
-  // Adds nodes until as many are entering as may enter together.
+  // Starts further nodes, until as many are connecting as may do so at the same time.
   void add_waiting() {
     while (next_ < end_ && nodes_.size() < counts_.registered + together_)
       add_node();
@@ -189,7 +190,8 @@ std::size_t Crowd::answered() const {
 }
 
 double Crowd::median_gap_ms(std::size_t batch) const {
-  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;  // ordered, answered
+  // For each node, the times of its order and of its answer.
+  std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
   for (const NodeTimes& one : times_) {
     if (one.ordered != 0 && one.answered != 0) nodes.emplace_back(one.ordered, one.answered);
   }

@@ -16,21 +16,22 @@
 
 namespace fleet::test {
 
-// The counts of one process of nodes. Each only grows, but for `connected`.
+// The counts of one process of nodes. All only grow, except `connected`.
 struct CrowdCounts {
-  std::atomic<std::uint64_t> registered{0};  // nodes whose records stand
+  std::atomic<std::uint64_t> registered{0};  // nodes whose records are in the store
   std::atomic<std::uint64_t> connected{0};   // nodes that have their lease and follow the store
   std::atomic<std::uint64_t> wished{0};      // desired versions that nodes have reached
   std::atomic<std::uint64_t> writes{0};
-  std::atomic<std::uint64_t> questions{0};  // transactions of compares alone
-  std::atomic<std::uint64_t> renewals{0};   // of leases
-  std::atomic<std::uint64_t> troubles{0};   // how often a node lost the store
+  std::atomic<std::uint64_t> questions{0};  // transactions that only compare, and write nothing
+  std::atomic<std::uint64_t> renewals{0};   // how often a lease was renewed
+  std::atomic<std::uint64_t> troubles{0};   // how often a node lost its connection to the store
 };
 
-// The times of one node in the present rollout, in nanoseconds of the steady clock; 0: not yet.
+// The times of one node in the present rollout, in nanoseconds of the steady clock; 0 if it has not
+// happened yet.
 struct NodeTimes {
-  std::atomic<std::int64_t> ordered{0};   // when it got its first command to prepare
-  std::atomic<std::int64_t> answered{0};  // when its last answer was in the store
+  std::atomic<std::int64_t> ordered{0};   // when the node got its first command to prepare
+  std::atomic<std::int64_t> answered{0};  // when the node's last answer was in the store
 };
 
 inline constexpr std::size_t crowd_processes_max = 64;
@@ -41,7 +42,8 @@ struct CrowdBoard {
 
 class Crowd {
  public:
-  // The most nodes of one process: each has some three descriptors.
+  // The most nodes of one process, which may have a limited number of descriptors: each node has
+  // about three.
   static constexpr std::size_t nodes_a_process = 2'500;
 
   struct Settings {

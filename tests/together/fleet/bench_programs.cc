@@ -19,12 +19,13 @@ ProcessUse use_of(pid_t process) {
   ProcessUse use;
   std::ifstream stat(place + "/stat");
   const std::string line((std::istreambuf_iterator<char>(stat)), std::istreambuf_iterator<char>());
-  // The name of the program, in parentheses, may have spaces, so the fields are counted behind it.
+  // The second field, the program's name in parentheses, may contain spaces. So the fields are
+  // counted from the closing parenthesis on.
   const std::size_t name = line.rfind(')');
   if (name == std::string::npos) return use;
   std::istringstream fields(line.substr(name + 1));
   std::string field;
-  constexpr int skipped = 11;  // the fields from the state to the one before the processor time
+  constexpr int skipped = 11;  // how many fields come before the processor time
   for (int i = 0; i < skipped; ++i)
     fields >> field;
   double user = 0;
@@ -47,7 +48,7 @@ RealController::RealController(const std::string& build, const std::vector<std::
   for (const std::string& url : endpoints)
     words.push_back("--endpoint=" + url);
   words.insert(words.end(), options.begin(), options.end());
-  // Its log stands beside the certificate.
+  // The controller's log lies beside its certificate.
   process_ = start_process(std::move(words),
                            std::filesystem::path(who.authority).replace_filename(name + ".log"));
 }

@@ -12,8 +12,8 @@ namespace fleet::test {
 
 struct ProcessUse {
   double processor_ms = 0;
-  long memory_kib = 0;       // now
-  long most_memory_kib = 0;  // so far
+  long memory_kib = 0;       // the memory that the process has now
+  long most_memory_kib = 0;  // the most memory that the process has had
 };
 
 // Returns the processor time and memory of a process of this machine; all are 0 if there is no such

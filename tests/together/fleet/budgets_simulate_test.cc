@@ -20,9 +20,8 @@ namespace {
 using namespace fleet;
 using Ids = std::vector<std::string>;
 
-// Two rollouts of fleet-agent, the desired version of another component, and a plan, on nodes that
-// each take one step when they are chosen. Steps are chosen by chance; drivers die, and answers are
-// lost.
+// Two rollouts of fleet-agent, the desired version of another component, and a plan, on the same
+// nodes. At random, one of them takes a step, a driver dies, or an answer is lost.
 class Cell {
  public:
   explicit Cell(unsigned seed, std::int64_t places = 1) : random_(seed), places_(places) {
@@ -50,7 +49,7 @@ class Cell {
       begin(i);
   }
 
-  // Runs until everything has ended, or `steps` have been made.
+  // Runs until all rollouts, wishes and plans have ended, or until `steps` steps have been made.
   void run(int steps) {
     for (int i = 0; i < steps && wrong_.empty() && !is_over(); ++i)
       step();
@@ -84,7 +83,7 @@ class Cell {
       text += " " + id + "=" + running(id, "shop") + running(id, "agent");
     return text;
   }
-  // An error put in on purpose: drivers do not know which places are taken.
+  // A planted error: drivers do not know which places are taken.
   bool forgets_places = false;
 
  private:
@@ -124,7 +123,7 @@ class Cell {
     store_.put(key_of(KeyKind::plan, {"p"}), write_record(plan));
   }
 
-  // Lets a member of the plan make one step. Its machine is down while a hook acts.
+  // Lets a member of the plan make one step. While a hook acts, the member's machine is down.
   void member(const std::string& id) {
     PlanPart& part = parts_.at(id);
     if (hook_.contains(id)) {
@@ -337,8 +336,8 @@ class Cell {
   Ids ids_;
   std::map<int, Driven> drivers_;
   std::set<std::pair<std::string, std::string>> down_;
-  std::map<std::string, PlanPart> parts_;  // by node: the members' parts in the plan
-  std::set<std::string> hook_;             // members that run a hook
+  std::map<std::string, PlanPart> parts_;  // for each node, its part in the plan
+  std::set<std::string> hook_;             // the members whose hook runs now
   LeaseId leases_ = 100;
   Ms now_ = 0;
   int most_down_ = 0;
@@ -356,7 +355,7 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    CHECK(cell.places() <= 2);  // a place is given back only in its driver's next step
+    CHECK(cell.places() <= 2);  // not 0: a driver gives a place back only in its next step
   }
 }
 

@@ -1,5 +1,5 @@
 // Tests the budgets, which limit how many nodes with one value of a label may be stopped at a time:
-// which places a run takes, and what it waits for.
+// which places a rollout or plan takes, and for which it waits.
 #include "fleet/model/budgets.h"
 
 #include <algorithm>
@@ -33,8 +33,8 @@ struct Bench {
     store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
   }
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
-  // Takes for the run `by` all places that it may have now. Returns what the run waits for, as
-  // text.
+  // Takes all places that the rollout or plan `by` may have now. Returns, as text, the places for
+  // which it has to wait.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);
@@ -60,7 +60,7 @@ TEST_CASE("as many nodes of one value have places as the setting says, over all 
   CHECK(bench.takes("desired/shop", {"n2"}).empty());
   CHECK(bench.takes("rollout/r2", {"n3"}) ==
         "site=north: 2 of 2 places are taken, by n1 (rollout/r1), n2 (desired/shop)");
-  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // r1 has the place of n1 already
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // no effect: r1 has the place of n1 already
 
   bench.frees("rollout/r1", "n1");
   CHECK(bench.takes("rollout/r2", {"n3"}).empty());
@@ -123,8 +123,8 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
 
 // ---- the decisions of a plan
 
-// Returns what the driver of a plan for n1 and n2 of one site decides next, after the plan has come
-// to `at`.
+// Returns the next decision of the driver of a plan for two nodes of one site, n1 and n2. The plan
+// is at the state `at`.
 PlanDecision decided(Bench& bench, Plan plan, const std::string& name = "p") {
   PlanView view{.name = name, .plan = std::move(plan), .revision = 1, .ids = {"n1", "n2"}};
   for (const std::string& id : view.ids)
@@ -150,7 +150,8 @@ Plan planned(const PlanDecision& decision) {
 TEST_CASE("a step takes the places of its members first, and the next one frees them") {
   Bench bench;
   PlanDecision decision = decided(bench, plan_of(StepClass::any));
-  CHECK(decision.transaction->puts.size() == 3);  // the records of two places and the plan's own
+  // Two records of places, and the record of the plan.
+  CHECK(decision.transaction->puts.size() == 3);
   CHECK(planned(decision).step == 0);
   bench.takes("plan/p", {"n1", "n2"});
   decision = decided(bench, plan_of(StepClass::any));
@@ -192,13 +193,13 @@ TEST_CASE("a step that is done together stops the plan") {
 TEST_CASE("members of a step `any` wait while those before them have the places") {
   Bench bench(R"({"unavailable.site":"1"})");
   Plan plan = planned(decided(bench, plan_of(StepClass::any)));
-  CHECK(plan.step == 0);  // the place of n1 comes first
+  CHECK(plan.step == 0);  // the step begins only after the place of n1 is taken
   bench.takes("plan/p", {"n1"});
   plan = planned(decided(bench, plan_of(StepClass::any)));
   CHECK(plan.step == 1);
   CHECK(plan.lock == "n1");
 
-  // n1 is done, and n2 is not: its place is n1's, which is given back first.
+  // n1 is done and n2 is not. The only place is n1's, so it is given back before n2 gets it.
   const auto next = [&bench, &plan] {
     PlanView view{.name = "p", .plan = plan, .revision = 1, .ids = {"n1", "n2"}};
     view.members["n1"] = {.record = {.step = 2, .phase = MemberPhase::waiting}, .revision = 1};

@@ -1,4 +1,5 @@
-// Tests what a controller begins to drive, and how a person's order changes a rollout.
+// Tests which rollouts and plans a controller begins to drive, and how a person's order changes a
+// rollout.
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/campaign.h"
@@ -152,8 +153,9 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
     campaign.ended("r", true, 0, 10);
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
-  // After a driving that ended soon, the pause before the next one grows. The pause stays short if
-  // this controller did not drive at all, because another one was faster, or if it drove for long.
+  // If a controller stops driving soon after it has begun, its pause before the next try grows. The
+  // pause stays short if the controller has driven for long, or if another one became the driver
+  // first.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);

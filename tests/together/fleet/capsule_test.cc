@@ -1,5 +1,5 @@
-// Tests the evidence of a failure: what a node tells at each level, and that no node can make a
-// record longer than it may be.
+// Tests the evidence of a failure: which facts a node reports at each level of detail, and that no
+// node can make a record longer than the limit.
 #include "fleet/model/capsule.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-# The base of the fleet's tests: members of etcd with mutual TLS, machines with a real upgrader and
-# fleet-agent, controllers, and a publisher who signs releases.
+# The fixture of the fleet's tests: members of etcd with mutual TLS, machines with a real upgrader
+# and fleet-agent, controllers, and a publisher who signs releases.
 import base64
 import glob
 import hashlib
@@ -25,7 +25,7 @@ def main():
 
 
 def begin(cell, *arguments, who="root", endpoint=None):
-    """Starts fleetctl, which runs meanwhile."""
+    """Starts fleetctl, and returns without waiting for it."""
     endpoints = ["--endpoint=" + endpoint] if endpoint else cell.endpoints
     return subprocess.Popen([os.path.join(BUILD, "fleetctl"), *endpoints, *cell.identity(who),
                              *arguments],
@@ -70,7 +70,7 @@ def serial_of(cell, file):
 
 
 def is_program(content):
-    """Returns whether the program is for this machine."""
+    """Returns whether the content is a program for this machine's processor."""
     with open(sys.executable, "rb") as python:
         machine = python.read(20)[18:]
     return content.startswith(b"#!") or (content.startswith(b"\x7fELF") and len(content) > 4096 and
@@ -78,10 +78,10 @@ def is_program(content):
 
 
 class Cell:
-    """A store and the machines around it. One member of etcd is enough for most tests: other
-    tests cover faults between members."""
+    """A store and the machines around it. The store is one member of etcd in most tests: other
+    tests are about faults between members."""
 
-    days = 2  # how long its certificates are valid
+    days = 2  # for how many days the cell's certificates are valid
 
     def __init__(self, count=1, member_options=()):
         self.place = tempfile.mkdtemp(prefix="fleet-")
@@ -132,8 +132,8 @@ class Cell:
         return ["--endpoint=" + self.members.url(i) for i in range(self.members.count)]
 
     def identity(self, who):
-        """Returns the options for certificates, which all programs have: the authority, and `who`'s
-        own certificate and key."""
+        """Returns the options that name the authority's certificate, and the certificate and key of
+        `who`. All programs of the fleet have these options."""
         return ["--ca=" + self.path("ca.pem"), "--cert=" + self.path(who + ".pem"),
                 "--key=" + self.path(who + ".key")]
 
@@ -162,7 +162,7 @@ class Cell:
         return json.loads(said) if said.strip() else None
 
     def history(self, key):
-        """Returns every record that the key has ever had, the oldest first."""
+        """Returns all values that the record has ever had, the oldest first."""
         said = self.etcdctl("get", ROOT + key, "--write-out=json").stdout
         found = json.loads(said).get("kvs")
         if not found:
@@ -184,7 +184,7 @@ class Cell:
         same((done.returncode, done.stderr), (0, ""))
 
     def put_and_erase(self, put, record, erased):
-        """Writes and erases in one transaction, as a driver does."""
+        """Writes and erases records in one transaction, as a driver does."""
         words = "\n".join(("", "put %s%s %s" % (ROOT, put, json.dumps(json.dumps(
             dict(record, v=1)))), "del %s%s" % (ROOT, erased), "", "", ""))
         done = self.etcdctl("txn", text=words)
@@ -196,7 +196,8 @@ class Cell:
     # ---- the publisher
 
     def make_key(self, trusted=True):
-        """Makes the key of a publisher whom the machines trust, or do not. Returns its file."""
+        """Makes a publisher's key, which the machines trust if `trusted` is true. Returns the path
+        of the secret key."""
         secret = self.path("release.key" if trusted else "stranger.key")
         public = os.path.join(self.make("keys" if trusted else "strangers"), "r.pub")
         if not os.path.exists(secret):
@@ -206,9 +207,9 @@ class Cell:
 
     def publish_file(self, version, content, sign=True, name="fleet-agent", arch="any",
                      trusted=True):
-        """Publishes a release with its signed manifest. Returns its record. Content that
-        nobody would pack, and processors that do not exist, are published without
-        agent-releases."""
+        """Publishes a release with its signed manifest. Returns the release's record.
+        Agent-releases would not pack wrong content or an unknown processor, so such releases are
+        made by hand."""
         make = self.pack if is_program(content) and arch == "any" else self.forge
         make(name, version, content, arch, self.make_key(trusted))
         record = self.published(version, name)
@@ -217,8 +218,8 @@ class Cell:
         return record
 
     def publish_tree(self, version, component, files):
-        """Publishes a release that is a directory; `files` has the content of each path, and the
-        path that is the component's name is the program."""
+        """Publishes a release that is a directory. `files` has the content of each path. The path
+        that is the component's name is the program."""
         tree = self.make("trees", version)
         for path, content in files.items():
             with open(os.path.join(tree, path), "w", encoding="utf-8") as file:
@@ -272,7 +273,7 @@ class Cell:
                        stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def publish(self, version, content=None, sign=True, component="agent", **how):
-        """Publishes a release. Returns what `desired` says beside the version."""
+        """Publishes a release. Returns its version and digest, as a wish names them."""
         if content is None:
             content = agent_binary(version)
         name = "fleet-agent" if component == "agent" else component

@@ -1,5 +1,5 @@
-// Tests by which time a machine judges certificates if its clock is wrong (its clock's or the last
-// time on disk, whichever is later), and which time it keeps on disk.
+// Tests by which time a machine judges certificates, since its clock may be wrong: by its clock, or
+// by the last time on its disk if that is later. Tests also which time it keeps on disk.
 #include "fleet/common/certificate_time.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Tests how a rollout is begun or given an order by HTTP, and how a new rollout is written.
+// Tests how a person begins a rollout or gives it an order by HTTP, and how a new rollout is
+// written.
 #include <catch2/catch.hpp>
 
 #include "fleet/http/config.h"
@@ -23,7 +24,7 @@ Request request(Method method, const std::string& body) {
   return {.method = method, .body = body, .visitor = Visitor{"operator:olga"}};
 }
 
-// Returns the records of two nodes that report, and of a release.
+// Returns the records of a release and of two nodes that report themselves.
 Reading cell(std::vector<KeyValue> more = {}) {
   std::vector<KeyValue> found;
   for (const std::string node : {"n1", "n2"}) {

@@ -1,5 +1,5 @@
-// Tests the records that people set by HTTP: which keys are read, what is written and answered; and
-// settings by name.
+// Tests the records that people set by HTTP: which keys are read, which are written, and the
+// answer. Tests also settings by name.
 #include "fleet/http/config.h"
 
 #include <catch2/catch.hpp>
@@ -121,7 +121,8 @@ TEST_CASE("the response tells the outcome of the transaction") {
 
   CHECK(status(Committed{8}) == 201);
   CHECK(config_answer(decision, Committed{8})->etag == "\"8\"");
-  CHECK(status(Refused{}) == 0);  // no answer yet: decide again from new records
+  // 0: no answer yet, since the decision is made again from new records.
+  CHECK(status(Refused{}) == 0);
   CHECK(status(Unknown{"late"}) == 503);
   CHECK(status(Denied{"no space"}) == 503);
 }
@@ -160,12 +161,12 @@ TEST_CASE("a wish is never hidden from its driver by a person") {
   CHECK_FALSE(decision.transaction);
 }
 
-// One manifest of a release, as a publisher sends it.
+// One manifest of a release, as a publisher sends it by HTTP.
 struct Given {
   std::string name = "fleet-agent";
   std::string version = "1.1.0";
   std::string arch = "any";
-  std::string beside = "any";  // the architecture that the request names for the manifest
+  std::string beside = "any";  // the processor that the request names beside the manifest
   std::string signature = "S";
 
   [[nodiscard]] std::string text() const {

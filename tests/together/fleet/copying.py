@@ -1,4 +1,4 @@
-# Proves that a rollout loses no line of a log. A process writes the log all the time, and on every
+# Shows that a rollout loses no line of a log. A process writes the log all the time, and on every
 # machine a daemon copies it. While new versions of the daemon are rolled out, each copy must get
 # each line once, and in order.
 import os
@@ -9,8 +9,8 @@ DAEMON = pathlib.Path(__file__).resolve().parents[2] / "demo" / "copier"
 
 
 def copier(version, dies_after=0, fails_each=50):
-    """Returns a version of the daemon that dies after so many lines, or never if `dies_after`
-    is 0. One of `fails_each` lines fails at first."""
+    """Returns a version of the daemon. It dies after `dies_after` lines, or never if that is 0. It
+    marks one of `fails_each` lines as failed at first."""
     text = DAEMON.read_text(encoding="ascii")
     told = {"VERSION": version, "DIES_AFTER": dies_after, "FAILS_EACH": fails_each}
     for name, value in told.items():

@@ -45,7 +45,7 @@ void DayMachine::set_reachable(bool reachable) {
   if (agent_ != nullptr) agent_->store_.set_reachable(reachable);
 }
 
-// Returns the facts that status.json and previous.json would give.
+// Returns the facts that a real upgrader's status.json and previous.json would give.
 Restarted DayMachine::restarted() const {
   Restarted event;
   if (trial_) {
@@ -109,8 +109,8 @@ DayMachine::Agent::Agent(DayMachine& machine, std::uint64_t seed)
   enter();
 }
 
-// Writes the records by which fleet-agent registers its node. Looks for no other instance: the
-// process before this one has ended, and no other machine has the node's name.
+// Writes the records by which fleet-agent registers its node. Does not look for another instance of
+// the node: the previous process has ended, and no other machine has the node's name.
 void DayMachine::Agent::enter() {
   const std::string& name = machine_.name_;
   const Transaction all{

@@ -27,7 +27,8 @@ class DayMachine {
     fleet::VirtualTime& time;
     fleet::FakeCell& cell;
     std::function<Fault(const std::string& version)> fault;
-    bool forgets = false;  // an error: killing fleet-agent loses the contents of the disk
+    // A planted error: when fleet-agent is killed, the disk loses its contents.
+    bool forgets = false;
   };
 
   DayMachine(World world, std::string name, std::uint64_t seed);
@@ -79,8 +80,7 @@ class DayMachine {
     std::pair<std::string, fleet::Revision> seen_ = {};
     std::unique_ptr<fleet::Timer> deadline_;
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
-    // The mirror must be the last member, since it may call the members above as soon as it is
-    // made.
+    // This must be the last member: the mirror may call the members above as soon as it is made.
     fleet::Mirror mirror_;
   };
 

@@ -29,7 +29,7 @@ constexpr Ms hour = 60 * minute;
 // The longest time for a rollout: six batches, each with a soak and a confirmation that does not
 // come, and a person's pause. A rollout that takes longer is stuck.
 constexpr Ms rollout_max = 6 * hour;
-// The time after a rollout's end after which none of its nodes is on trial any more.
+// The longest time after a rollout's end for which one of its nodes may still be on trial.
 constexpr Ms settle_max = 12 * minute;
 
 struct Controller {
@@ -37,7 +37,7 @@ struct Controller {
   std::unique_ptr<FakeStore> way = {};
   std::unique_ptr<Driving> driving = {};
   std::string driven = {};
-  Ms back_at = 0;  // until then, the killed controller stays dead
+  Ms back_at = 0;  // the time at which the killed controller is started again
 };
 
 class Day {
@@ -325,8 +325,8 @@ class Day {
       is_wrong(id() + " is bad, and nothing has failed");
   }
 
-  // Checks that the machine has the new version if it was confirmed there, and the old one
-  // otherwise.
+  // Checks that the machine has the new version if the new version was confirmed there, and
+  // otherwise the old one.
   void judge_version(const DayMachine& one) {
     const auto found = cell_.read({key_of(KeyKind::rollout_node, {id(), one.name()})}).found;
     const auto read = read_record<RolloutNode>(found.empty() ? "{}" : found.front().value);

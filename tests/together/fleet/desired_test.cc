@@ -1,6 +1,6 @@
 // Tests a cell that goes to a desired version by itself: how many nodes move at a time, when an old
-// instance is told to stop, and what a failure leads to. The first tests write each change of the
-// cell by hand, the last one makes random changes.
+// instance is told to stop, and how a failure is handled. The first tests write each change of the
+// cell by hand. The last one makes random changes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -21,8 +21,7 @@ using namespace fleet;
 constexpr Ms second = 1'000;
 const std::string component = "agent";
 
-// A cell in a store, and a controller that reads the store and writes one transaction after the
-// other.
+// A cell in a store, and a controller that reads the store and writes its transactions.
 struct Cell {
   fleet_test::TestStore store;
   DesiredView view{component};
@@ -60,7 +59,7 @@ struct Cell {
     store.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = version}));
   }
 
-  // Writes transactions until nothing is left to do now.
+  // Commits the controller's transactions until it has none left at this time.
   void settle() {
     for (int i = 0; i < 1'000; ++i) {
       view.take_all(store.read({std::string(key_root)}));
@@ -132,7 +131,8 @@ struct Cell {
     put(KeyKind::node_upgrade, node(i), component,
         write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
   }
-  // Brings the node to its gate, and lets the new instance, which is held there, report itself.
+  // Brings the node to its gate, where the new instance is held, and writes the new instance's
+  // record.
   void come_to_gate(int i, const std::string& version = "2") {
     upgrade(i, UpgradePhase::cutover_ready, attempt(i));
     put(KeyKind::node_instance, node(i), "new", write_record(instance(version, true)));
@@ -186,8 +186,8 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
   CHECK(cell.command(0)->instance == "old");
   CHECK(cell.command(0)->reason == "2 is ready");
   CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
-  // The transaction with this command names the revision of the node's own wish: the store refuses
-  // the command if the wish has changed.
+  // The transaction with this command compares the revision of the node's wish. So the store
+  // refuses the command if the wish has changed.
   const Revision told =
       cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
   CHECK(words(cell.committed.back())
@@ -254,7 +254,7 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  // The node is at its gate no longer, so the time for which it is observed there begins anew.
+  // The node has left its gate, so the time for which it must be observed there begins anew.
   say(UpgradePhase::verifying);
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
@@ -349,8 +349,8 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   cell.wish("2");
   cell.settle();
   CHECK(cell.begun() == std::vector<int>{0});
-  // This node reports a text that no wish may have as its version. So there is no version to take
-  // it back to, and its wish stays.
+  // The version that this node reports is a text that no wish may have. So the node cannot be taken
+  // back to that version, and its wish stays.
   cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
   cell.wait(cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
@@ -394,7 +394,7 @@ TEST_CASE("a node whose window is closed neither begins nor stops, until it open
   opening = {.is_open = false, .until = std::nullopt};
   CHECK_FALSE(stops());
   opening = {};
-  CHECK_FALSE(stops());  // no record has changed
+  CHECK_FALSE(stops());  // false: since no record has changed, the driver does not look again
   cell.marks.reopen();
   CHECK(stops());
 }
@@ -433,8 +433,8 @@ TEST_CASE("a pinned node is left, and one that a rollout moved stays until the n
 
 // ---- random lives
 
-// Returns why the transaction must not be committed now, or an empty text. Judges by the records in
-// the store alone, and not by the controller's knowledge of them.
+// Returns why the transaction must not be committed now, or an empty text. Uses only the records in
+// the store, and not the controller's copy of them.
 std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   for (const Put& put : transaction.puts) {
     const auto key = parse_key(put.key);
@@ -457,7 +457,7 @@ std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   return "";
 }
 
-// Makes one step of a node, which obeys its commands, loses its heartbeat now and then, and may
+// Makes one step of a node. The node obeys its commands, sometimes loses its heartbeat, and may
 // fail.
 void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
   const std::string id = Cell::node(i);
@@ -520,8 +520,8 @@ TEST_CASE("canary: a controller that believes a node's own report is found") {
   cell.wish("2");
   cell.settle();
   cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
-  // A transaction that a controller must not write: it tells the old instance to stop, though no
-  // record of a new instance shows that one is ready.
+  // A transaction that no controller may write: it tells the old instance to stop, although no
+  // record shows that a new instance is ready.
   const Transaction blind{
       .puts = {{.key = key_of(KeyKind::node_command, {"n100", component}),
                 .value = write_record(

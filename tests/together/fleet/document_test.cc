@@ -1,5 +1,5 @@
-// Tests documents that describe a whole cell: what they change in the cell, and that a second use
-// of one changes nothing.
+// Tests documents that describe a whole cell: which records they change, and that the same document
+// changes nothing when it is applied again.
 #include "fleet/orders/document.h"
 
 #include <catch2/catch.hpp>
@@ -40,7 +40,7 @@ struct Bench {
     const auto decided = decide(text);
     return decided ? "" : decided.reason();
   }
-  // Writes the changes of the document. Returns them, one line for each.
+  // Commits the changes of the document. Returns one line for each change.
   std::vector<std::string> apply(const std::string& text) {
     const auto decided = decide(text);
     INFO(refusal(text));

@@ -1,5 +1,6 @@
-// Tests the drivers of plans and of desired versions: each writes its decisions, under its own key.
-// rollout_driver_test.cc and the walks test how all drivers deal with the store.
+// Tests the drivers of plans and of desired versions: each writes its decisions, and has a key of
+// its own in the store. rollout_driver_test.cc and the explorations test how all drivers work with
+// the store.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/desired_driver.h"
@@ -48,7 +49,7 @@ struct Bench : fleet_test::DriverWork {
   }
 };
 
-// A task that counts how often its next step is asked for.
+// A task that counts how often the driver asks it for a decision.
 struct Counting {
   int* decisions;
 
@@ -81,16 +82,17 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
     if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
   }
   CHECK(decisions == before + 1);
-  // The message says that more changes follow, so the driver waits for them. If they do not come,
-  // the driver decides at its next reading, or at the next renewal of its lease.
+  // This message says that more changes follow at once, so the driver waits for them before it
+  // decides. If they do not come, it decides at its next reading, or at the next renewal of its
+  // lease.
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
   CHECK(decisions == before + 2);
 }
 
-// A task whose transaction the store always refuses: the transaction may be committed only if the
-// record `stop` is absent, and the test has put that record into the store.
+// A task whose transaction the store always refuses: the transaction compares that the record
+// `stop` is absent, and the test has written that record.
 struct Refusing : Counting {
   [[nodiscard]] DriverStep next(Revision, Ms) {
     ++*decisions;
@@ -104,7 +106,8 @@ TEST_CASE("a driver whose write is refused again and again rests in between, and
   bench.store.put(key_of(KeyKind::stop), "{}");
   bench.tell(BeginDriving{});
   bench.settle();
-  CHECK(decisions == 2);  // once at first, and once after a new reading
+  // One decision at the beginning, and one after the records were read again.
+  CHECK(decisions == 2);
 
   bench.wait(store_retry_ms - 1);
   CHECK(decisions == 2);
@@ -241,7 +244,7 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
   bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
   bench.tell(KeyErased{instance, bench.store.revision() + 1});
-  // A late message about the time before the erasure.
+  // A late message: it is about the time before the key was erased.
   bench.tell(KeyChanged{*bench.store.find(instance)});
   bench.settle();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
@@ -261,7 +264,7 @@ TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and write
         std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
 }
 
-// Returns the record of a running plan, to which these members of JSON are added. They may be
+// Returns the record of a running plan, with these additional members in its JSON. They may be
 // invalid.
 std::string plan_with(const std::string& members) {
   return R"({"steps":[{"name":"a","class":"one-at-a-time","hook":"h"}],"state":"running")" +

@@ -1,5 +1,5 @@
-// Tests that a driver lives as long as its key does, and what it does while it cannot reach the
-// store. The store is in memory, and the test moves its clock.
+// Tests that a driver ends when its key in the store is gone, and what it does while it cannot
+// reach the store. The store is in memory, and the test moves its clock.
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/driving.h"
@@ -28,7 +28,7 @@ struct Bench {
   Side one;
   Side other;
 
-  // Begins with a paused rollout: a driver has nothing to do for it until a person resumes it.
+  // Begins with a paused rollout, so that the driver has nothing to do until a person resumes it.
   explicit Bench(std::uint64_t seed = 1)
       : one{FakeStore(time, cell, seed)}, other{FakeStore(time, cell, seed + 1)} {
     put({.state = RolloutState::paused});
@@ -47,7 +47,7 @@ struct Bench {
     side.driving = std::make_unique<Driving>(Driving::Settings{
         .store = side.way,
         .timers = time,
-        .lease = 5s,  // shorter than driver_lease_ms, the time that a driver assumes
+        .lease = 5s,  // shorter than driver_lease_ms, which a driver takes for its lease's length
         .seed = 1,
         .make = [name](LeaseId lease) -> std::unique_ptr<AnyDriver> {
           return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, "r", lease));
@@ -82,7 +82,8 @@ TEST_CASE("a driver that has nothing to do for many leases keeps its key, and ac
   bench.put({.state = RolloutState::rolling});
   bench.wait(1s);
 
-  CHECK(bench.rollout().state == RolloutState::completed);  // the rollout has no batches
+  // At once, since the rollout has no batches.
+  CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.one.driving->is_over());
   CHECK(bench.driver().empty());  // the driver has revoked its lease, which erases its key
   CHECK(bench.one.shouted.empty());
@@ -134,13 +135,13 @@ TEST_CASE("a driver whose store is away for as long as its lease ends loudly, an
   CHECK(bench.rollout().driver == "c2");
 }
 
-// A driver that only counts the records and changes that it is sent.
+// A driver that only counts the records and changes that it is given.
 class Watcher : public AnyDriver {
  public:
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // changes with the mark that more will follow
+    std::size_t together = 0;  // changes whose message says that more changes follow at once
   };
 
   explicit Watcher(Count& count) : count_(count) {}
@@ -187,7 +188,7 @@ TEST_CASE("a driver hears only of the keys that it wants, and of changes of one 
                    .log = [](bool, const std::string&) {},
                    .ended = [] {}});
   bench.wait(1s);
-  CHECK(count.read == 11);  // the ten records of nodes, and that of the rollout
+  CHECK(count.read == 11);  // the records of ten nodes, and that of the rollout
   put(100, 200, event);
   put(10, 60, node);
   bench.wait(1s);

@@ -1,5 +1,5 @@
-// The store on which store_contract.cc runs its tests, made of real members of etcd: one, or as
-// many as FLEET_MEMBERS says. They are started once for all tests.
+// Makes the store for the tests of store_contract.cc: real members of etcd, one or as many as
+// FLEET_MEMBERS says. The members are started once for all tests.
 #include <cstdlib>
 
 #include "fleet/store/etcd_store.h"

@@ -42,7 +42,7 @@ std::string number_in(const std::string& json, const std::string& name) {
   return json.substr(begin, json.find_first_not_of("0123456789", begin) - begin);
 }
 
-// Returns the inode of the socket that is bound to this port, from the kernel's table.
+// Returns the inode of the socket that is bound to this port. Reads it from /proc/net/tcp.
 std::string inode_of(int port) {
   std::ifstream table("/proc/net/tcp");
   std::string line;
@@ -129,8 +129,8 @@ EtcdCluster::EtcdCluster(std::size_t members, Speech speech, Peers peers)
   }
 }
 
-// Kills the members: after SIGTERM, three members would spend seven seconds on handing over their
-// leadership.
+// Kills the members by SIGKILL: after SIGTERM, three members take seven seconds to hand their
+// leadership over.
 EtcdCluster::~EtcdCluster() {
   kill_all();
   for (Member& member : members_) {

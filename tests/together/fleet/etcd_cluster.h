@@ -18,7 +18,7 @@ namespace fleet::test {
 class EtcdCluster {
  public:
   enum class Speech { plain, tls };
-  // How members reach each other. `by_proxies`: through proxies, which isolate() needs. `direct`,
+  // How members reach each other. `by_proxies`: through proxies, so that isolate() works. `direct`,
   // for benches: without proxies, and with an election timeout of three seconds, so that a busy
   // machine does not cause an election.
   enum class Peers { by_proxies, direct };
@@ -34,7 +34,7 @@ class EtcdCluster {
   [[nodiscard]] std::vector<std::string> endpoints() const;
   [[nodiscard]] std::string url(int port) const;
   [[nodiscard]] int client_port(std::size_t member) const { return members_[member].client_port; }
-  // Returns the member's process, or -1 while it is killed.
+  // Returns the member's pid, or -1 while it is killed.
   [[nodiscard]] pid_t process(std::size_t member) const { return members_[member].process; }
   // Returns a certificate with this name, signed by the cluster's authority. Returns none if the
   // cluster does not use TLS.
@@ -45,16 +45,16 @@ class EtcdCluster {
   void kill(std::size_t member);
   void kill_all();
   void start(std::size_t member);  // starts a killed member again with its files
-  void stop(std::size_t member);   // freezes the member, so that it is silent
+  void stop(std::size_t member);   // stops the member by SIGSTOP, so that it is silent
   void cont(std::size_t member);
   // Cuts the member off from the other members, in both directions; clients still reach it.
   void isolate(std::size_t member, bool off = true);
   void compact(std::int64_t revision);
 
-  // Waits until there is a leader that a majority follows, and that is not killed, stopped or
-  // isolated.
+  // Waits until there is a leader that a majority follows. A member that is killed, stopped or
+  // isolated does not count as the leader.
   [[nodiscard]] std::size_t leader();
-  // Waits until this member answers, together with a majority.
+  // Waits until this member answers, and has a majority of the members with it.
   void wait_for(std::size_t member);
   // Runs etcdctl as admin against this member. Returns its output. Throws if it fails.
   std::string etcdctl(std::size_t member, const std::string& arguments);
@@ -65,7 +65,8 @@ class EtcdCluster {
     int peer_port = 0;
     pid_t process = -1;
     bool stopped = false;
-    std::unique_ptr<TcpProxy> way = {};  // the proxy on the way from the other members to this one
+    // The proxy through which the other members reach this member.
+    std::unique_ptr<TcpProxy> way = {};
   };
 
   [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }
@@ -82,7 +83,8 @@ class EtcdCluster {
   Peers peers_;
   std::vector<Member> members_;
   std::array<std::atomic<bool>, members_max> isolated_{};
-  std::array<std::atomic<pid_t>, members_max> processes_{};  // read by the proxies' threads
+  // The members' pids, which the proxies' threads also read.
+  std::array<std::atomic<pid_t>, members_max> processes_{};
 };
 
 // Runs a command with /bin/sh. Returns its output, and whether it exited with 0.

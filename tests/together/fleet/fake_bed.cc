@@ -1,4 +1,4 @@
-// The store on which store_contract.cc runs its tests: the fake store in memory.
+// Makes the store for the tests of store_contract.cc: the fake store in memory.
 #include "tests/together/fleet/fake_store.h"
 #include "tests/together/fleet/store_bed.h"
 

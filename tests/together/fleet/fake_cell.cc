@@ -54,13 +54,14 @@ void FakeCell::erase(const Keys& keys, Past& past) {
   }
 }
 
-// Enters the changes of a transaction. As in etcd, a transaction that changes nothing gets no
-// revision.
+// Adds the changes of a transaction to the history. As in etcd, a transaction that changes nothing
+// gets no revision.
 void FakeCell::enter(Past past) {
   if (past.changes.empty()) return;
   revision_ = past.revision;
   history_.push_back(std::move(past));
-  const auto watchers = watchers_;  // a watcher that is called may add or remove watchers
+  // A copy, since a watcher that is called may add or remove watchers.
+  const auto watchers = watchers_;
   for (const auto& [who, changed] : watchers) {
     if (watchers_.contains(who)) changed();
   }

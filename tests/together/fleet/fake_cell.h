@@ -1,6 +1,6 @@
-// A double of etcd in memory: keys, revisions, leases, and a history that can be compacted. It
-// answers at once and never fails; FakeStore makes the faults between it and a client. Real members
-// pass the same tests.
+// A fake of etcd in memory: keys, revisions, leases, and a history that can be compacted. It
+// answers at once and never fails; FakeStore adds the faults between the cell and a client. Real
+// members of etcd pass the same tests.
 #pragma once
 
 #include <map>
@@ -27,10 +27,10 @@ class FakeCell {
   // Forgets every change up to and including this revision. Present records stay.
   void compact(Revision revision);
 
-  // Returns the news since revision `from` for a watch, and advances `from` beyond them. Returns no
-  // value if there are no news.
+  // Returns the changes since revision `from` for a watch, and moves `from` behind them. Returns no
+  // value if there are none.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
-  // From now on, calls `changed` whenever there may be news for the watcher `who`.
+  // From now on, calls `changed` whenever the watcher `who` may have new changes to read.
   void have_watched(const void* who, std::function<void()> changed);
   void forget(const void* who) { watchers_.erase(who); }
 

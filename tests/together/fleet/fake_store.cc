@@ -46,7 +46,7 @@ class FakeStore::FakeWatch : public Watch {
       return end(WatchLost{{Trouble::Kind::unreachable, "the stream was cut off"}});
     }
     if (std::holds_alternative<Relist>(*news)) return end(*news);
-    const auto tell = tell_;  // the function may destroy the watch
+    const auto tell = tell_;  // a copy, since the called function may destroy the watch
     tell(*news);
   }
 
@@ -90,8 +90,8 @@ FakeStore::~FakeStore() {
   link_->open = false;
 }
 
-// One question to the store. It is answered by the cell or, when the deadline has passed, by
-// `silence`. Only the first of the two counts.
+// One question to the store. The cell answers it; if the deadline passes first, it gets an error
+// instead. A later answer is ignored.
 template <class Value>
 struct FakeStore::Asked {
   std::shared_ptr<Link> link;

@@ -17,8 +17,9 @@ namespace fleet {
 struct Faults {
   unsigned lost_requests = 0;
   unsigned lost_answers = 0;
-  unsigned late_requests = 0;  // requests that arrive after the client has given up
-  unsigned cut_watches = 0;    // of a thousand deliveries to a watch, how many end the watch
+  // Of a thousand requests, how many arrive after the client has given up.
+  unsigned late_requests = 0;
+  unsigned cut_watches = 0;  // of a thousand deliveries to a watch, how many end the watch
 };
 
 class FakeStore : public Store {
@@ -40,14 +41,15 @@ class FakeStore : public Store {
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
-  // Cuts the client off, or connects it again. Meanwhile nothing passes in either direction, and
-  // watches end when their time is over.
+  // Cuts the client off, or connects it again. While it is cut off, nothing passes in either
+  // direction, and its watches end after their deadline.
   void set_reachable(bool reachable) { link_->reachable = reachable; }
   void set_faults(Faults faults) { link_->faults = faults; }
 
  private:
   class FakeWatch;
-  // The state that a message under way needs, since it may arrive when the store object is gone.
+  // The facts that a message under way needs. They outlive the store object, since the message may
+  // arrive later.
   struct Link {
     Faults faults;
     std::mt19937_64 chance;

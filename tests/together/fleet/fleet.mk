@@ -10,8 +10,8 @@ fleet_test_files = $(patsubst %,tests/together/fleet/%.cc,$(1))
 fleet_test_unit = $(call unit,tests/together/fleet/$(1),$(call fleet_test_files,$(2)))
 $(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/fleet/%.o: \
   CXXFLAGS += -O0
-# The doubles are an etcd in memory and a clock that only tests move. The worlds are walked through
-# by tests in very many steps, so they are compiled with optimization, and only once for all tests.
+# The fake etcd, the clock that tests move, and the worlds of the explorations. Tests walk through
+# these in very many steps, so they are compiled with optimization, and only once for all tests.
 fleet_double_unit := $(call fleet_test_unit,doubles,fake_cell fake_store virtual_time)
 fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
   node_world plan_world judge_world)
@@ -33,8 +33,8 @@ $(BUILD)/tests/together/fleet/walks: $(fleet_walk_unit) $(catch_main) $(fleet_wo
     $(fleet_model) $(base_library)
 	$(link_wing) $(fleet_model_libraries)
 
-# ---- the simulated day and the random records: `make check` runs little of them, other targets
-# more
+# ---- the simulated day and the random records: `make check` runs a small part, other targets all
+# of it
 
 fleet_day := $(BUILD)/tests/together/fleet/day_test
 fleet_day_unit := $(call fleet_test_unit,day,day_machine day_test)
@@ -54,7 +54,8 @@ $(fleet_fuzz): $(fleet_fuzz_unit) $(catch_main) $(fleet_worlds) \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
-# ---- tests of the contract of a store, on each of two beds; and real members of etcd, with faults
+# ---- tests of a store's contract, on the fake store and on etcd; and tests of real members of
+# etcd, with faults
 
 store_contract = $(call fleet_test_unit,store_$(1),store_contract store_bed $(1)_bed)
 etcd_members := $(call fleet_test_unit,etcd,etcd_cluster tcp_proxy)
@@ -105,7 +106,8 @@ judge-here: $(addprefix $(BUILD)/tests/together/fleet/,judge_test undo_scale_tes
 	@RUNS=$(or $(RUNS),10000) $<
 	@NODES=$(or $(NODES),10000) $(BUILD)/tests/together/fleet/undo_scale_test
 
-# The tests that walk through all states, and the targets that run them and print their figures.
+# The explorations: tests that walk through all states, and the targets that run them and print
+# their figures.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \
   plan_explore_test)
 # Runs many more random rollouts and plans than `make check` does: RUNS=N; with LONG=1 a million.
@@ -129,8 +131,8 @@ simulate-fleet-day:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(fleet_day)
 	@HOURS=$(or $(HOURS),24) SEED=$(or $(SEED),1) $(fleet_day)
-# Reads random records with all code that reads records, with sanitizers, for as long as it is told:
-# SECONDS=N, SEED=N.
+# Runs all code that reads records on random records, with sanitizers, for SECONDS=N or from SEED=N
+# on.
 fuzz-records:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize-all SANITIZE=1 fuzz-records-here

@@ -1,4 +1,5 @@
-// Tests how fleetctl interprets the records that it has read, and its own certificate.
+// Tests how fleetctl interprets the records that it has read, and the certificate of the person who
+// calls it.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -140,8 +141,8 @@ class Files {
   ~Files() { std::filesystem::remove_all(place_); }
 
   [[nodiscard]] std::string path(const std::string& name) const { return place_ / name; }
-  // Makes a certificate NAME.pem and its key. The authority `authority` signs the certificate; if
-  // it is empty, the certificate signs itself.
+  // Makes a key, and a certificate NAME.pem for it that the authority `authority` signs. If
+  // `authority` is empty, the certificate is self-signed.
   void make(const std::string& name, const std::string& authority = "") const {
     std::string command = "cd '" + place_.string() +
                           "' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
@@ -221,8 +222,8 @@ TEST_CASE("a controller reads all, and writes no record that lets somebody in") 
     CHECK_FALSE(fleet::permissions_of(kind, "x").all);
   CHECK(fleet::permissions_of("admin", "x").all);
   const Permissions controller = fleet::permissions_of("controller", "x");
-  // A right that is granted for the same range later replaces the earlier one, so a controller of
-  // an earlier version, which might write all records, loses that right.
+  // A right replaces an earlier one for the same range of keys. So a controller of an earlier
+  // version, which could write all records, loses that right.
   CHECK(controller.reads == std::vector<Keys>{{std::string(key_root), true}});
   const auto may_write = [&controller](const std::string& key) {
     return std::any_of(controller.writes.begin(), controller.writes.end(),

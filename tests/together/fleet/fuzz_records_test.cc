@@ -25,11 +25,11 @@ namespace {
 
 using namespace fleet_test;
 
-// The limit for a life's processor time: a life that takes longer never ends. SIGPROF kills it, and
-// it counts as a fault.
+// The limit for the processor time of a life: a life that takes longer is taken for an endless
+// loop. SIGPROF kills it, and it counts as a fault.
 constexpr time_t life_processor_seconds_max = 120;
-// The limit for a life's time, even on a busy machine: a life that waits for ever is killed by
-// SIGALRM.
+// The limit for the time of a life, even on a busy machine. SIGALRM kills a life that waits for
+// ever.
 constexpr unsigned life_seconds_max = 1'800;
 // The most bytes of a fault's text that are shown.
 constexpr std::size_t wrong_bytes_max = 1'000;

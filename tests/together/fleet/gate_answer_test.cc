@@ -1,5 +1,5 @@
-// Tests how the answers of a gate are understood, by a table that was worked out by hand from
-// fleet-controller(8), and when a rollout asks its gates.
+// Tests how answers of a gate are understood, and when a rollout asks its gates. The expected
+// results are in a table that was worked out by hand from fleet-controller(8).
 #include "fleet/model/gate_answer.h"
 
 #include <catch2/catch.hpp>
@@ -78,7 +78,7 @@ TEST_CASE("an entry that is not one is refused, and the words say what is missin
 }
 
 TEST_CASE("an answer of Prometheus is well, worse or not known, and the words have the number") {
-  // In these answers, the query covers 10 s and has one value for each second.
+  // In these answers, the query is about 10 s and has one value for each second.
   const std::vector<std::string> low(10, "0.001");
   const std::vector<std::string> high(10, "0.3");
   std::vector<std::string> turns = low;

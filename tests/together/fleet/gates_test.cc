@@ -1,4 +1,4 @@
-// Tests how the controller asks a Prometheus server that several rollouts have as a gate.
+// Tests how the controller asks a Prometheus server that is the gate of several rollouts.
 #include "fleet/controller/gates.h"
 
 #include <arpa/inet.h>
@@ -40,9 +40,9 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   [[nodiscard]] const std::string& url() const { return url_; }
-  // Returns how many connections there were.
+  // Ends the server. Returns how many connections there were.
   int end() {
-    ::shutdown(socket_, SHUT_RDWR);  // ends accept()
+    ::shutdown(socket_, SHUT_RDWR);  // makes accept() fail in the thread
     thread_.join();
     ::close(socket_);
     return connections_;

@@ -1,6 +1,6 @@
 // Tests the history of a cell and its notices: which changes are events, how events are numbered
-// and limited, what a controller that takes over writes, and what happens if a webhook refuses
-// them.
+// and limited, what a controller writes that takes the duty over, and what happens if a webhook
+// refuses a notice.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/chronicle.h"
@@ -61,7 +61,7 @@ struct Bench {
         erase(one.key.substr(root.size()));
     }
   }
-  // Lets another controller take over. It begins by reading all records.
+  // Lets another controller take the duty over. It begins by reading all records.
   void take_over() {
     task = fresh();
     Reading reading{.revision = revision, .found = {}};
@@ -141,7 +141,7 @@ TEST_CASE("a controller that takes over writes the missing events, and none twic
   CHECK(bench.write() == 0);
   CHECK(bench.events() == before);
 
-  // This time, the controller dies before it has written the event.
+  // This time, the first controller dies before it has written the event.
   bench.put("rollout/r1", rollout("completed"));
   bench.take_over();
   bench.write();
@@ -197,7 +197,7 @@ TEST_CASE("a node without an instance for a while is silent, and its return is a
   bench.put("node/n1/instance/a", "{}");
   bench.erase("node/n1/instance/a");
   bench.write();
-  bench.put("node/n1/instance/b", "{}");  // the instance after a restart
+  bench.put("node/n1/instance/b", "{}");  // the node's new instance after a restart
   bench.now += silence_ms;
   bench.write();
   CHECK(bench.events().empty());
@@ -254,7 +254,7 @@ TEST_CASE("a subject is forgotten with its last event, unless its end is still t
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  // The subjects are ten instances, the record `stop`, and the node that is silent.
+  // The task remembers twelve subjects: ten instances, the record `stop`, and the silent node.
   CHECK(bench.task.subjects() == 12);
 
   bench.put("node/n1/instance/a", "{}");
@@ -272,7 +272,7 @@ TEST_CASE("changes of many nodes at once cost one look for each") {
   const Effort before = effort;
   CHECK(bench.write() == 20);
   CHECK(bench.events().size() == 1'000);
-  // The task reads each event once, when it writes the event. events() reads each event once more.
+  // 1,000 events were read by the task when it wrote them, and once more by events().
   CHECK(effort.records - before.records == 2'000);
 }
 

@@ -1,4 +1,4 @@
-// Tests the decisions about requests: paths, admission, answers from the records, and metrics.
+// Tests how HTTP requests are handled: paths, admission, answers from the records, and metrics.
 #include <catch2/catch.hpp>
 
 #include "fleet/http/access.h"

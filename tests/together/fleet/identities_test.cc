@@ -37,7 +37,7 @@ TEST_CASE("a certificate is renewed when two thirds of its life are over, and no
   CHECK_FALSE(is_renewal_due({.from = 0, .until = 900}, 599));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 600));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 2'000));
-  // A clock that stands at 1970 is wrong, so it makes no renewal due.
+  // A clock that shows 1970 is wrong, so no certificate is renewed by it.
   CHECK_FALSE(is_renewal_due({.from = 1'000'000, .until = 1'000'900}, 0));
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("a request is found without a look at the nodes that ask for nothing")
   CHECK(first->node == "n1");
   CHECK(first->pem == "R");
   CHECK(first->identity_revision == 6);
-  // Two records are read: the request, and the identity of the node that asks.
+  // The answer depends on two records: the request, and the identity of the node that asks.
   CHECK(effort.records - before.records == 2);
   CHECK(effort.keys == before.keys);
 

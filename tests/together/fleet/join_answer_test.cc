@@ -1,4 +1,4 @@
-// Tests what a controller answers to machines that join, and what it lets them write.
+// Tests a controller's answers to machines that join, and which records it lets them write.
 #include "fleet/http/join_answer.h"
 
 #include <catch2/catch.hpp>
@@ -88,7 +88,8 @@ TEST_CASE("a machine that has joined gets its certificate, whatever its token is
 TEST_CASE("a certificate that is not listed in its owner's record is not given away") {
   Door door;
   door.join("0B");
-  CHECK(std::holds_alternative<JoinWrite>(door.begin()));  // fleet-signer makes another certificate
+  // Fleet-signer makes another certificate here.
+  CHECK(std::holds_alternative<JoinWrite>(door.begin()));
 }
 
 TEST_CASE("a machine that waits is told so at once, and one that was refused may ask again") {

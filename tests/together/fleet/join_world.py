@@ -70,7 +70,7 @@ class World(made_cell.World):
             return content.read()
 
     def records(self, below):
-        """What stands below a key, by the rest of the key."""
+        """Returns the records below a key, by the rest of each key."""
         done = subprocess.run(
             ["etcdctl", "get", "--prefix", "/fleet/v1/" + below, "-w", "json",
              "--endpoints=https://%s:2379" % self.addresses["m1"],
@@ -96,7 +96,7 @@ class World(made_cell.World):
         return self.records("identity/node/")[node]["certificates"]
 
     def serial(self, node):
-        """The serial number of the certificate that the machine has."""
+        """Returns the serial number of the certificate that the machine has."""
         done = subprocess.run(
             ["openssl", "x509", "-noout", "-serial", "-in",
              self.path("machines", node, "etc/fleet/node.pem")], stdout=subprocess.PIPE, text=True,
@@ -119,7 +119,7 @@ class World(made_cell.World):
         return response.status, said
 
     def request(self, node):
-        """A request for a certificate, made with a new key."""
+        """Returns a request for a certificate, made with a new key."""
         done = subprocess.run(
             ["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
              "-nodes", "-keyout", "/dev/null", "-subj", "/CN=node:" + node],
@@ -132,7 +132,7 @@ class World(made_cell.World):
 
 
 class NextWrite:
-    """Waits for the next write of a record, from its construction on."""
+    """Watches a record from the construction on, to wait for its next write."""
 
     def __init__(self, world, record):
         now = json.loads(world.etcdctl("get", "x", "-w", "json")[1])["header"]["revision"]

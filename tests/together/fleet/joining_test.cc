@@ -144,7 +144,7 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   const JoinDecision decision = decide_join(one, noon);
   REQUIRE(std::holds_alternative<JoinWaits>(decision));
   CHECK(std::get<JoinWaits>(decision).shuts_out);
-  // The approval is removed, also if the machine was told before that it has to wait.
+  // The approval is removed, even if the machine was told before that it has to wait.
   const Transaction answered = answer_join(one, decision);
   REQUIRE(answered.erases.size() == 1);
   CHECK(answered.erases[0].key == key_of(KeyKind::approval, {key_a}));
@@ -152,7 +152,7 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   cell.request.waits = true;
   request.value = write_record(cell.request);
   CHECK(next_join(records, noon));
-  // Other changes of the record, such as a renewal, do not take the approval back.
+  // Other changes of the record, such as a renewed certificate, do not undo the approval.
   owner.value = write_record(identity_with(key_b));
   CHECK(std::holds_alternative<JoinSigned>(decide_join(join_case(records, key_a).value(), noon)));
 }
@@ -177,8 +177,8 @@ TEST_CASE("a node gets no certificate that its record could not list, however of
     why = asks_again(false);
   CHECK(why == "n1 has 16 certificates that have not expired, and gets no other until one has");
   CHECK(why_no_more(cell.join(), {}, noon + 9).empty());
-  // With a person's approval the node gets more certificates, up to 200: its record can still be
-  // read then.
+  // A person may approve more certificates for the node, up to 200. With 200 its record can still
+  // be read.
   for (why = ""; why.empty();)
     why = asks_again(true);
   CHECK_THAT(why, Contains("n1 has 200 certificates"));
@@ -344,7 +344,8 @@ TEST_CASE("labels of a token win over those that the node reports, in targets an
         std::map<std::string, std::string>{{"group", "night"}, {"rack", "r1"}});
 
   WindowView windows([](const std::string&) { return Result<TimeZone>(Refusal{"no"}); });
-  windows.take(found_at(key_of(KeyKind::window, {"night"}), "{"));  // a damaged window is closed
+  // A window whose record is damaged counts as closed.
+  windows.take(found_at(key_of(KeyKind::window, {"night"}), "{"));
   windows.take(info);
   CHECK(windows.opening("n1", 1, 1).is_open);
   windows.take(given);

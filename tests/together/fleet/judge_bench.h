@@ -20,8 +20,8 @@ using namespace fleet;
 inline constexpr Ms second = 1'000;
 inline constexpr Ms minute = 60 * second;
 
-// A cell whose rollout moves 51 nodes first, then all others, and the rollout's driver. The nodes
-// do nothing by themselves: the test writes their reports.
+// A cell whose rollout moves 51 nodes in its first batch and all others after them, and the
+// rollout's driver. The nodes do nothing by themselves: the test writes their reports.
 struct JudgeBench : DriverWork {
   using Ids = std::vector<std::string>;
 
@@ -130,7 +130,7 @@ struct JudgeBench : DriverWork {
     tell(KeptAlive{});
     settle();
   }
-  // Returns how many nodes of the first batch have a command with this action.
+  // Returns how many nodes of the first batch have a command with this action now.
   std::int64_t ordered(CommandAction action) {
     return std::count_if(first.begin(), first.end(), [&](const std::string& node) {
       return command(node, "agent").action == action;
@@ -144,7 +144,7 @@ struct JudgeBench : DriverWork {
     const KeyValue* found = store.find(key_of(KeyKind::rollout_judge, {"r"}));
     return found == nullptr ? RolloutJudge{} : read_record<RolloutJudge>(found->value).value();
   }
-  // Returns the node's command, or an empty one if it has none.
+  // Returns the node's present command, or an empty one.
   Command command(const std::string& node, const std::string& component) {
     const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, component}));
     return found == nullptr ? Command{} : read_record<Command>(found->value).value();
@@ -152,7 +152,7 @@ struct JudgeBench : DriverWork {
 
   // ---- the health that nodes report
 
-  // Returns the nodes that the rollout has asked as its control.
+  // Returns the nodes that the rollout has asked to report as its control.
   Ids asked_controls(const std::string& component = "web") {
     Ids ids;
     for (const std::string& node : nodes) {

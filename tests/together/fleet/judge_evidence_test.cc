@@ -1,4 +1,5 @@
-// Tests the arithmetic of the judge against numbers that another program has computed in fractions.
+// Tests the judge's arithmetic. Another program has computed the expected numbers in exact
+// fractions.
 #include "fleet/model/judge_evidence.h"
 
 #include <algorithm>
@@ -21,8 +22,8 @@ struct Failure {
   AtRisk at_risk = {};
 };
 
-// Returns the failures of `fresh` new nodes, then those of `control` control nodes. `at_risk` has
-// the numbers of nodes that are at risk at each failure.
+// Returns `fresh` failures of new nodes, and then `control` failures of control nodes. `at_risk`
+// says how many nodes are at risk at each failure.
 std::vector<Failure> failures(int fresh, int control, AtRisk at_risk) {
   std::vector<Failure> all;
   for (int i = 0; i < fresh; ++i) {
@@ -43,7 +44,7 @@ Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
   return found;
 }
 
-// Returns the evidence itself instead of its logarithm, for tests with small values.
+// Returns the evidence itself, and not its logarithm, for tests with small values.
 double e(const std::vector<Failure>& all, double tolerate = 1) {
   return std::exp(evidence(all, tolerate).log());
 }
@@ -198,9 +199,9 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     CHECK(expected > before);
     before = expected;
   }
-  // After many failures the control's rate is known well, so the limit is only a little above the
-  // number of failures. After no failure at all, a rate at which about eight failures were expected
-  // is still possible.
+  // After many failures in the control the rate of failures is known well, so the limit is only a
+  // little above the number of failures. After no failure in the control, even a rate with about
+  // eight expected failures is still possible.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
   CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));
@@ -212,7 +213,7 @@ TEST_CASE("evidence of a bake grows with failures, and shrinks while nobody fail
   CHECK(log_bake_evidence(good) < 0);
   BakeCounts bad = good;
   bad.failed = 10;
-  CHECK(log_bake_evidence(bad) < 0);  // as many as in the control
+  CHECK(log_bake_evidence(bad) < 0);  // as many failures as in the control
   bad.failed = 200;
   CHECK(log_bake_evidence(bad) > log_limit(0.01, 1));
 }
@@ -227,7 +228,8 @@ TEST_CASE("a bake that tolerates twice the failures compares with twice the cont
 
 TEST_CASE("of simulated bakes of a good version, at most one in a hundred is stopped") {
   std::mt19937_64 random(7);
-  // One failure is expected in each unit of time, so a time is also a number of expected failures.
+  // The control fails once in each unit of time, so a time in these units is also a number of
+  // expected failures.
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };

@@ -30,7 +30,7 @@ NodeHealth fresh_health(const NodeHealth& more = {}) {
   return health;
 }
 
-// Lets the nodes of the control and of the first batch write their first reports of health.
+// Writes the first reports of health of the first batch's nodes and of the control's nodes.
 void begins(Bench& bench) {
   for (const std::string& node : bench.asked_controls())
     bench.reports(node, {.run = bench.control_run_of(node), .instance = "i"});
@@ -40,7 +40,7 @@ void begins(Bench& bench) {
 
 using Gives = std::function<std::vector<Measure>(std::size_t index, bool is_fresh)>;
 
-// Lets the nodes of the control and of the first batch report the end of their soak.
+// Writes reports of these nodes that say that their soak has ended.
 void ends(Bench& bench, const Gives& gives) {
   std::size_t index = 0;
   for (const std::string& node : bench.asked_controls())
@@ -95,7 +95,7 @@ TEST_CASE("a component that ends by itself on new nodes aborts the rollout of th
   const auto control = cell.asked_controls();
   for (std::size_t i = 0; i < 10; ++i) {
     NodeHealth health = fresh_health({.sequence = 2});
-    if (i % 3 == 0) health.ends = 5;  // counts once
+    if (i % 3 == 0) health.ends = 5;  // five ends of one node count as one failure
     if (i % 3 == 1) health.unhealthy = 1;
     if (i % 3 == 2) health.fallbacks = 1;
     cell.reports(cell.first[i], health);

@@ -31,14 +31,15 @@ std::uint64_t seed_of(std::size_t line, std::size_t run) {
   return line * 1'000'000'007U + run;
 }
 
-// The results of many runs. A node is touched if the rollout has come to it.
+// The results of many runs. A node counts as touched if the rollout has told it to move.
 struct Tally {
   double by_judge = 0;     // the share of runs that the judge stops
   double by_failures = 0;  // the share of runs that --max-failed stops
-  // the share of runs that the judge stops with at most 5 % of the nodes touched
+  // The share of runs that the judge stops before more than 5 % of the nodes are touched.
   double early = 0;
-  double median = 0;      // the median of the nodes touched, by whatever stops the rollout first
-  double nearly_all = 0;  // the most nodes touched in a run, apart from the worst 0.1 % of the runs
+  // The median number of touched nodes, whether the judge or --max-failed stops the run.
+  double median = 0;
+  double nearly_all = 0;  // the most touched nodes of a run, without the worst 0.1 % of the runs
 };
 
 Tally tally(const JudgedVersion& version, std::size_t line, JudgeKind kind = JudgeKind::real,

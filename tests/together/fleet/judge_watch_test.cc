@@ -1,5 +1,5 @@
-// Tests what a rollout's judge sees in the records that its driver reads, and what its driver then
-// does.
+// Tests which facts a rollout's judge finds in the records that its driver reads, and how the
+// driver follows the judge's decision.
 #include "fleet/model/judge_watch.h"
 
 #include <catch2/catch.hpp>
@@ -70,7 +70,7 @@ TEST_CASE("with twice as many failures tolerated, the same failures are less evi
     bench.starts(bench.first[i]);
     if (i != 4 || !is_replaced) continue;
     bench.wait(3 * minute);
-    bench.replace_driver();  // another driver tolerates the same
+    bench.replace_driver();  // the next driver must tolerate as much as the first
     bench.wait(3 * minute);
   }
   bench.wait(5 * minute);
@@ -147,7 +147,8 @@ TEST_CASE("a node that has failed before it moved is not compared, whoever drive
   for (int i = 0; i < 10; ++i)
     bench.wait(10 * second);
   for (int i = 0; i < 5; ++i)
-    // The five nodes that start anew are neither in the first batch nor in the control.
+    // The five nodes whose fleet-agent starts anew are neither in the first batch nor in the
+    // control.
     bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);
   bench.wait(2 * minute);
   CHECK(bench.judge().failed.size() == 5);
@@ -221,7 +222,7 @@ TEST_CASE("a batch whose whole soak was seen is confirmed, even by another drive
   bench.wait(20 * minute);
   if (is_replaced) bench.replace_driver();
   bench.first_reports(UpgradePhase::soaked);
-  // A driver that has just begun does not know the control yet.
+  // A driver that has just begun does not know yet which nodes are the control.
   if (is_replaced) CHECK(bench.ordered(CommandAction::confirm) == 0);
   bench.wait(is_replaced ? 110 * second : 20 * second);
 
@@ -270,7 +271,8 @@ TEST_CASE("a rollout of fewer than 200 nodes, or in the order of names, waits fo
 
 // ---- the bake
 
-// Writes that all nodes have moved, and the judge's counts at that moment, and begins the bake.
+// Writes the records of a rollout whose nodes have all moved, and the judge's counts at that
+// moment. Then begins the bake.
 void begins_to_bake(Bench& bench, Ms bake) {
   for (const std::string& node : bench.nodes) {
     bench.put(key_of(KeyKind::rollout_node, {"r", node}),

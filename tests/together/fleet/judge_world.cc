@@ -19,7 +19,7 @@ namespace {
 
 constexpr double soak = 70;
 constexpr double first_minute = 1;
-constexpr double delay = 1.5;  // in minutes; the judge sees a failure only after this time
+constexpr double delay = 1.5;  // minutes from a failure until the judge sees it
 constexpr double alpha = 0.01;
 constexpr std::int64_t controls_most = 500;
 constexpr std::int64_t controls_least = 20;
@@ -56,8 +56,8 @@ class Judge {
     }
     evidence_.add(is_new, chance);
     const double limit = fleet::log_limit(alpha, 1);
-    // The mean is at most the largest value, which is cheap to find. Only if the largest value
-    // reaches the limit, the mean is computed.
+    // The mean is at most the largest value, which is cheap to find. So the mean is computed only
+    // if the largest value reaches the limit.
     return is_new && std::ranges::max(evidence_.logs()) >= limit && evidence_.log() >= limit;
   }
 
@@ -86,7 +86,8 @@ class Play {
     for (std::size_t batch = 0; batch < sizes_.size(); ++batch) {
       begin(sizes_[batch]);
       behind -= sizes_[batch];
-      if (behind < controls_of(version_.nodes)) control_ = {};  // the control moves, too
+      // Nodes of the control move now, so no control is left.
+      if (behind < controls_of(version_.nodes)) control_ = {};
       soak_batch(batch);
       if (out_.stopped_by_judge && out_.stopped_by_failures) break;
       for (std::size_t kind = 0; kind < 2; ++kind)
@@ -105,8 +106,8 @@ class Play {
     counts = {nodes - frail, frail};
   }
 
-  // Begins a batch. The judge does not compare a node that has failed between the start of the
-  // rollout and its own move.
+  // Begins a batch. Nodes that have failed between the start of the rollout and their own move are
+  // not compared by the judge.
   void begin(std::int64_t size) {
     touched_ += size;
     batch_size_ = size;
@@ -117,7 +118,8 @@ class Play {
       if (kind_ == JudgeKind::forgets_early) continue;
       const std::int64_t early = chance_.binomial(now_[kind], -std::expm1(-rates_[kind] * time_));
       now_[kind] -= early;
-      unseen_[kind] = early;  // not compared, but later failures count for --max-failed
+      // The judge ignores these nodes; --max-failed counts their later failures.
+      unseen_[kind] = early;
     }
     bad_.clear();
     const std::int64_t bad = chance_.binomial(size, version_.bad_share);
@@ -232,7 +234,7 @@ class Play {
   Counts before_ = {};
   Counts now_ = {};
   Counts unseen_ = {};
-  std::vector<double> bad_;  // when the bad nodes will fail, latest first
+  std::vector<double> bad_;  // the times at which the bad nodes will fail, latest first
   double time_ = 0;
   std::int64_t touched_ = 0;
   std::int64_t failed_ = 0;
@@ -286,7 +288,8 @@ JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge, Chanc
 
 namespace {
 
-// The judge with an error: it takes the chance that a node is worse than the median as one half.
+// Returns the evidence as a judge with an error computes it: this judge assumes that a new node is
+// above the control's median with probability one half.
 double log_by_halves(const std::vector<fleet::MeasuredChange>& changes, Evidence& halves) {
   std::vector<double> control;
   for (const fleet::MeasuredChange& one : changes) {
@@ -313,10 +316,10 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   std::vector<double> control(static_cast<std::size_t>(controls));
   double mean = -1e300;
   std::int64_t touched = 0;
-  Evidence halves;  // with the error `by_half`: each chance is one half
+  Evidence halves;  // the evidence of the judge with the error `by_half`
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
-    if (gauge.nodes - touched < controls) return 0;  // the control has been used up
+    if (gauge.nodes - touched < controls) return 0;  // the whole control has moved
     if (batch == 0 || !gauge.is_lasting) {
       for (double& value : control)
         value = change(0);

@@ -18,8 +18,7 @@ struct Row {
 };
 
 TEST_CASE("every kind of record has its key, and a key says which record it is") {
-  // The table is static, since each row only refers to its names, and these live as long as the
-  // table.
+  // The table is static, since its rows refer to names in the table's own memory.
   static const Row rows[] = {
       Row{KeyKind::node_info, {"n1"}, "node/n1/info"},
       Row{KeyKind::node_versions, {"n1"}, "node/n1/versions"},
@@ -119,7 +118,7 @@ TEST_CASE("a number in a key must fit, and is read as a number") {
   // An event's key has its number in twelve digits, so that keys sort in the order of the events.
   CHECK_FALSE(parse_key("/fleet/v1/event/7"));
   CHECK_FALSE(parse_key("/fleet/v1/event/x"));
-  // parse_key() refuses a number with more digits than its place in the key has.
+  // parse_key() refuses a number with more digits than a key has for it.
   CHECK_FALSE(parse_key(key_of(KeyKind::event, {}, event_number_max + 1)));
   CHECK_FALSE(parse_key(key_of(KeyKind::rollout_batch, {"r1"}, 18'446'744'073'709'551'615U)));
 }

@@ -18,8 +18,7 @@ def agent_binary(version):
 
 
 class Neighbour:
-    """A daemon beside fleet-agent, with an upgrader of its own. agentify makes the daemon an
-    agent."""
+    """A daemon beside fleet-agent, under an upgrader of its own and agentify."""
 
     def __init__(self, cell, name, content, home=None, arguments=(), adapter=()):
         self.arguments = list(arguments)
@@ -62,8 +61,8 @@ def daemon(version, check="exit 0"):
 
 
 class WallClock:
-    """A wrong clock for the programs that get its environment. The test may set it while they
-    run."""
+    """A wrong clock for the programs that are started with its environment. The test may set the
+    clock while they run."""
 
     def __init__(self, file):
         self.file = file
@@ -141,7 +140,7 @@ class Machine:
         return [dict(record, id=name) for name, record in records if record]
 
     def instance(self, version):
-        """Returns the id of the living instance of this version, once it is ready."""
+        """Returns the id of an instance of this version that lives and is ready, or None."""
         for record in self.instances():
             if record.get("version") == version and record.get("ready"):
                 return record["id"]
@@ -167,11 +166,11 @@ class Machine:
                                             "trace": command.split(".")[0], **members})
 
     def wish(self, release, component="agent", **members):
-        """Lets this node begin, like the driver that moves the cell."""
+        """Orders this node to begin its wish, like the driver of the desired version."""
         self.put("desired/" + component, **release, **members)
 
     def order_stop(self, command, component="agent", **members):
-        """Orders the stop, like a controller that has seen the new instance."""
+        """Orders the old instance to stop, like a controller that has seen the new instance."""
         self.order("stop", command, component, **{"reason": "the wish", "deadline_ms": 10_000,
                                                   **members})
 
@@ -182,7 +181,7 @@ class Machine:
 
 
 class Program:
-    """A program of the cell that is not on every machine. The cell ends it together with its
+    """A program of the cell that belongs to no machine. The cell ends it together with its
     machines."""
 
     def __init__(self, cell, program, name, *options, who="root"):

@@ -15,8 +15,8 @@ BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 
 
 def any_address():
-    """Returns a random address of loopback that nobody else uses, since the ports of a cell are
-    fixed."""
+    """Returns a random address of the loopback device that nobody else uses. The ports of a cell
+    are fixed, so each cell needs an address of its own."""
     return "127.%d.%d.%d" % tuple(random.randrange(2, 250) for _ in range(3))
 
 
@@ -25,7 +25,7 @@ def text_of(base64_text):
 
 
 class Process:
-    """A program of one machine. The world ends it."""
+    """One program of a machine. The world ends it."""
 
     def __init__(self, arguments, environment, log):
         self.file = log
@@ -105,8 +105,9 @@ class World:
         return self.running[-1]
 
     def start_program(self, program, machine, log, options):
-        """Starts a program of the cell with the settings of the machine's archive. `options` is
-        given the directory of the machine's files."""
+        """Starts a program of the cell with the settings of the machine's archive. `options` is a
+        function: it is called with the directory of the machine's files, and returns further
+        options."""
         root = self.unpack(machine)
         own = self.settings(root, program)[program.upper().replace("-", "_") + "_OPTIONS"]
         self.running.append(Process(
@@ -140,7 +141,7 @@ class World:
         for file in glob.glob(os.path.join(self.cell, "*")):
             with open(file, "rb") as content:
                 found[os.path.basename(file)] = content.read()
-        found.pop("lock")  # it says who has used the directory last
+        found.pop("lock")  # the file `lock` differs after each command: it names its last user
         return found
 
     def logs(self):

@@ -65,7 +65,7 @@ class Members:
             self.kill(member)
 
     def leader(self):
-        """Returns the member that the others follow; waits until there is one."""
+        """Waits until there is a leader among the members, and returns it."""
         return wait("a leader of the store", self.leads) - 1
 
     def leads(self):

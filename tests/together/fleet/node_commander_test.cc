@@ -1,4 +1,4 @@
-// Tests how a node handles commands by itself: which it ignores or refuses, and at which times.
+// Tests how a node handles commands: which it ignores or refuses, and when it acts on them.
 #include "fleet/model/node_commander.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +14,7 @@ using namespace fleet;
 
 constexpr Ms second = 1'000;
 
-// A fleet-agent whose disk and store answer at once. The bench notes what the fleet-agent does.
+// A fleet-agent whose disk and store answer at once. The bench records fleet-agent's actions.
 struct Bench {
   NodeCommander agent;
   Ms now = 100 * second;
@@ -126,7 +126,7 @@ TEST_CASE("without an answer a command does nothing, and asks again until its no
 // Rows: A-09
 TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
-  bench.tell(ActiveIs{0});  // the record `active` may not be written yet
+  bench.tell(ActiveIs{0});  // 0: the node's record `active` may not be written yet
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
   bench.now += 10 * second;
   bench.tell(ActiveIs{5});
@@ -295,7 +295,7 @@ TEST_CASE("confirm is answered done only at the commit") {
   }
 }
 
-// An upgrader refuses to cancel once it has told the old version to stop.
+// The upgrader refuses to cancel after it has told the old version to stop.
 TEST_CASE("a roll-back before the new version's activation is sent again after it") {
   const auto action = GENERATE(CommandAction::apply, CommandAction::upgrade);
   Bench bench;
@@ -362,7 +362,7 @@ TEST_CASE(
   CHECK(bench.answers.back().result == "this node did not run 0 just before 2");
 
   bench.order(CommandAction::prepare, "t.undo-prepare.2", {.version = "1", .undo = true});
-  // The record `stop` is not compared: an undo ignores it.
+  // The transaction does not compare the record `stop`, since an undo ignores it.
   CHECK(bench.asked.back().compares.size() == 2);
   bench.tell(PrepareEnded{"t.undo-prepare.2", ""});
   CHECK(bench.answers.back().result == "done");
@@ -457,8 +457,8 @@ TEST_CASE("a command with a delay is begun when the delay has passed since its r
   CHECK(bench.agent.next_deadline() == bench.now + 30 * second);
   bench.wait(30 * second - 1);
   CHECK(bench.deeds.empty());
-  // The command is read a second time, as after a reconnection. Its time limits still count from
-  // the first reading.
+  // The command is read again, as after a reconnection. Its time limits still count from the first
+  // time that it was read.
   bench.tell(CommandSeen{{.id = "t.prepare.1",
                           .action = CommandAction::prepare,
                           .version = "2",

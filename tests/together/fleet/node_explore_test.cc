@@ -1,7 +1,7 @@
 // Tests every order of events at a node that is sent commands to prepare, apply and confirm, or to
-// go back. fleet-agent is killed between any two actions, answers of the store are lost, a version
-// dies, or somebody writes the record `stop`. The node must answer each command, never execute one
-// twice, and ask the store before it executes one.
+// go back. Between any two actions fleet-agent may be killed. Answers of the store may be lost, a
+// version may die, and somebody may write the record `stop`. The node must answer each command,
+// never execute one twice, and ask the store before it executes one.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/node_world.h"
@@ -22,9 +22,9 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// Each way of the walk ends with a name "ANSWER, PHASE": the answer to the last command, and the
-// phase of the upgrade. Here the last command is to prepare a release, so no upgrade has begun, and
-// the phase is `unknown`.
+// Each course of events that the walk finds ends with a name "ANSWER, PHASE": the answer to the
+// last command, and the phase of the upgrade. Here the last command is to prepare a release, so no
+// upgrade has begun, and the phase is `unknown`.
 //
 // Rows: A-18
 TEST_CASE(
@@ -36,7 +36,8 @@ TEST_CASE(
     CHECK(end.ends_with(", unknown"));
   }
   CHECK(all.ends.contains("done, unknown"));
-  CHECK(all.ends.contains("interrupted, unknown"));  // interrupted three times: the driver gives up
+  // After three interruptions the driver gives up.
+  CHECK(all.ends.contains("interrupted, unknown"));
 }
 
 TEST_CASE("lost answers of the store cost only time") {
@@ -97,7 +98,7 @@ TEST_CASE("canaries: an error seeded in fleet-agent is found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // this process ran no walk, only this test
+  if (states_walked == 0) return;  // nothing to report: only this test was run
   report("make explore-fleet", std::to_string(states_walked) + " states of nodes",
          "every order of events, to a fixpoint, nothing wrong");
 }

@@ -24,8 +24,8 @@ NodeWorld::NodeWorld(const NodeSetup& setup) : setup_(setup) {
   start();
 }
 
-// Starts fleet-agent. It reads its ledger, asks the upgrader how the last upgrade went on, writes
-// the record `active`, and reads the command.
+// Starts fleet-agent. Like the real one, it reads its ledger, asks the upgrader for the outcome of
+// the last upgrade, writes the record `active`, and reads the command.
 void NodeWorld::start() {
   ++instance_;
   if (setup_.seeded == NodeSeeded::forgets_answers) disk_ = {};
@@ -87,7 +87,7 @@ void NodeWorld::drive() {
   const std::optional<Answer> last = answer();
   if (over_ || !last) return;
   if (last->result == result_interrupted && attempt_ < 3) {
-    // An `apply` needs a `prepare` before it, so the `prepare` is ordered again first.
+    // An `apply` needs a `prepare` before it, so the driver orders that one again first.
     if (setup_.script[at_] == CommandAction::apply) --at_;
     put_command(setup_.script[at_], attempt_ + 1);
   } else if (last->result == result_done && at_ + 1 < setup_.script.size()) {

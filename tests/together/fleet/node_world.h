@@ -19,11 +19,12 @@ enum class NodeSeeded { none, acts_before_save, reports_before_save, forgets_ans
 struct NodeSetup {
   std::vector<fleet::CommandAction> script = {};  // the driver's orders, one after the other
   int kills = 0;
-  int unknowns = 0;  // how many answers of the store are lost
+  int unknowns = 0;  // how many answers of the store may be lost
   int stops = 0;
-  bool may_fail = false;    // the new version may die at any moment of its trial
-  bool hands_over = false;  // the old version stops slowly; meanwhile nothing can be cancelled
-  // How often the driver may give the script's last order before the node has answered `apply`.
+  bool may_fail = false;  // the new version may die at any moment of its trial
+  // The old version stops slowly, and meanwhile the upgrade cannot be cancelled.
+  bool hands_over = false;
+  // How often the driver may skip to the script's last order before the node has answered `apply`.
   int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };
@@ -34,9 +35,9 @@ class NodeWorld {
 
   enum class Move {
     perform,          // carries out the next action of fleet-agent
-    perform_unheard,  // carries out the next action, and loses the store's answer
-    lose,             // drops the next action, and reports its outcome as unknown
-    kill,             // kills fleet-agent before it has carried out its actions
+    perform_unheard,  // carries out the next action; the store's answer is lost
+    lose,             // does not carry out the next action, and reports its outcome as unknown
+    kill,             // kills fleet-agent, with the actions that are not carried out yet
     hand_over,        // the upgrader tells the old version to stop
     activate,         // the upgrader activates the new version
     fail,
@@ -54,8 +55,8 @@ class NodeWorld {
 
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
   [[nodiscard]] std::string wrong_end() const;
-  [[nodiscard]] std::string result() const;  // the answer to the last command
-  // Returns the answer to the last command and the phase of the upgrade: `done, done`.
+  [[nodiscard]] std::string result() const;  // returns the answer to the last command
+  // Returns the answer to the last command and the phase of the upgrade, as in `done, done`.
   [[nodiscard]] std::string end() const;
   [[nodiscard]] std::string words() const;
 
@@ -88,7 +89,7 @@ class NodeWorld {
   std::string ordered_;
   bool over_ = false;
 
-  // The upgrader's state, which outlives fleet-agent.
+  // The state of the upgrader and the disk, which outlives fleet-agent.
   std::map<std::string, int> done_;  // how often each action was carried out, such as `prepare ID`
   std::string on_trial_;
   bool handing_over_ = false;

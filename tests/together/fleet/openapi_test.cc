@@ -28,7 +28,7 @@ JsonTree document() {
   return tree.value();
 }
 
-// The parameters in a path: `id` in `/v1/config/rollout/{id}`.
+// The parameters of a path, such as `id` in `/v1/config/rollout/{id}`.
 Names parameters_in(const std::string& path) {
   Names names;
   for (std::size_t open = path.find('{'); open != std::string::npos; open = path.find('{', open)) {
@@ -60,7 +60,7 @@ const JsonTree* part_at(const JsonTree& document, const std::string& reference) 
   return at;
 }
 
-// Adds all `$ref` in the tree to the names, and checks each object's `required`.
+// Adds all `$ref` in the tree to the names. Checks each object's list `required`.
 void walk(const JsonTree& tree, const JsonTree& document, Names& references) {
   for (const JsonTree& element : tree.elements)
     walk(element, document, references);
@@ -117,7 +117,7 @@ const JsonTree& schema(const JsonTree& document, const std::string& name) {
 // `ours`, which only the server writes.
 template <class Record>
 Names members_but(Names ours) {
-  ours.insert("v");  // the version of the record's format
+  ours.insert("v");  // the member with the version of the record's format
   Names names;
   for (const auto& name : member_names<Record>())
     if (!ours.contains(std::string(name))) names.insert(std::string(name));
@@ -151,7 +151,8 @@ TEST_CASE("OpenAPI has the methods that the server takes, and no others") {
   const JsonTree all = document();
   for (const auto& [path, item] : all.find("paths")->members) {
     const Route route = route_of(example_of(path));
-    if (route.place == Place::join) continue;  // a request to join is answered before all others
+    // Skipped, since such a request is answered before it is judged here.
+    if (route.place == Place::join) continue;
     for (const char* method : {"get", "put", "patch", "post", "delete"}) {
       INFO(path << " " << method);
       std::string name = method;

@@ -1,6 +1,6 @@
-// Tests which orders a person may give, and which person the records name as the author of an
-// order. fleetctl and HTTP share this code. config_test.cc has more tests of settings,
-// config_rollout_test.cc of rollouts.
+// Tests which orders a person may give, and whom the records name as the author of an order.
+// fleetctl and HTTP share this code. More tests of settings are in config_test.cc, and of rollouts
+// in config_rollout_test.cc.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/plan_records.h"
@@ -40,7 +40,7 @@ struct Bench {
     const auto* refused = std::get_if<OrderRefused>(&decision);
     return refused == nullptr ? "" : refused->reason;
   }
-  // Writes all transactions of an order. Returns the order's event.
+  // Commits all transactions of an order. Returns the event that the order writes.
   FleetEvent give(const Order& order) {
     auto decision = decide(order);
     INFO(refusal(order));

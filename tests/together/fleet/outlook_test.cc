@@ -1,5 +1,5 @@
-// Tests the answer to "may I sleep?": what moves in a cell, what waits for a person, and how far a
-// rollout is.
+// Tests the answer to "may I sleep?": which work is under way in a cell, what waits for a person,
+// and how far a rollout has come.
 #include "fleet/http/outlook.h"
 
 #include <catch2/catch.hpp>
@@ -110,8 +110,8 @@ TEST_CASE("a soak that was seen tells when it ends, and when a node goes back by
   CHECK(phase() == BatchPhase::soaking);
   CHECK(soaking_nodes(bench.cell, bench.cell.rollouts().at("r1")) == Texts{"n2", "n3"});
   CHECK(bench.moves()[0].starts_with("rollout r1 (agent 2) is under way: batch 2 of 3 is soaking"));
-  // The soak of the last node of this batch began at 100, and one more batch has a soak to come.
-  // n2, whose soak began first, goes back by itself three soaks after it began.
+  // n3's soak began last, at 100, and one more batch has a soak to come. n2's soak began first, and
+  // n2 goes back by itself three soaks after that.
   CHECK(bench.times().not_before == start + 100 + 600 + 600);
   CHECK(bench.times().goes_back == start + 1'800);
   bench.put("node/n2/upgrade/agent", R"({"phase":"done","attempt":"t.1"})");
@@ -312,7 +312,7 @@ TEST_CASE("a controller that is silent is named, until it is back or forgotten")
   bench.put("controller/c2", "{}");
   bench.put("controller/c3", "{}");
   bench.put("driver/r9",
-            R"({"controller":"c3:17"})");  // an older version keeps no record of its life
+            R"({"controller":"c3:17"})");  // a controller of an older version has no record `life`
   CHECK(bench.notes() == Texts{"1 controller is silent: c2; at work: c1, c3:17"});
   CHECK(bench.outlook().notes[0].commands ==
         Texts{"systemctl restart fleet-controller", "fleetctl forget c2 --controller"});
@@ -335,7 +335,7 @@ TEST_CASE("the certificate of this controller is told once, though its owner is 
   CHECK(bench.waits() == Texts{"the certificate of this controller ends in 1 day"});
   bench.put("identity/controller/c1",
             write_record(Identity{.certificates = {{.serial = "2", .expires = soon + 86'400}}}));
-  // The controller has its next certificate already, and still uses the old one.
+  // The controller has been given its next certificate, and still uses the old one.
   CHECK(bench.waits().size() == 2);
 }
 

@@ -1,4 +1,4 @@
-// Tests which upgrader gets a request to upgrade: each one until one has taken it.
+// Tests to which upgraders a request to upgrade is sent: to each new one, until one has taken it.
 #include "fleet/agent/pending_request.h"
 
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
-// Tests every order of events in small plans. They have two or three members and steps of each
-// class. Drivers and members are killed, hooks fail, and members are silent. No member may be a
-// step ahead of the others, and every course must end.
+// Tests every order of events in small plans, with two or three members and steps of each class.
+// Drivers and members are killed, hooks fail, and members are silent. No member may be a step ahead
+// of the others, and every course of events must end.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/keys.h"
@@ -103,8 +103,8 @@ TEST_CASE("a member whose act asks for a reboot goes on after the boot, and rebo
   CHECK(good_life.wrong == "");
   CHECK(good_life.ends.size() == 1);
   CHECK(good_life.ends.contains("completed"));
-  // If the member is killed after it has recorded that it reboots, and before it has begun to, the
-  // reboot never comes. The other members wait for it until the plan halts.
+  // If the member is killed between the record of its reboot and the reboot itself, the reboot
+  // never comes. The other members wait for it until the plan halts.
   const Walk killed = walk_of({.steps = {step(kind)}, .members = {reboots}, .member_kills = 1});
   CHECK(killed.wrong == "");
   CHECK(killed.ends.contains("completed"));
@@ -318,8 +318,8 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the member
         "plan p stops: fleet-agent 2 has not come to b, c, d: rollout p.t: 1 failed");
   for (auto& [id, member] : view.members)
     member.record.version = "2";
-  // All members have the new version. The plan still waits for the end of the rollout, since until
-  // then the rollout may take members back.
+  // All members have the new version. The plan still waits for the rollout's end, since the rollout
+  // may take members back until then.
   CHECK_FALSE(next(RolloutState::rolling).transaction);
   CHECK(next(RolloutState::completed).news == "step 1 may run");
 }
@@ -353,7 +353,7 @@ TEST_CASE("while there is a stop no step begins, and stopped members go on") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // this process ran no walk, only this test
+  if (states_walked == 0) return;  // nothing to report: only this test was run
   report("make explore-fleet", std::to_string(states_walked) + " states of plans",
          "every order of events, to a fixpoint, nothing wrong");
 }

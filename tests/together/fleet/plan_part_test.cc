@@ -45,8 +45,8 @@ const WriteMember* write_in(const FollowerStep& step) {
   return std::get_if<WriteMember>(&step);
 }
 
-// Returns a member whose hook `check` has passed, and which has asked the store to write into its
-// record that it acts. The store has not answered yet.
+// Returns a member whose hook has passed `check`. It has asked the store to record that it acts,
+// and has no answer yet.
 PlanPart about_to_act() {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));
@@ -88,8 +88,8 @@ TEST_CASE("a member whose record of acting is committed acts before it sees the 
   const FollowerStep next = part.step(MemberWritten{Committed{12}});
   REQUIRE(hook_in(next));
   CHECK(hook_in(next)->verb == HookVerb::act);
-  // A late message shows the member's record as it was before the member's own write. The member
-  // ignores it.
+  // A late message, with the member's record as it was before the member's own write. The member
+  // must ignore it.
   CHECK(part.step(seen(at_one, 11, 11)) == FollowerStep{NothingToDo{}});
   const FollowerStep post = part.step(HookEnded{});
   REQUIRE(hook_in(post));
@@ -113,7 +113,8 @@ TEST_CASE("after a lost answer the record tells whether the member acts, or writ
     CHECK(hook_in(next)->verb == HookVerb::act);
     return;
   }
-  CHECK(write_in(part.step(seen(at_one, 11))));  // the member reads the same record again
+  // No new record: the member reads the same one again.
+  CHECK(write_in(part.step(seen(at_one, 11))));
   SECTION("the first was written late, and so the second is refused") {
     CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
     const FollowerStep next = part.step(seen(acting(), 12));
@@ -160,7 +161,8 @@ TEST_CASE("in a restored store the member's record counts again, at an earlier r
   static_cast<void>(part.step(seen(acting(), 120)));
   static_cast<void>(part.step(HookEnded{}));
 
-  // The store was restored from a snapshot: the record is as it was before the member acted.
+  // As after a restore of the store from a snapshot: the record is as it was before the member
+  // acted.
   static_cast<void>(part.step(seen(at_one, 11, 40)));
   const FollowerStep next = part.step(HookEnded{});
 

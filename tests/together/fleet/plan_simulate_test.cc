@@ -1,7 +1,7 @@
-// Runs random lives of plans. In one kind, thirty members take twenty steps of every class, drivers
-// are killed, and each member is killed in each step. In the other, plans are smaller, and members
-// may also fail or be silent. As in the exploration, no member may be a step ahead of the others.
-// RUNS=N makes N runs, SEED=N repeats one.
+// Runs random courses of plans. In one kind, thirty members take twenty steps of every class,
+// drivers are killed, and each member is killed in each step. In the other, plans are smaller, and
+// members may also fail or be silent. No member may ever be a step ahead of the others. RUNS=N
+// makes N runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -37,10 +37,10 @@ std::vector<PlanStep> some_steps(Random& random, std::size_t count) {
 struct Life {
   std::string wrong = {};
   std::string end = {};
-  std::size_t killed = 0;  // members killed
+  std::size_t killed = 0;  // how many members were killed
 };
 
-// Plays a plan to its end. `choose` returns the next of the possible steps.
+// Runs a plan to its end. `choose` returns which of the possible steps comes next.
 template <class Choose>
 Life live(const PlanSetup& setup, const Choose& choose) {
   constexpr std::size_t steps_max = 100'000;  // thirty members and twenty steps need about 10,000
@@ -58,8 +58,8 @@ Life live(const PlanSetup& setup, const Choose& choose) {
   return life;
 }
 
-// Plays a plan in which each member dies once in each step, at its first move or its second. No
-// member dies while it acts: after that it would not know how much it had done, and the plan would
+// Runs a plan in which each member dies once in each step, at its first move or its second. No
+// member dies while it acts: afterwards it could not know how much it had done, and the plan would
 // halt.
 Life live_with_every_death(Random& random) {
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> moves_to_death;
@@ -82,7 +82,7 @@ Life live_with_every_death(Random& random) {
   });
 }
 
-// Chooses a step. A step that makes the plan go on is more likely than a fault.
+// Chooses a step at random. Steps that move the plan on are more likely than faults.
 PlanWorld::Step by_chance(Random& random, const std::vector<PlanWorld::Step>& steps) {
   std::vector<PlanWorld::Step> ordinary;
   std::copy_if(steps.begin(), steps.end(), std::back_inserter(ordinary), [](const auto& step) {

@@ -1,6 +1,6 @@
 // A plan with its members and its driver, as one value that can be copied, printed and moved on by
-// one step. A decision of a driver or member is committed in a later step than the one in which it
-// is made, so that anything may happen in between.
+// one step. The decision of a driver or member, and its commit, are two steps, so that anything may
+// happen between them.
 #pragma once
 
 #include <map>
@@ -32,11 +32,12 @@ enum class PlanSeeded { none, no_compares, member_compares_nothing, early, all_a
 struct PlanSetup {
   std::vector<fleet::PlanStep> steps = {};
   std::vector<Member> members = {};
-  // How often a driver dies after it has asked for a transaction; then another driver goes on.
+  // How often a driver may die after it has asked for a transaction. Another driver then goes on.
   int driver_kills = 0;
   int member_kills = 0;
-  int hastes = 0;                // how often a step's wait ends before its members are done
-  std::string done_before = {};  // the `once` step of an earlier run; `!STEP` if it failed
+  int hastes = 0;  // how often a step's wait may end before its members are done
+  // The `once` step that an earlier run has done, or `!STEP` if it failed.
+  std::string done_before = {};
   PlanSeeded seeded = PlanSeeded::none;
 };
 
@@ -76,7 +77,7 @@ class PlanWorld {
     fleet::FollowerFacts facts = {};
     std::optional<fleet::RunHook> running = {};
     std::optional<fleet::WriteMember> pending = {};
-    fleet::Plan decided_by = {};  // the plan by which `pending` was decided
+    fleet::Plan decided_by = {};  // the plan that the member had read when it decided on `pending`
     bool works = true;            // the member's service is up
     std::map<std::string, int> ran = {};
   };

@@ -1,6 +1,6 @@
-// Lets the code of fleet-agent read records that somebody else has written for its node. This is
-// the code for a component's commands and wishes, and for the node's part in plans. It runs on a
-// store in memory, with a clock of its own.
+// Lets the code of fleet-agent read random records for its node. This is the code for a component's
+// commands and wishes, and for the node's part in plans. It runs on a store in memory, with a clock
+// of its own.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -102,7 +102,7 @@ struct Agent {
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
     for (int i = 0; i < agent_steps_max; ++i) {
-      uv_run(&loop, UV_RUN_DEFAULT);  // carries out what the component has asked of the disk
+      uv_run(&loop, UV_RUN_DEFAULT);  // performs the disk accesses that the component has asked for
       if (!time.run_next_until(end)) return;
     }
     if (wrong.empty()) wrong = "fleet-agent never rests";
@@ -156,7 +156,8 @@ std::string wrong_in_component(const TestStore& store, RecordMaker& maker) {
   return agent.wrong;
 }
 
-// Returns what a node learns from this store about a plan. In fleet-agent, PlanDesk finds that out.
+// Returns the facts about a plan that a node reads from this store. In fleet-agent, PlanDesk reads
+// them.
 PlanSeen seen(const TestStore& store, const std::string& plan) {
   PlanSeen seen{.as_of = store.revision(), .active = 1};
   const KeyValue* record = store.find(key_of(KeyKind::plan, {plan}));
@@ -186,7 +187,7 @@ std::string wrong_in_plan_part(TestStore store, RecordMaker& maker) {
       if (const auto why = why_not_taken(write->transaction)) return "a member writes " + *why;
       const PlanMember sent = write->member;
       Transaction transaction = write->transaction;
-      // Removes the compare of the record `active`: seen() has invented its revision, 1.
+      // Removes the compare of the record `active`: the revision 1 in it was invented by seen().
       std::erase_if(transaction.compares, [](const Compare& one) { return one.revision == 1; });
       step = part.step(MemberWritten{store.commit(transaction)});
       const Put& put = transaction.puts.front();

@@ -193,8 +193,8 @@ void add_plan(std::vector<Written>& all) {
   add(all, "once/evil-plan/once", Once{"2.0.0", true, "e1", "a word"});
 }
 
-// Texts from real records. As values they reach more code than random texts, which are refused
-// early.
+// Texts that occur in real records. Random records have them as values, since most readers refuse a
+// random text early.
 constexpr auto words_of_records = std::to_array<std::string_view>({"",
                                                                    "agent",
                                                                    "shop",
@@ -367,7 +367,7 @@ void RecordMaker::change_value(JsonTree& value) {
   }
 }
 
-// Changes one place in the record.
+// Changes one value in the record.
 void RecordMaker::change(JsonTree& tree) {
   JsonTree* at = &tree;
   while (true) {

@@ -1,5 +1,5 @@
-// Makes records and keys that nobody should write. It begins with a well-formed record of some
-// kind, and changes names, numbers, texts, lists, the shape or the bytes at random. The same seed
+// Makes records and keys that no program of the fleet would write. Begins with a well-formed
+// record, and changes names, numbers, texts, lists, the shape or the bytes at random. The same seed
 // makes the same records.
 #pragma once
 
@@ -28,11 +28,12 @@ class RecordMaker {
   // Returns one record of every kind, for the nodes e1 and e2, the rollout `evil` and the plan
   // `evil-plan`.
   [[nodiscard]] static std::vector<Written> good();
-  // Returns one of the records that good() returns, changed or not.
+  // Returns one of the records of good(), changed or unchanged.
   [[nodiscard]] Written next();
 
-  // Returns a text of up to 70,000 bytes that a reader must not trust: a text of real records, then
-  // pieces such as terminal escapes, control characters and invalid UTF-8. Each part may be absent.
+  // Returns a text of up to 70,000 bytes that a reader must not trust. It begins with a text of
+  // real records. Pieces such as terminal escapes, control characters and invalid UTF-8 follow.
+  // Each part may be left out.
   [[nodiscard]] std::string odd_text();
   [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
     return fleet_test::below(random_, limit);

@@ -21,7 +21,7 @@ namespace {
 
 using namespace fleet;
 
-// A store for fleetctl's commands, which is a copy of another store: writes change only the copy.
+// A copy of another store for fleetctl's commands: their writes change only the copy.
 class CopiedStore : public Store {
  public:
   CopiedStore(uv_loop_t& loop, TestStore store) : timers_(loop), store_(std::move(store)) {}
@@ -83,8 +83,8 @@ constexpr Command orders[] = {
     Command::accept_epoch,  Command::settings_set, Command::settings_unset, Command::approve,
     Command::token_revoke};
 
-// A fingerprint and a token by which fleetctl can find records of RecordMaker: their keys have
-// these.
+// A fingerprint and a token that occur in keys of RecordMaker, so that fleetctl finds those
+// records.
 const std::string odd_fingerprint = "e1" + std::string(30, '0');
 const std::string odd_token = "0011223344556677";
 

@@ -19,10 +19,10 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// How many of the rounds write random records. In the rounds after them, the good work must come to
-// its end.
+// How many rounds write random records. In the rounds after them, the good rollout and wish must
+// come to their end.
 constexpr int rounds_of_writing = 12;
-// The limit for a driver's actions in one moment: a driver that exceeds it never rests.
+// The most actions of a driver at one moment. A driver that takes more is in an endless loop.
 constexpr int actions_max = 3'000;
 const std::string last_wish = "tool";
 
@@ -151,8 +151,8 @@ void RecordWorld::look_at_history() {
         lease);
 }
 
-// Runs a driver for two seconds of the test's clock, or until it has nothing left to do. Then the
-// driver's lease ends, as if its controller had ended.
+// Runs a driver for two seconds of the test's clock, or until it has nothing left to do. Then ends
+// the driver's lease, as if its controller had died.
 void RecordWorld::drive(const std::string& name, std::unique_ptr<AnyDriver> driver, LeaseId lease) {
   std::vector<DriverAction> asked = driver->step(BeginDriving{now_ / 1'000}, now_);
   const Ms until = now_ + 2'000;

@@ -1,6 +1,6 @@
-// A cell in which somebody writes random records. Beside them, it has good nodes, a good rollout
-// and a good wish, which must go on. Controllers work in rounds: they decide, and their
-// transactions are committed. A store must accept all that they write, and others must be able to
+// A cell in which somebody writes random records. It also has good nodes, a good rollout and a good
+// wish, which must go on. Controllers work in rounds: they decide, and their transactions are
+// committed. The store must accept everything that they write, and other programs must be able to
 // read it.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace fleet_test {
 
-// Errors that are put into the world itself; each must be found.
+// Errors that are planted in the world itself. The checks must find each of them.
 enum class Planted {
   none,
   abort,
@@ -27,7 +27,7 @@ enum class Planted {
   forbidden_write  // a controller writes a record to which it has no right
 };
 
-// The name by which commit() knows that fleet-signer writes.
+// The name that commit() is given for writes of fleet-signer.
 inline constexpr std::string_view signer = "the signer";
 
 class RecordWorld {

@@ -1,6 +1,6 @@
-// The duties on a RecordWorld: a controller sends notices and watches sources of releases, and
-// fleet-signer renews certificates and lets machines join. Also checks that a written record can be
-// read again.
+// Runs the duties of controllers and fleet-signer on a RecordWorld: notices, sources of releases,
+// renewed certificates, and machines that join. Also checks that a written record can be read
+// again.
 #include <array>
 
 #include "fleet/model/chronicle.h"

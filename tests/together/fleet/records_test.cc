@@ -1,5 +1,5 @@
-// Tests records as texts in the store: what is written is read again, and texts of others are read,
-// or refused with a reason.
+// Tests records as texts in the store: a written record can be read again, and a record that
+// somebody else has written is either read or refused with a reason.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/ids.h"

@@ -30,8 +30,9 @@ std::size_t Judge::unknown() const {
 
 std::vector<std::string> Judge::violations() const {
   std::vector<std::string> broken;
-  std::map<std::string, std::vector<Revision>> places;  // for each value, where it was written
-  std::map<Revision, Revision> before;  // for each change, its key's revision before it
+  // For each value, the revisions at which it was written.
+  std::map<std::string, std::vector<Revision>> places;
+  std::map<Revision, Revision> before;  // for each change, the previous revision of its key
   std::map<std::string, Revision> last;
   for (const Change& change : history_) {
     places[change.now.value].push_back(change.now.modified);
@@ -84,8 +85,8 @@ void RegisterClient::read(const std::string& key) {
   });
 }
 
-// Asks the store whether the key still has this revision, by a transaction that only compares. If
-// the store says yes, this must be true now, and not only at an earlier moment.
+// Asks the store whether the key still has this revision, by a transaction that only compares. A
+// yes must be true at the moment of the answer, and not only at an earlier one.
 void RegisterClient::ask(const KeyValue& now) {
   const Transaction question{.compares = {Compare{.key = now.key, .revision = now.modified}}};
   store_.commit(question, [this, key = now.key, known = board_.known](const Outcome& outcome) {

@@ -19,21 +19,22 @@ namespace fleet::test {
 // A write of a client, and its outcome.
 struct Wrote {
   std::string key = {};
-  std::string value = {};  // a value that no other write has
+  std::string value = {};  // a value that is written only once in the play
   Revision compared = 0;
   Outcome outcome = {};
 };
 struct Read {
   std::string key = {};
-  Revision revision = 0;  // the revision of the store's answer
-  Revision known = 0;     // the highest revision that any client knew before the read
+  Revision revision = 0;  // the store's revision in the answer
+  Revision known = 0;     // the highest revision that any client had seen before the read
 };
 
 class Judge {
  public:
   void saw(Wrote wrote) { wrote_.push_back(std::move(wrote)); }
   void saw(Read read) { read_.push_back(std::move(read)); }
-  // Notes changes from a watch of all keys, which misses none: they are the whole history.
+  // Notes the changes that a watch of all keys reports. The watch misses none, so they are the
+  // whole history.
   void saw(const Changes& changes);
 
   // Returns, as texts, all observations that contradict a correct store.
@@ -47,7 +48,8 @@ class Judge {
   std::vector<Change> history_;
 };
 
-// One client: reads a key, writes it if it is unchanged, and begins again, until the test ends it.
+// One client: reads a key, writes it on condition that it is unchanged, and begins again, until the
+// test ends it.
 class RegisterClient {
  public:
   // The state that all clients of a play share.

@@ -1,5 +1,5 @@
-// Tests sources of releases: how they are read, which releases are new, and what is done with
-// these.
+// Tests sources of releases: how they are read, which releases are new, and how new releases are
+// handled.
 #include "fleet/model/release_watcher.h"
 
 #include <catch2/catch.hpp>
@@ -79,7 +79,7 @@ struct Bench {
     const auto at = records.find(root + rest);
     return at == records.end() ? "" : at->second.value;
   }
-  // Runs until the watcher rests. Returns what it did.
+  // Runs the watcher until it has nothing left to do. Returns its actions.
   std::vector<std::string> look() {
     std::vector<std::string> deeds;
     for (int i = 0; i < 50; ++i) {

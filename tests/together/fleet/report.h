@@ -1,5 +1,5 @@
-// Reports the result of a long run: to tests/run, which shows it, and to tests/judging/verify,
-// which writes it into tests/VERIFICATION.md.
+// Prints the result of a long run. tests/run shows it, and tests/judging/verify writes it into
+// tests/VERIFICATION.md.
 #pragma once
 
 #include <iostream>

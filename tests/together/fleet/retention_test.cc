@@ -93,7 +93,7 @@ TEST_CASE("an old rollout that is not one of the last 20 is erased with all its 
   CHECK(bench.has("rollout/r10"));
   bench.now_s += 90 * day;
   bench.settle();
-  CHECK(bench.has("rollout/r10"));  // rollout r10 is exactly as old as the limit, so it is kept
+  CHECK(bench.has("rollout/r10"));  // kept, since it is not older than the limit
   bench.now_s += 1;
   CHECK(bench.settle() == 5);
 

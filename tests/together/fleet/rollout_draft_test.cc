@@ -1,4 +1,4 @@
-// Tests the decisions about a rollout before it touches any node, and how its records are written.
+// Tests how a new rollout is checked before it touches any node, and how its records are written.
 #include "fleet/model/rollout_draft.h"
 
 #include <catch2/catch.hpp>
@@ -228,7 +228,8 @@ TEST_CASE("a rollout is created until all of it is written; its last write makes
   REQUIRE(writer.all.size() == 3);
   CHECK(writer.all[0].compares[1] ==
         Compare{.key = key_of(KeyKind::release, {"agent", "1.1.0"}), .revision = 7});
-  // Nothing is written if nothing may begin: an unfinished record would take the name.
+  // The first transaction compares that the record `stop` is absent. Otherwise an unfinished
+  // rollout would be left under this name.
   CHECK(writer.all[0].compares.back() == Compare{.key = key_of(KeyKind::stop)});
   CHECK(writer.all[1].puts[1].key == key_of(KeyKind::rollout_batch, {"r1"}, 1));
   CHECK(writer.all[2].compares[1] == Compare{.key = key_of(KeyKind::stop)});

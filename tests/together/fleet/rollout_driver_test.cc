@@ -23,7 +23,7 @@ struct Bench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
   std::vector<Transaction> committed;
   Ms now = 0;
-  std::int64_t round = 0;  // the last round of questions to the gates
+  std::int64_t round = 0;  // the number of the last round of questions to the gates
 
   explicit Bench(int nodes, RolloutTerms terms = {.pause_ms = 5 * second}, int batches = 1) {
     terms.component = "agent";
@@ -60,7 +60,7 @@ struct Bench : fleet_test::DriverWork {
     settle();
   }
 
-  // Lets each of these nodes answer its command, and report this phase of its upgrade.
+  // Lets each of these nodes answer its command, and report that its upgrade has this phase.
   void all_answer(int first, int nodes, UpgradePhase phase) {
     for (int i = first; i < first + nodes; ++i)
       answer(i, phase);
@@ -74,7 +74,7 @@ struct Bench : fleet_test::DriverWork {
     put(key_of(KeyKind::node_answer, {node(i), "agent"}),
         write_record(Answer{.command = command.value().id, .result = result}));
   }
-  // Changes only the node's record `upgrade`, and writes no answer.
+  // Changes only the node's record `upgrade`: the node does not answer its command.
   void phase(int i, UpgradePhase now_is) {
     put(key_of(KeyKind::node_upgrade, {node(i), "agent"}),
         write_record(Upgrade{.phase = now_is, .attempt = "r.apply.1"}));
@@ -108,8 +108,8 @@ TEST_CASE("a batch of 1,000 is ordered in transactions that etcd takes, all befo
     CHECK_FALSE(why_not_taken(one));
   for (int i = 0; i < 1'000; ++i)
     REQUIRE(bench.stage(i) == NodeStage::preparing);
-  // One transaction for the driver's key. Then 24 transactions hold three writes for each of the
-  // 1,000 nodes.
+  // One transaction is for the driver's key. The other 24 have three writes for each of the 1,000
+  // nodes.
   CHECK(bench.committed.size() == 1 + 24);
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
   CHECK(record(1).evidence == std::vector<Capsule>{{.stage = "trial", .exit_status = 3}});
 }
 
-// Lets a rollout of one node come to its bake.
+// Lets a rollout of one node run until its bake begins.
 void reach_bake(Bench& bench) {
   bench.settle();
   bench.answer(0, UpgradePhase::prepared);
@@ -155,13 +155,14 @@ TEST_CASE("a rollout with a bake is completed when the bake has passed, and not 
 
   bench.wait(95 * second);
   CHECK(bench.rollout().state == RolloutState::baking);
-  CHECK(bench.rollout().baked_ms == 90 * second);  // the driver notes each tenth of the bake
+  // The driver records its progress after each tenth of the bake.
+  CHECK(bench.rollout().baked_ms == 90 * second);
   bench.wait(5 * second);
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
 }
 
-// Lets time pass, and the rollout's gate say this whenever it is asked.
+// Lets time pass. Meanwhile the rollout's gate gives this answer whenever it is asked.
 void wait_with_gate(Bench& bench, Ms time, GateSays says) {
   for (const Ms end = bench.now + time; bench.now < end && !bench.driver.is_over();) {
     bench.wait(second);
@@ -188,7 +189,7 @@ TEST_CASE("a gate that does not know holds the end of a bake, and one that knows
   CHECK(bench.rollout().reason == "its bake has passed, and it waits: gate g: not known: it says");
   const std::size_t writes = bench.committed.size();
   wait_with_gate(bench, 300 * second, answer);
-  CHECK(bench.committed.size() == writes);  // it waits without writing
+  CHECK(bench.committed.size() == writes);  // while the driver waits, it writes nothing
 
   wait_with_gate(bench, 20 * second, GateSays::well);
   CHECK(bench.rollout().state == RolloutState::completed);
@@ -261,7 +262,8 @@ TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node
 
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
-  CHECK(bench.committed.size() <= 12);  // each transaction has records of all fifty nodes
+  // Few transactions, since each has the records of all fifty nodes.
+  CHECK(bench.committed.size() <= 12);
 }
 
 TEST_CASE("a rollout whose version no node has kept is aborted, though fewer failed than may") {

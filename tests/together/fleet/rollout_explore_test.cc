@@ -1,6 +1,6 @@
-// Tests every order of events in a small rollout: drivers that are killed or wake too late at any
-// step, answers of the store that are lost, nodes that fail, a person who intervenes. Nothing may
-// be ordered twice or too early, and every course must end.
+// Tests every order of events in a small rollout. At any step, a driver may be killed or may wake
+// too late, an answer of the store may be lost, a node may fail, and a person may intervene.
+// Nothing may be ordered twice or too early, and every course of events must end.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/report.h"
@@ -301,7 +301,7 @@ TEST_CASE("canaries: two nodes of one site that are in one batch are found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // this process ran no walk, only this test
+  if (states_walked == 0) return;  // nothing to report: only this test was run
   report("make explore-fleet", std::to_string(states_walked) + " states of rollouts",
          "every order of events, to a fixpoint, nothing wrong");
 }

@@ -1,5 +1,5 @@
 // Checks every transaction of a rollout's driver, and every end of a rollout. The rules were
-// written from the driver's contract, without its code.
+// written from the description of the driver, without looking at its code.
 #include <algorithm>
 
 #include "fleet/model/enum_text.h"
@@ -34,7 +34,7 @@ void RolloutWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;
 }
 
-// Puts an error into a driver's transaction.
+// Plants an error in a driver's transaction.
 void RolloutWorld::seed(Transaction& transaction) {
   const auto drop = [&transaction](const std::string& key) {
     std::erase_if(transaction.compares, [&](const Compare& one) { return one.key == key; });
@@ -93,7 +93,8 @@ std::vector<std::string> RolloutWorld::batch_of(const std::string& node) const {
                           : read_record<RolloutBatch>(found->value).value().nodes;
 }
 
-// Returns the number of the node's batch, or the number after the last if no batch has the node.
+// Returns the number of the node's batch. If no batch has the node, returns the number after the
+// last batch.
 std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
   for (std::uint64_t i = 0;; ++i) {
     const KeyValue* found = store_.find(key_of(KeyKind::rollout_batch, {"r"}, i));
@@ -119,8 +120,8 @@ void RolloutWorld::judge_place(const std::string& node, const std::string& order
   }
 }
 
-// Checks a command of an undo. It must name the version that the node had before, and the nodes of
-// all later batches must have gone back already, except those that cannot.
+// Checks a command of an undo. It must name the version that the node had before. All nodes of
+// later batches must have gone back already, except those that cannot go back.
 void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   const Rollout now = rollout();
   if (now.state != RolloutState::undoing) is_wrong(command.id + " was ordered before the undo");
@@ -138,9 +139,9 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// Checks that a node is told to confirm only after the gate has said `well`. It must have said so
-// to this driver, after the batch was applied. When nodes of the batch are being confirmed already,
-// the other nodes need no such answer.
+// Checks that a node is told to confirm only after the gate has said `well` to this driver, after
+// the batch was applied. If other nodes of the batch are being confirmed already, no new answer is
+// needed.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;
@@ -196,8 +197,8 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   }
 }
 
-// Returns the first broken promise of an undo, or an empty text. No node that could go back may run
-// the new version, and each wish must be what it was before the rollout.
+// Returns the first broken promise of an undo, or an empty text. No node that can go back may run
+// the new version, and each wish must be as it was before the rollout.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});
@@ -232,8 +233,8 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // The driver does not follow a node any more that it has left, that did not answer, or that
-    // cannot go back.
+    // The driver no longer knows the state of a node that did not answer, that cannot go back, or
+    // that it has left alone.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
                          at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {

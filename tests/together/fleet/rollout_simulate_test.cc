@@ -1,6 +1,6 @@
-// Runs random lives of larger rollouts: many nodes, good and bad, drivers that are killed or
-// frozen, answers that are lost, and a person who intervenes. The judge is that of the exploration.
-// RUNS=N makes N runs, SEED=N repeats one.
+// Runs random courses of larger rollouts: many nodes, good and bad, drivers that are killed or
+// frozen, answers that are lost, and a person who intervenes. rollout_judge.cc checks every
+// transaction. RUNS=N makes N runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -38,7 +38,7 @@ WorldSetup setup_of(Random& random) {
   return setup;
 }
 
-// Chooses a step. A step that makes the rollout go on is more likely than a fault.
+// Chooses a step at random. Steps that move the rollout on are more likely than faults.
 RolloutWorld::Step choose(Random& random, const std::vector<RolloutWorld::Step>& steps) {
   using Move = RolloutWorld::Move;
   std::vector<RolloutWorld::Step> ordinary;

@@ -15,7 +15,7 @@ using namespace fleet;
 namespace {
 
 constexpr std::string_view component = "agent";
-// Enough time to ask a gate twice.
+// Milliseconds: enough to ask a gate twice.
 constexpr std::int64_t judge_timeout = 15'000;
 
 std::string key_of_node(KeyKind kind, const std::string& node) {
@@ -31,7 +31,7 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns, as text, how often the command's batch had been begun before. Each beginning has
+// Returns, as text, how often the command's batch was begun before. Each beginning of a batch has
 // `attempts_max` numbers of its own for the ids of its commands.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
@@ -141,9 +141,9 @@ void RolloutWorld::replace_driver() {
   begin_driver();
 }
 
-// Lets time pass from one deadline of the driver to its next, until the driver acts or has no
-// deadline. After a hundred deadlines without an act, the driver counts as resting. This world
-// always renews the driver's lease in time.
+// Moves the clock from deadline to deadline of the driver, until the driver acts or has no deadline
+// left. If it does not act at a hundred deadlines, it counts as resting. The driver's lease is
+// always renewed in time.
 void RolloutWorld::pass_time() {
   for (int i = 0; i < 100; ++i) {
     const std::optional<Ms> at = driver_->next_deadline();

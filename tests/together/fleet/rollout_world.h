@@ -27,7 +27,7 @@ enum class Nature {
   bad_undo,          // the node's previous version does not start any more
 };
 
-// The part of a simulated node's state that is not in its records.
+// The part of a simulated node's state that its records do not show.
 struct NodeDouble {
   Nature nature = Nature::good;
   bool on_trial = false;
@@ -55,10 +55,10 @@ enum class Seeded {
 };
 
 struct Faults {
-  int kills = 0;      // how often the driver is killed
-  int unknowns = 0;   // how many answers of the store are lost
-  int abandoned = 0;  // how many nodes go back because no confirmation came
-  int orders = 0;     // how many orders a person gives
+  int kills = 0;      // how often the driver may be killed
+  int unknowns = 0;   // how many answers of the store may be lost
+  int abandoned = 0;  // how many nodes may go back because no confirmation came
+  int orders = 0;     // how many orders the person may give
 };
 
 struct WorldSetup {
@@ -82,14 +82,14 @@ class RolloutWorld {
   explicit RolloutWorld(const WorldSetup& setup);
 
   enum class Move {
-    deliver,           // carries out the driver's action, and answers
-    done_unheard,      // commits the driver's transaction, and loses the answer
-    not_done_unheard,  // does not commit the transaction, and loses the answer
-    late_unheard,      // leaves the transaction under way, without an answer
+    deliver,           // carries out the driver's action, and reports the outcome
+    done_unheard,      // commits the driver's transaction; the store's answer is lost
+    not_done_unheard,  // does not commit the transaction; the outcome stays unknown
+    late_unheard,      // reports the outcome as unknown; the transaction may arrive later
     late_arrives,
-    kill,         // kills the driver with its action and its key; another begins
-    kill_done,    // kills the driver after its action has been carried out
-    freeze,       // as `kill`, but the action is under way, and is carried out later
+    kill,         // kills the driver before its action and erases its key; another driver begins
+    kill_done,    // kills the driver after its action
+    freeze,       // like `kill`, but the killed driver's transaction arrives later
     node_acts,    // the node carries out its command, soaks, or fails
     node_leaves,  // the node goes back because no confirmation came
     person_orders,
@@ -100,11 +100,10 @@ class RolloutWorld {
   };
   struct Step {
     Move move = Move::deliver;
-    std::size_t which = 0;  // the index of the node, of the order or of the answer
+    std::size_t which = 0;  // the index of the node, of the person's order or of the gate's answer
   };
 
-  // Returns the moves that are possible now. If there are none, the rollout stays as it is for
-  // ever.
+  // Returns the moves that are possible now. If there are none, nothing will ever change.
   [[nodiscard]] std::vector<Step> steps() const;
   void make(const Step& step);
 
@@ -112,15 +111,15 @@ class RolloutWorld {
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
   // Returns how the rollout has ended.
   [[nodiscard]] std::string end() const;
-  // Called when steps() is empty: returns what is wrong with the state in which the rollout has
-  // stopped, or an empty text.
+  // Returns what is wrong with the end of the rollout, or an empty text. Must be called when
+  // steps() is empty.
   [[nodiscard]] std::string wrong_end() const;
 
   [[nodiscard]] const fleet::Rollout& rollout() const;
   [[nodiscard]] const std::map<std::string, NodeDouble>& nodes() const { return nodes_; }
   [[nodiscard]] std::size_t commits() const { return commits_; }
-  // Returns a text about the whole world. Worlds that differ only in the numbers of revisions, and
-  // not in their order, have the same text.
+  // Returns a text about the whole world. Two worlds have the same text if they differ only in the
+  // numbers of revisions, and the order of the revisions is the same.
   [[nodiscard]] std::string words() const;
 
  private:
@@ -175,7 +174,7 @@ class RolloutWorld {
   fleet::Ms now_ = 0;
   int drivers_ = 0;
   std::size_t commits_ = 0;
-  bool resting_ = false;  // the driver has let time pass without an act
+  bool resting_ = false;  // time has passed, and the driver has not acted
   std::string wrong_;
   // The records that were read last, each with its revision, so that none is parsed twice.
   mutable std::pair<fleet::Revision, fleet::Rollout> rollout_read_;

@@ -1,5 +1,5 @@
-# The page of a cell in a real browser. A controller serves the page, a browser shows it, and tests
-# look for texts on it.
+# Opens the page of a cell in a real browser. A controller serves the page, a browser shows it, and
+# tests look for texts on it.
 import os
 import socket
 import ssl
@@ -14,9 +14,9 @@ PICTURES = os.environ.get("PICTURES")
 
 
 class Passage:
-    """Carries the bytes of TLS connections to a controller, with the certificate of a person. A
-    headless browser cannot be given one. The controller's requests and headers are the browser's
-    own."""
+    """Forwards connections of the browser to a controller by TLS, with a person's certificate,
+    which a headless browser cannot be given. The requests and headers stay as the browser sends
+    them."""
 
     def __init__(self, cell, port, who):
         self.node = "passage"
@@ -60,7 +60,7 @@ class Passage:
         for end in (source, target):
             try:
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:  # it is closed already
+            except OSError:  # the connection is closed already
                 pass
 
     def log(self):
@@ -118,7 +118,8 @@ class Page:
             ".map(cell => [cell.dataset.node, cell.dataset.stage]))" % rollout)
 
     def fits(self, name):
-        """Checks that at each width nothing is wider than the screen, and keeps pictures."""
+        """Checks at each width that nothing on the page is wider than the screen, and keeps
+        pictures."""
         for width in WIDTHS:
             self.browser.set_width(width)
             self.wait("the width", "innerWidth === %d" % width)
@@ -148,8 +149,8 @@ class Page:
         return [(role, name) for role, name, _ in parts]
 
     def reach(self, key):
-        """Moves to the part with this `data-key` by the Tab key alone, and checks that it is
-        seen to have the focus."""
+        """Presses the Tab key until the part with this `data-key` has the focus. Checks that the
+        focus is visible."""
         for _keys_at_most in range(300):
             self.browser.press("Tab")
             if self.browser.evaluate("document.activeElement.dataset.key || "

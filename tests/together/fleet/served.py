@@ -27,7 +27,8 @@ class Controller(machines.Controller):
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=context)
 
     def ask(self, method, path, body=None, who=None, **headers):
-        """Returns the status, the headers, and the body, as an object if it is JSON."""
+        """Returns the status, the headers and the body of an answer. A JSON body is returned as an
+        object."""
         line = self.connection(who)
         text = None if body is None else body if isinstance(body, str) else json.dumps(body)
         line.request(method, path, text,
@@ -57,7 +58,8 @@ def node(cell, name, version="1.0.0", reports=True, **instance):
 
 
 def secured(cell, *roles):
-    """Starts a controller that asks for certificates, and enrols people with these roles."""
+    """Starts a controller that asks clients for certificates. Enrols a person for each of these
+    roles."""
     for name in roles:
         role, _, who = name.partition(":")
         enrol(cell, who, "--role=" + role, file=role + "-" + who)

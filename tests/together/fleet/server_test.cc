@@ -1,5 +1,5 @@
-// Tests the server itself, on real sockets and a clock that the test moves: how long a connection
-// may take, and how many unread bytes stay in memory.
+// Tests the web server itself, on real sockets and a clock that the test moves: how long a
+// connection may take, and how many unread bytes are kept in memory.
 #include "fleet/http/server.h"
 
 #include <arpa/inet.h>
@@ -139,8 +139,8 @@ TEST_CASE("a head that never ends, and a body that never ends, end the connectio
     bench.pass(seconds(4));
     bench.until("its end", [&] { return client.is_shut(); });
 
-    // The server keeps the connection `other` open: its request has arrived whole, and has no
-    // answer yet.
+    // The server keeps the connection `other` open: its request has arrived whole and has not been
+    // answered.
     CHECK_FALSE(other.is_shut());
     bench.server->answer(bench.asked.front(), {.body = "here"});
     bench.until("the answer", [&] { return other.heard().ends_with("here"); });

@@ -137,9 +137,9 @@ void SimNode::feed(const WishEvent& event) {
   }
 }
 
-// Does something later, as a disk, a fetch or an upgrader would.
+// Runs `deed` in a later turn of the loop, as a disk, a fetch or an upgrader would answer.
 void SimNode::later(std::function<void()> deed) {
-  if (soon_.size() > 8) soon_.erase(soon_.begin());  // the oldest have ended
+  if (soon_.size() > 8) soon_.erase(soon_.begin());  // the oldest timers have run already
   soon_.push_back(timers_.after(std::chrono::milliseconds(0), std::move(deed)));
 }
 
@@ -238,8 +238,8 @@ void SimNode::perform(const ReportUpgrade& report) {
   write_upgrade();
 }
 
-// Writes the newest record of the upgrade. At most one such write is under way: the store might
-// carry out two in the wrong order.
+// Writes the newest record of the upgrade. Only one such write is under way at a time, since the
+// store might carry out two in the wrong order.
 void SimNode::write_upgrade() {
   if (upgrade_.empty() || std::exchange(writes_upgrade_, true)) return;
   write({.puts = {{key(KeyKind::node_upgrade), std::exchange(upgrade_, "")}}},

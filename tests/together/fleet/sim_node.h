@@ -30,14 +30,16 @@ class SimNode {
   static constexpr std::string_view component = "shop";
 
   struct Observer {
-    std::function<void()> registered;                        // the node's records stand
-    std::function<void(const Command&)> ordered;             // the node has read a command
-    std::function<void(const NodeLedger&)> answered;         // the node's report is in the store
-    std::function<void(const std::string& version)> wished;  // the desired version runs
-    std::function<void()> wrote;                             // the node has sent a write
-    std::function<void()> asked;    // the node has sent a transaction of compares alone
-    std::function<void()> renewed;  // the node's lease was renewed
-    std::function<void(const std::string& words)> troubled;  // the node's watch or lease was lost
+    std::function<void()> registered;             // called when the node's records are in the store
+    std::function<void(const Command&)> ordered;  // called when the node has read a command
+    // Called when the node's report is in the store.
+    std::function<void(const NodeLedger&)> answered;
+    std::function<void(const std::string& version)> wished;  // called when the desired version runs
+    std::function<void()> wrote;  // called when the node has sent a write
+    std::function<void()> asked;  // called when the node has sent a transaction that only compares
+    std::function<void()> renewed;  // called when the node's lease was renewed
+    // Called when the node's watch or lease was lost.
+    std::function<void(const std::string& words)> troubled;
   };
   struct Settings {
     EtcdStore::Settings store;
@@ -98,9 +100,10 @@ class SimNode {
   NodeCommander commander_;
   WishMachine machine_;
   bool registered_ = false;
-  bool wish_reports_ = false;  // the last upgrade is for a wish, so machine_ makes its record
+  // Whether the last upgrade was for a wish; machine_ then makes its record.
+  bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
-  std::string upgrade_;  // the record of the wish's upgrade, while it is still to be written
+  std::string upgrade_;  // the record of the wish's upgrade, until it is written
   bool writes_upgrade_ = false;
   std::string version_ = "1.0.0";
   std::string before_;  // the version before the last upgrade

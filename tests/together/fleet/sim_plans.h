@@ -1,5 +1,5 @@
-// A simulated node's part in all plans, as fleet-agent has it (fleet/agent/plan_desk.h). Its hooks
-// are no programs: each succeeds at once.
+// A simulated node's part in all plans, like PlanDesk in fleet/agent/plan_desk.h. It runs no hook
+// programs: each hook succeeds at once.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace fleet::test {
 
 class SimPlans {
  public:
-  // `own` is the mirror of the records below the node's key. `wrote` is called for each write. All
-  // that is given here must live longer than this object.
+  // `own` is the mirror of the records below the node's key. `wrote` is called at each write. All
+  // arguments must outlive this object.
   SimPlans(Store& store, Timers& timers, const Mirror& own, std::string node, std::uint64_t seed,
            std::function<void()> wrote);
   SimPlans(const SimPlans&) = delete;
@@ -25,7 +25,7 @@ class SimPlans {
 
   // Gives all plans the present records. Called when the node's records have changed.
   void look();
-  // Takes part in plans from now on, with the node's record `active` at this revision.
+  // Begins to take part in plans. The node's record `active` has this revision.
   void act(Revision active);
   [[nodiscard]] bool follows() const { return plans_.follows(); }
 

@@ -1,5 +1,5 @@
-// A store under test with its time: the fake store with a clock of its own, or real members of
-// etcd. Both pass the same tests.
+// A store under test, with a clock: either the fake store and the test's own clock, or real members
+// of etcd. Both pass the same tests.
 #pragma once
 
 #include <chrono>
@@ -19,17 +19,17 @@ class StoreBed {
   StoreBed& operator=(const StoreBed&) = delete;
   virtual ~StoreBed() = default;
 
-  // Returns one of two clients. Faults disturb only the connection of this client, not of other().
+  // Returns the first of two clients of the store. Faults disturb only the connection of this
+  // client, not that of other().
   virtual Store& store() = 0;
   virtual Store& other() = 0;
   virtual Timers& timers() = 0;
-  // Lets a little time pass.
+  // Lets some milliseconds pass.
   virtual void turn() = 0;
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // Loses all answers to store() from now on. The requests of store() still arrive and are carried
-  // out.
+  // Loses all answers to store() from now on. Its requests still arrive and are carried out.
   virtual void swallow_answers() = 0;
   // Ends the loss of answers, and all connections of store().
   virtual void break_connections() = 0;
@@ -37,7 +37,7 @@ class StoreBed {
   enum class Cut { none, refused, silent };
   virtual void cut(Cut how) = 0;
 
-  // Returns a key that only this bed uses: other tests may have used the same members.
+  // Returns a key that no other test uses, since all tests may share the same members.
   [[nodiscard]] std::string key(const std::string& name) const { return prefix_ + name; }
 
   // Lets time pass until the condition holds. Returns false if it does not hold within the limit.

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Keeps the news of a watch, for the test to look at.
+// Keeps the messages of a watch for the test.
 struct Told {
   std::vector<Change> changes = {};
   std::optional<Relist> relist = {};
@@ -306,8 +306,9 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
   REQUIRE(committed(bed->commit(put(bed->key("a"), "2"))) > 0);
   const Revision last = committed(bed->commit(erase(bed->key("a"))));
   bed->compact(last);
-  // If a watch begins at exactly the revision of a compaction, etcd 3.4 itself does not report the
-  // compaction, and omits an erasure at that revision.
+  // If a watch begins at exactly the revision of a compaction, etcd 3.4 does not report the
+  // compaction, and leaves out an erasure at that revision. Our client must still notice the
+  // compaction.
   const Revision from = GENERATE_COPY(first, last);
   Told told;
 
@@ -320,7 +321,8 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
 
 TEST_CASE("a commit whose answer is lost is unknown, was made once, and is found by reading") {
   const auto bed = make_bed();
-  // This first commit opens the connection, so that the loss concerns the answer alone.
+  // A first commit opens the connection. Afterwards only the answer is lost, and not the
+  // connection's set-up.
   REQUIRE(committed(bed->commit(put(bed->key("before"), "1"))) > 0);
   bed->swallow_answers();
 

@@ -1,5 +1,5 @@
-// Tests three real members of etcd while clients compare and write: faults of members and of their
-// connections lose no acknowledged write and make none twice.
+// Tests three real members of etcd while clients compare and write. Faults of members and of their
+// connections must lose no acknowledged write, and must not make a write twice.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/etcd_store.h"
@@ -20,8 +20,8 @@ namespace {
 // the bench begins it again.
 class Bench {
  public:
-  // Makes the bench. The test can disturb the connection of each client to one member, which leads
-  // through a proxy. With `reserves`, a client reaches the other members directly, too.
+  // Makes the bench. Each client reaches one member through a proxy, by which the test can disturb
+  // the connection. With `reserves`, a client reaches the other members directly, too.
   explicit Bench(bool reserves = true) {
     board_.prefix = "/r/";
     witness_store_ = open(cluster_.endpoints(), 7);
@@ -55,17 +55,18 @@ class Bench {
   bool wait(const Condition& condition) {
     return loop_.wait(condition, 60s);
   }
-  // Waits until the clients have got acknowledgements for `writes` more writes.
+  // Waits until the clients have got `writes` more acknowledgements.
   bool progress(std::size_t writes) {
     const std::size_t before = board_.judge.acknowledged();
     return wait([&] { return board_.judge.acknowledged() >= before + writes; });
   }
-  // Waits for this time, whether clients get acknowledgements meanwhile or not.
+  // Waits for this time, even if no acknowledgements come.
   void pass(std::chrono::milliseconds time) {
     const auto end = timers().now() + time;
     wait([&] { return timers().now() >= end; });
   }
-  // Waits until all clients rest. Returns the observations that contradict a correct store.
+  // Waits until no client has a call under way. Returns the observations that contradict a correct
+  // store.
   std::vector<std::string> verdict() {
     board_.over = true;
     const bool rested = wait([this] {
@@ -91,8 +92,8 @@ class Bench {
                                                            .deadline = 3s,
                                                            .seed = seed});
   }
-  // Watches every change from the beginning, and begins again whenever the watch ends. Nothing is
-  // compacted here.
+  // Watches every change from the beginning. When the watch ends, begins it again. The history is
+  // never compacted in this test.
   void watch_on() {
     watch_ = witness_store_->watch({"/r/", true}, seen_ + 1, [this](const WatchNews& news) {
       if (const auto* changes = std::get_if<Changes>(&news)) {
@@ -132,8 +133,8 @@ class Bench {
 
 }  // namespace
 
-// The requirement for every fault: it happens while much is written, and afterwards the judge finds
-// nothing wrong.
+// Requires that clients write much during a fault, and that the judge finds nothing wrong
+// afterwards.
 #define REQUIRE_WELL(bench)                               \
   REQUIRE((bench).progress(200));                         \
   CHECK((bench).verdict() == std::vector<std::string>()); \
@@ -198,7 +199,7 @@ TEST_CASE("the leader is cut off from the other members, and not from its client
 }
 
 TEST_CASE("answers are lost, and connections break, while clients write") {
-  Bench bench(false);  // without reserves, so that clients keep the disturbed connections
+  Bench bench(false);  // without reserves, so that clients cannot change to another member
   REQUIRE(bench.progress(100));
 
   for (int i = 0; i < 5; ++i) {
@@ -261,8 +262,8 @@ TEST_CASE("a question by compares alone gets no stale answer") {
   uv_timer_init(&loop, &tick);
   uv_timer_start(
       &tick, [](uv_timer_t*) {}, 2, 2);
-  // The test isolates a member that only follows the leader. For a second this member does not
-  // notice that it is alone, while the other two accept writes.
+  // The test isolates a member that is not the leader. For a second the member does not notice
+  // that, while the other two accept writes.
   const std::size_t alone = (cluster.leader() + 1) % 3;
   const auto open = [&](const std::vector<std::string>& urls) {
     return std::make_unique<EtcdStore>(

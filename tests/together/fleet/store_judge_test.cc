@@ -1,4 +1,4 @@
-// Tests whether a node trusts the store that it sees, after the store may have been restored.
+// Tests whether a node trusts the store after the store may have been restored from a copy.
 #include "fleet/model/store_judge.h"
 
 #include <catch2/catch.hpp>
@@ -30,8 +30,8 @@ TEST_CASE("a node goes on with another epoch only when it is accepted") {
   const StoreVerdict now = judge_store(known, {.number = 4, .accepted = true}, 80);
   CHECK(now.doubt == "");
   CHECK(now.known == KnownStore{4, 80});
-  // A person has accepted this epoch, and the node knows the store at revision 90. A lower revision
-  // means that an older copy was restored once more, and nobody has accepted that one.
+  // A person has accepted epoch 4, and the node has seen revision 90 in it. The lower revision 80
+  // means that an older copy was restored once more, which nobody has accepted.
   CHECK(judge_store({4, 90}, {.number = 4, .accepted = true}, 80).doubt != "");
 }
 

@@ -1,6 +1,6 @@
-// Tests when a client leaves a member that does not answer: only after the member has had its time.
-// If the call that has asked the member for a sign of life ends, another call asks, and the client
-// leaves only if that one gets no answer either.
+// Tests when a client leaves a member that does not answer. A call first asks the member for a sign
+// of life, and the client leaves if none comes in time. If that call ends before, another call
+// asks, and the client leaves only if that one gets no sign either.
 #include <catch2/catch.hpp>
 #include <memory>
 
@@ -32,8 +32,8 @@ class Rider : public EtcdLine::Rider {
   int asked_ = 0;
 };
 
-// A line to two members. No call gets anywhere, since the loop of libuv does not run: only the test
-// says what has come from the member.
+// A client's line to two members. No call reaches a member, since the libuv loop does not run: the
+// test alone decides which answers come.
 class Bench {
  public:
   Bench() {

@@ -62,7 +62,7 @@ class Bench {
       one = mode;
     }
   }
-  // Returns how many connections to all members the client has opened until now.
+  // Returns how many connections the client has opened so far, to all members together.
   [[nodiscard]] std::size_t opened() const {
     std::size_t all = 0;
     for (const auto& way : ways_) {
@@ -160,7 +160,8 @@ TEST_CASE("a client leaves a member that is silent with all its watches, by one 
   CHECK(bench.opened() == 2);
   CHECK(bench.told() == std::vector<std::string>{"before", "meanwhile", "meanwhile", "meanwhile",
                                                  "meanwhile", "after"});
-  bench.set_way(silent, Mode::pass);  // so that the proxy sees that the old connection has ended
+  // Lets bytes pass again, so that the proxy notices the end of the old connection.
+  bench.set_way(silent, Mode::pass);
   CHECK(bench.wait([&] { return bench.open_now() == 1; }));
 }
 

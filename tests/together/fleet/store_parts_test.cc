@@ -1,5 +1,5 @@
-// Tests small parts of the client of etcd: how messages are framed, what a failure means, and which
-// member is asked next.
+// Tests small parts of the client of etcd: how messages are framed, how failures are classified,
+// and which member is asked next.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -190,7 +190,7 @@ TEST_CASE("a member that answers is left only if it cannot help for some time") 
 
   endpoints.failed(first, 1s);
   endpoints.failed(first, 1s + Endpoints::patience / 2);
-  endpoints.succeeded(first);  // the store has a leader again
+  endpoints.succeeded(first);  // the first member has answered again
   endpoints.failed(first, 60s);
   CHECK(endpoints.present().connection == first);
   endpoints.failed(first, 60s + 2 * Endpoints::patience);
@@ -268,7 +268,7 @@ TEST_CASE("bytes that are not a message are no answer") {
   CHECK_FALSE(etcd_messages::granted(bytes));
   CHECK_FALSE(etcd_messages::kept_alive(bytes));
   CHECK_FALSE(etcd_messages::watch_answer(bytes));
-  CHECK_FALSE(etcd_messages::granted(""));  // a lease without an id
+  CHECK_FALSE(etcd_messages::granted(""));  // an empty answer, without the lease's id
 }
 
 }  // namespace store_parts_test

@@ -1,5 +1,5 @@
-// Runs plays of many seeds on the fake store with faults, and on stores with errors, each of which
-// the judge must find.
+// Runs plays with many seeds on the fake store with faults. Runs them also on stores with planted
+// errors, each of which the judge must find.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/lease_keeper.h"
@@ -18,7 +18,7 @@ namespace {
 constexpr Faults many_faults{
     .lost_requests = 40, .lost_answers = 40, .late_requests = 30, .cut_watches = 60};
 
-// A store that passes all calls on to another one. Each class derived from it adds an error.
+// A store that passes all calls on to another store. Each derived class adds an error.
 class Relay : public Store {
  public:
   explicit Relay(Store& store) : store_(store) {}
@@ -79,7 +79,7 @@ class Blind : public Relay {
   }
 };
 
-// The error: now and then, a question gets the answer to the question before.
+// The error: now and then, a question gets the answer of the previous question.
 class Stale : public Relay {
  public:
   using Relay::Relay;

@@ -1,5 +1,5 @@
-// A proxy for TCP connections, which a test can damage. A thread moves the bytes between the
-// clients and a port of this machine.
+// A proxy for TCP connections, by which a test can disturb them. A thread moves the bytes between
+// the clients and a port of this machine.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,12 @@ class TcpProxy {
  public:
   enum class Mode {
     pass,
-    swallow,  // loses the server's bytes; the client's bytes arrive
+    swallow,  // drops the server's bytes; the client's bytes arrive
     hold,     // no byte arrives in either direction, and the connection stays open
-    refuse,   // ends all connections, and each new one
+    refuse,   // ends all connections, and refuses new ones
   };
-  // Returns the present mode for client `who`. The proxy asks again and again, since it may change.
+  // Returns the present mode for client `who`. The proxy calls it again and again, since the mode
+  // may change.
   using Rule = std::function<Mode(int who)>;
   // Returns the number of the client that connects from this port.
   using Identify = std::function<int(int source_port)>;
@@ -33,7 +34,7 @@ class TcpProxy {
   // Returns how many connections clients have opened until now, and how many are open.
   [[nodiscard]] std::size_t opened() const { return opened_; }
   [[nodiscard]] std::size_t open_now() const { return open_now_; }
-  // Ends all connections, and returns when they are ended.
+  // Ends all connections. They are closed when the function returns.
   void break_connections();
 
  private:

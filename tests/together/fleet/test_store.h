@@ -15,10 +15,10 @@ namespace fleet_test {
 class TestStore {
  public:
   fleet::Outcome commit(const fleet::Transaction& transaction);
-  // Returns whether every compare holds, and every lease is alive.
+  // Returns whether every compare of the transaction holds, and every lease that it uses is alive.
   [[nodiscard]] bool would_commit(const fleet::Transaction& transaction) const;
 
-  // The records that the last transaction wrote or erased, with its revision.
+  // A record that the last transaction wrote or erased, with the transaction's revision.
   struct Change {
     fleet::KeyValue record;  // the value is empty if the key was erased
     bool erased = false;
@@ -43,8 +43,8 @@ class TestStore {
   fleet::Revision revision_ = 1;
 };
 
-// Finds all numbers behind an `@`, as in `@7`. Returns the text with each replaced by its rank
-// among them, so that texts that differ only in revisions become equal.
+// Finds all numbers after an `@`, such as 7 in `@7`. Returns the text with each number replaced by
+// its rank among them. Texts that differ only in revisions become equal.
 [[nodiscard]] std::string by_rank(const std::string& text);
 
 }  // namespace fleet_test

@@ -11,7 +11,8 @@
 
 namespace fleet::test {
 
-// All that uses the loop must be destroyed before it, so it is declared before them.
+// A libuv loop. It must be declared before all objects that use it, so that these are destroyed
+// first.
 class TurningLoop {
  public:
   TurningLoop() {

@@ -1,6 +1,7 @@
-// Measures how long an undo of many nodes takes with `--now`, in simulated time. The driver is the
-// real one, on a store of the test in which a write takes as long as on real members. A node takes
-// as long as a machine that has the release on its disk. NODES=N sets the number of nodes.
+// Measures in simulated time how long an undo of many nodes takes with `--now`. The driver is the
+// real one, on a store of the test in which a write takes as long as on real members. A simulated
+// node takes as long as a machine that has the release on its disk. NODES=N sets the number of
+// nodes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -31,12 +32,13 @@ constexpr Ms confirm_takes = 500;
 struct Undo : fleet_test::DriverWork {
   RolloutDriver driver{"c", "r", 100};
   Ms now = 0;
-  Ms free_at = 0;  // when the driver's last write is done
+  Ms free_at = 0;  // the time at which the driver's last write ends
   std::vector<std::string> nodes;
-  std::multimap<Ms, std::string> due;  // when a node answers its order
+  std::multimap<Ms, std::string> due;  // the nodes that will answer, by the time of the answer
   std::map<std::string, std::string> seen;
   std::size_t writes = 0;
-  std::vector<fleet_test::TestStore::Change> news;  // changes of which the driver is not told yet
+  // Changes that have not been reported to the driver yet.
+  std::vector<fleet_test::TestStore::Change> news;
 
   explicit Undo(std::size_t count) {
     constexpr std::size_t batches = 10;
@@ -79,7 +81,7 @@ struct Undo : fleet_test::DriverWork {
   }
   void note_changes() { news.insert(news.end(), store.changes().begin(), store.changes().end()); }
 
-  // Tells the driver everything that has changed.
+  // Reports all changes to the driver.
   void tell_changes() {
     const auto changes = std::exchange(news, {});
     for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -93,7 +95,7 @@ struct Undo : fleet_test::DriverWork {
     }
   }
 
-  // Lets a node that has read its order answer it later.
+  // Makes a node that has an order answer it after its time.
   void see_orders(const Transaction& transaction) {
     for (const Put& put : transaction.puts) {
       const auto key = parse_key(put.key);
@@ -125,7 +127,7 @@ struct Undo : fleet_test::DriverWork {
         write_record(Answer{.command = command.id, .result = "done"}));
   }
 
-  // Carries out what the driver asks for; each write takes its time.
+  // Carries out the driver's actions. Each write takes its time.
   void drive() {
     while (!asked.empty() && now >= free_at) {
       const DriverAction action = asked.front();

@@ -1,5 +1,5 @@
-// A clock that stands still until a test moves it. Calls are made in the order of their times; of
-// two calls at the same time, the one that was requested first comes first.
+// A clock that stands still until a test moves it. Calls are made in the order of their times. Of
+// two calls at the same time, the one that was requested first is made first.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ class VirtualTime : public Timers {
   [[nodiscard]] Milliseconds now() const override { return now_; }
   [[nodiscard]] std::unique_ptr<Timer> after(Milliseconds delay,
                                              std::function<void()> call) override;
-  // Calls `call` after the delay, like after(), but the caller need not hold a timer.
+  // Calls `call` after the delay, like after(), but returns no timer that the caller would have to
+  // keep.
   void post(Milliseconds delay, std::function<void()> call);
 
   // Makes the next call, and moves the clock to its time. Returns false if there is none.
@@ -32,7 +33,8 @@ class VirtualTime : public Timers {
   Milliseconds now_{0};
   std::uint64_t order_ = 0;
   std::map<Place, std::function<void()>> calls_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');  // timers may outlive the clock
+  // Expires with the clock: a timer that outlives the clock notices that.
+  std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
 }  // namespace fleet

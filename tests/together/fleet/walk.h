@@ -1,5 +1,6 @@
-// Walks through every state that a world can reach, depth first. A world is a value with steps(),
-// make(step), words(), wrong(), wrong_end() and end(), which returns the name of its end.
+// Walks through every state that a world can reach, depth first. A world is a value with the
+// functions steps(), make(step), words(), wrong(), wrong_end() and end(), which names the world's
+// end.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +16,16 @@ namespace fleet_test {
 struct Walk {
   std::string wrong;  // the first fault; empty if there is none
   std::size_t states = 0;
-  // How often the walk has reached a world with nothing left to happen, by World::end().
+  // The number of times that the walk has reached a world without possible steps, by the name that
+  // World::end() gives.
   std::map<std::string, std::size_t> ends;
 };
 
-// The number of states in all walks of this program that found nothing wrong.
+// The sum of the states of all walks in this program that found nothing wrong.
 inline std::size_t states_walked = 0;
 
-// Walks through all states. A way that leads from a state back to the same state is a fault, since
-// a world could follow it for ever.
+// Walks through all states. If steps lead from a state back to the same state, that is a fault,
+// since a world could take these steps for ever.
 template <class World>
 Walk walk(const World& first) {
   struct Frame {
@@ -33,7 +35,7 @@ Walk walk(const World& first) {
     std::size_t hash;
   };
   Walk result;
-  // for each state, by its hash: true while the moves from it are walked
+  // For each state, by its hash: true while the walk follows the steps from this state.
   std::unordered_map<std::size_t, bool> open;
   std::vector<Frame> stack;
   const auto enter = [&](World world) {

@@ -1,5 +1,6 @@
-// A library for LD_PRELOAD that sets a program's wall clock wrong: by the number of seconds in the
-// file WALL_CLOCK, which may change while the program runs. It leaves monotonic clocks as they are.
+// A library for LD_PRELOAD that shows a program a wrong wall clock. The file that WALL_CLOCK names
+// has the number of seconds by which the clock is wrong; it may change while the program runs.
+// Monotonic clocks stay right.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>

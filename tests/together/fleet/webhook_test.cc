@@ -11,8 +11,8 @@ namespace {
 using namespace fleet;
 using Texts = std::vector<std::string>;
 
-// The example in the specification of Standard Webhooks, which its libraries test, too: a secret, a
-// request and its signature.
+// The example in the specification of Standard Webhooks: a secret, a request and its signature. The
+// libraries for Standard Webhooks are tested with the same example.
 const std::string known_secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 TEST_CASE("the signature is that of Standard Webhooks' own example") {

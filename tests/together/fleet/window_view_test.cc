@@ -1,4 +1,4 @@
-// Tests whether something may begin on a node now, as the drivers of rollouts, plans and desired
+// Tests whether work may begin on a node now, as the drivers of rollouts, plans and desired
 // versions see it. The test sets the wall clock.
 #include "fleet/model/window_view.h"
 
@@ -96,7 +96,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
     task.take(node("n" + std::to_string(event), "", "Europe/Berlin"));
     static_cast<void>(task.next(1, event));
   }
-  CHECK(lookups == 0);  // no node has a component, so no time zone is needed
+  CHECK(lookups == 0);  // no node has the component, so no time zone is looked up
   task.take({.key = key_of(KeyKind::desired, {"web"}),
              .value = write_record(Desired{.version = "2"}),
              .modified = 3});
@@ -196,8 +196,8 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
   task.wall_shows(midnight, 0);
   CHECK(next_of(0) == DriverStep{Wait{120 * minute}});
   CHECK(std::holds_alternative<GrantLease>(next_of(120 * minute)));
-  // The rest of the window is too short: a node that is not confirmed would go back only after the
-  // window's end.
+  // The rest of the window is too short. If a node were not confirmed, it would go back only after
+  // the window's end.
   CHECK(next_of(176 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   rollout.terms.ignore_window = true;
   CHECK_FALSE(std::holds_alternative<Wait>(next_of(0)));

@@ -30,7 +30,8 @@ std::string header(int times, int types) {
          number(times, 4) + number(types, 4) + number(4, 4);
 }
 
-// Returns a time zone's file with one transition, long ago, and a rule, like tzdata's slim files.
+// Returns a time zone's file with one transition, long ago, and a rule for the years since, like
+// tzdata's "slim" files.
 std::string zone_file(const std::string& rule, std::int64_t offset = 3'600) {
   return header(0, 1) + number(0, 6) + "LMT" + std::string(1, '\0') + header(1, 2) +
          number(at(1980, 1, 1), 8) + std::string(1, '\1') + number(3'208, 4) + number(0, 2) +

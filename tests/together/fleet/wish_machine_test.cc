@@ -1,5 +1,5 @@
-// Tests each row of the table in wish_machine.h, which says what a node does about a wish. Tests
-// also that no order of events shows a wrong phase.
+// Tests each row of the table in wish_machine.h, which says how a node follows a wish. Tests also
+// that no order of events shows a wrong phase.
 #include <catch2/catch.hpp>
 #include <map>
 #include <optional>
@@ -31,7 +31,7 @@ class Bench {
     }
     return actions;
   }
-  // Brings the node to this phase by the shortest way, with the wish at revision 5.
+  // Brings the node to this phase by the shortest way. The wish has revision 5.
   void reach(UpgradePhase phase) {
     step(WishSeen{wish(5)});
     if (phase == UpgradePhase::staging) return;
@@ -234,7 +234,7 @@ namespace {
 struct Shown {
   WishMachine machine;
   std::map<std::string, UpgradePhase> phases = {};
-  Revision seen = 0;  // the revision of the last wish
+  Revision seen = 0;  // the revision of the wish that the node has read last
 };
 
 // Returns whether the manual page allows `phase` after the phase `before`. `done` is allowed once
@@ -258,7 +258,8 @@ bool may_happen(const WishEvent& event, const Shown& node) {
   return !comes || node.machine.upgrade().phase == UpgradePhase::cutover_ready;
 }
 
-// Makes the event happen. Returns the phases that it shows; fails if one of them is not allowed.
+// Makes the event happen. Fails if the manual page does not allow one of the phases that the node
+// then shows.
 std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
   if (auto* settled = std::get_if<Settled>(&event)) settled->recorded = node.machine.upgrade();
   if (const auto* seen = std::get_if<WishSeen>(&event); seen != nullptr && seen->wish)
