@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The most bytes of an answer of Prometheus that are read. The answer to a query with some thousand
-// series fits.
+// The most bytes of an answer of Prometheus that are read. That is enough for a query with some
+// thousand time series.
 constexpr std::size_t answer_bytes_max = 1'048'576;
 
 std::string escaped(const std::string& text) {

@@ -86,7 +86,7 @@ bool may_write(Role role, KeyKind kind) {
   switch (role) {
     case Role::none:
     case Role::viewer:
-    case Role::controller:  // a controller writes directly to the store
+    case Role::controller:  // controllers write to the store, not by HTTP
       return false;
     case Role::operates:
       return kind != KeyKind::release && kind != KeyKind::settings;

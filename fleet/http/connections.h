@@ -48,7 +48,7 @@ class Connections {
 // Returns whether the client has closed the connection. libmicrohttpd does not look at suspended
 // connections.
 [[nodiscard]] bool has_client_gone(MHD_Connection* connection);
-// Shuts down the connection. libmicrohttpd then closes it.
+// Shuts down the connection's socket. libmicrohttpd then closes the connection.
 void shut(MHD_Connection* connection);
 
 }  // namespace fleet

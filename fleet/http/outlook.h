@@ -18,8 +18,8 @@ namespace fleet {
 // The certificate of a person or a program is renewed by a person. The certificate is listed under
 // `waits` from this many seconds before its end.
 inline constexpr UnixSeconds certificate_care_s = 14 * 86'400;
-// A node renews its certificate by itself when a third of its life is left. If its certificate ends
-// within this time, the renewal has failed.
+// A node renews its certificate by itself when a third of its life is left. So if a node's
+// certificate ends within this time, the renewal has failed.
 inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
 // If more than one in this many nodes is silent, the silent nodes are listed under `waits`.
 inline constexpr std::int64_t silent_share = 10;

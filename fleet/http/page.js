@@ -6,7 +6,7 @@ const nodesShown = 300;
 const rolloutsShown = 10;
 const namesShown = 8;
 
-let cell = null;             // the summary of the cell
+let cell = null;  // the summary of the cell, as last read
 // The records of each rollout that the page has read, by the rollout's name. The records of one
 // rollout are an object, whose names are the parts of the keys after the rollout's name.
 const rollouts = new Map();

@@ -32,8 +32,8 @@ function kindOf(state) {
     baking: 'busy'}[state] || '';
 }
 
-// Returns the stage of a node. While the node soaks, its record says `applying`, so `soaks` must
-// say so.
+// Returns the stage of a node for the picture. While a node soaks, its record still says
+// `applying`, so the parameter `soaks` says whether it does.
 function stageOf(record, soaks) {
   const stage = record && stages[record.stage] ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;

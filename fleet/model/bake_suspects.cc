@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the rollout is done with a node in this stage: it has confirmed the new version
-// there, or the node has failed.
+// Returns whether the rollout is done with a node in this stage: either it has confirmed the new
+// version on the node, or the node has failed.
 bool has_moved(NodeStage stage) {
   return stage == NodeStage::confirmed || stage == NodeStage::failed;
 }

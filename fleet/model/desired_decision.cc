@@ -74,7 +74,7 @@ class DesiredDecider {
   // Orders a node to move to the desired version: the first of these nodes whose window is open.
   std::optional<DesiredDecision> begin_first_of(const std::set<std::string>& ids) {
     for (auto at = ids.begin(); at != ids.end();) {
-      // is_closed() may take this node out of `ids`, so the iterator is moved on before.
+      // is_closed() may remove this node from `ids`, so advance the iterator before the call.
       const std::string id = *at++;
       const Ms takes = settings_.staging_ms + settings_.observe_ms + settings_.stop_ms;
       if (!is_closed(id, takes)) return begin(id, view_.nodes().at(id));

@@ -37,8 +37,8 @@ namespace fleet {
 // Returns whether this person ordered the change that the event tells of. `name` is NAME, or
 // ROLE:NAME as in a certificate.
 [[nodiscard]] bool is_by(const FleetEvent& event, std::string_view name);
-// Returns whether an event of this subject is about the record `asked` or a record below it.
-// `node/n10` is not about `node/n1`.
+// Returns whether an event of this subject is about the record `asked` or a record below it. An
+// event about `node/n10` is not about `node/n1`.
 [[nodiscard]] bool is_about(std::string_view subject, std::string_view asked);
 
 }  // namespace fleet

@@ -61,7 +61,7 @@ struct Reading {
   bool operator==(const Reading&) const = default;
 };
 
-// Combines the records that several requests have returned to one reading, sorted by key. If a key
+// Makes one reading, sorted by key, from the records that several requests have returned. If a key
 // occurs more than once, keeps its first record.
 void put_in_order(Reading& reading);
 
