@@ -277,7 +277,8 @@ class PositionStory:
         self.copied()
         state = self.stop()
         if self.careless:
-            # An agent that never syncs would not be killed below, since each kill strikes at a sync.
+            # An agent that never syncs would not be killed below, since each kill strikes at a
+            # sync.
             return
 
         # After a clean hand-over, the agent writes records and is killed before it syncs the
