@@ -121,7 +121,7 @@ TEST_CASE("the response tells the outcome of the transaction") {
 
   CHECK(status(Committed{8}) == 201);
   CHECK(config_answer(decision, Committed{8})->etag == "\"8\"");
-  // 0: no answer yet, since the decision is made again from new records.
+  // There is no answer (status 0) yet, since the decision is made again from new records.
   CHECK(status(Refused{}) == 0);
   CHECK(status(Unknown{"late"}) == 503);
   CHECK(status(Denied{"no space"}) == 503);

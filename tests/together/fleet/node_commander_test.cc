@@ -126,7 +126,7 @@ TEST_CASE("without an answer a command does nothing, and asks again until its no
 // Rows: A-09
 TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
-  bench.tell(ActiveIs{0});  // 0: the node's record `active` may not be written yet
+  bench.tell(ActiveIs{0});  // the node's record `active` may not be written yet
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
   bench.now += 10 * second;
   bench.tell(ActiveIs{5});

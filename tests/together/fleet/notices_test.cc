@@ -74,7 +74,7 @@ TEST_CASE("successes, failures and halts are sent in their order, each once, wit
   CHECK(first.event == 2);
   CHECK(first.webhook == "http://hook/");
   CHECK(parse_tree(first.body).value().text_of("text") == "fleet: rollout/r1: it");
-  CHECK(told.post() == 0);  // 0: only one notice is sent at a time
+  CHECK(told.post() == 0);  // only one notice is sent at a time
   told.notices.posted(true, told.now);
   CHECK(told.post() == 3);
   told.notices.posted(true, told.now);
