@@ -10,7 +10,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// Checks that a message that is sent is one line, and that the second decoder accepts it.
+// Checks that a sent message is one line, and that the second decoder accepts the line.
 void check_line(const AgentMessage& message) {
   const Result<std::string> line = encode(message);
   must(bool(line), "what is sent cannot be written", line ? "" : line.reason());
@@ -42,7 +42,7 @@ void AgentWatcher::see_heard(const UpgraderMessage& message, const SessionAction
     must(!std::holds_alternative<ExitAtOnce>(action), "the upgrader's words end an agent");
   }
   if (std::holds_alternative<Stop>(message) && active_ && !stopped_) ordered_ = true;
-  // While a session stops because of SIGTERM, the upgrader may still send it `stop`.
+  // The upgrader may send `stop` even when the session is already stopping because of SIGTERM.
   if (std::holds_alternative<Stop>(message) && stopping_) ordered_ = true;
   see_actions(actions);
 }

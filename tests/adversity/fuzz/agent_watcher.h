@@ -12,7 +12,8 @@ namespace fuzz {
 
 class AgentWatcher {
  public:
-  // Judges a message that the program wanted to send; `actions` is empty if the session refused it.
+  // Judges a message that the program wanted to send. `actions` is empty if the session refused the
+  // message.
   void see_said(const agent_protocol::AgentMessage& message,
                 const agent_protocol::SessionActions& actions, bool refused);
   void see_heard(const agent_protocol::UpgraderMessage& message,
@@ -30,12 +31,12 @@ class AgentWatcher {
   bool greeted_ = false;    // the agent has sent `hello`
   bool ready_ = false;      // the agent has sent `ready`
   bool given_up_ = false;   // the agent has sent `unfit` while it was held
-  bool active_ = false;     // the program has been told of its activation
+  bool active_ = false;     // the program has got the event of its activation
   bool candidate_ = false;  // the agent's role is candidate
   bool welcomed_ = false;
   bool committed_ = false;
-  bool ordered_ = false;   // the upgrader's `stop` is in force
-  bool stopping_ = false;  // the program has been told to stop
+  bool ordered_ = false;   // the upgrader has sent `stop`, and the agent has not cancelled it
+  bool stopping_ = false;  // the program has got the event that tells it to stop
   bool stopped_ = false;   // the agent has sent `stopped`
   bool input_ended_ = false;
   bool exited_ = false;

@@ -64,7 +64,8 @@ std::string told(const SecondOpinion& opinion) {
   return "";
 }
 
-// Converts the codec's result into the second decoder's type, so that the two can be compared.
+// Converts the codec's result into a SecondOpinion, so that it can be compared with the second
+// decoder's result.
 template <class Message>
 SecondOpinion in_words(const Decoded<Message>& decoded) {
   if (const auto* unknown = std::get_if<Unknown>(&decoded)) {

@@ -18,7 +18,8 @@ namespace {
 
 using namespace upgrader;
 
-// Returns the value of the member `name`, or null if there is not exactly one.
+// Returns the value of the member `name`. Returns null if the object has no such member, or
+// several.
 const Json* only(const Json& object, std::string_view name) {
   const Json* found = nullptr;
   for (std::size_t i = 0; i < object.names.size(); ++i) {
@@ -37,8 +38,8 @@ bool is_name(const Json& value) {
                      [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Returns the `request` of the line, by which the answer names it. Returns nothing if the line gets
-// no answer.
+// Returns the member `request` of the line, by which the answer refers to the line. Returns nothing
+// if the line gets no answer.
 std::optional<std::string> name_in(std::string_view line) {
   const std::optional<Json> object = read_json(line, 32);
   if (!object || object->kind != Json::Kind::object) return std::nullopt;
@@ -64,7 +65,7 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor in surroundings in which every order succeeds.
+// A supervisor whose orders (checks, starts and the like) all succeed.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {
@@ -79,7 +80,8 @@ class Serving {
       actions = step(test::every_outcome(supervisor_.state()).front().event);
   }
 
-  // Lets an agent take its next step: the candidate if there is one, otherwise the active agent.
+  // Lets an agent send its next message, or exit: the candidate if there is one, otherwise the
+  // active agent.
   void move_on() {
     const State& state = supervisor_.state();
     if (state.candidate && !state.candidate->greeted) {

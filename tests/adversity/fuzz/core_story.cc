@@ -30,7 +30,7 @@ std::string take_text(Bytes& bytes, std::size_t bytes_max) {
   return text;
 }
 
-// Returns arbitrary bytes, such as a path or a system's error message may contain.
+// Returns a text with arbitrary bytes, as a path or an error message of the system may have them.
 std::string take_bytes(Bytes& bytes) {
   static constexpr std::size_t path_max = 4'096;
   const unsigned char unit = bytes.take();
@@ -44,8 +44,9 @@ std::string take_id(Bytes& bytes) {
   return pick(ids, bytes.take());
 }
 
-// Returns an id. Some ids have the form of those of upgrades by SIGUSR2. Requests of agents never
-// have such ids here, so the watcher can tell the two kinds of upgrades apart.
+// Returns an id for a `confirm`, a `cancel` and the like. Some of these ids have the form of ids of
+// upgrades by SIGUSR2. No agent requests an upgrade with such an id here, so the watcher can tell
+// the two kinds of upgrades apart.
 std::string take_any_id(Bytes& bytes) {
   static const std::string ids[] = {"sigusr2-1", "sigusr2-2"};
   const unsigned char code = bytes.take();
@@ -168,7 +169,7 @@ Happening agent_is_refused(Bytes& bytes, const Somebody& who) {
   const unsigned char code = bytes.take();
   if (code % 4 == 0) {
     std::string type = take_text(bytes, line_bytes_max);
-    if (code >= 128) type += '\0';  // a NUL stands for a lone surrogate in the type
+    if (code >= 128) type += '\0';  // stands for a lone surrogate in the type
     return {who.name + "unknown", {MessageRefused{who.generation, Unknown{type}}}};
   }
   Malformed malformed{"extend", std::string(interesting_length(code), 'r'), std::nullopt};

@@ -14,20 +14,20 @@
 namespace fuzz {
 
 struct Happening {
-  std::string name;  // the event's name, for people
-  // One event; or the last words of an agent, each an event, and the agent's exit.
+  std::string name;  // a name of the event that is printed for people
+  // One event; or all last messages of an agent that has ended, and then its exit.
   std::vector<upgrader::Event> events;
-  upgrader::Duration later{};      // the time since the event before
-  bool deadlines_are_seen = true;  // if false, no deadline in this time is reported
-  int outcome = 0;                 // the number of the outcome that the next order has
+  upgrader::Duration later{};      // the time that has passed since the event before
+  bool deadlines_are_seen = true;  // false: the deadlines that passed in this time are not reported
+  int outcome = 0;                 // says which outcome the supervisor's next order has
 };
 
-// Returns settings that a command line could make.
+// Returns settings that a command line could have set.
 [[nodiscard]] upgrader::Policy take_policy(Bytes& bytes);
 
 [[nodiscard]] Happening take_happening(Bytes& bytes, const upgrader::State& state);
 
-// Returns the outcome of the pending order. Each failure has its own text.
+// Returns an outcome of the order that the supervisor waits for. Each failure has its own text.
 [[nodiscard]] upgrader::Event take_outcome(Bytes& bytes, const upgrader::State& state, int which);
 
 }  // namespace fuzz

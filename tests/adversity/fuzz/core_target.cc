@@ -19,11 +19,10 @@ namespace {
 
 using namespace upgrader;
 
-// The most actions that one event may cause. A fall-back causes most: it sends a report, kills and
-// starts an agent, and logs each of these.
+// The largest number of actions that one event may cause. A fall-back causes most: the upgrader
+// sends a report, kills an agent, starts another one, and logs each of these.
 constexpr std::size_t actions_max = 12;
-// The number of events of a good upgrade: upgrade, hello, ready, stopped, exit, trial. See
-// explorer.h.
+// A good upgrade takes six events: upgrade, hello, ready, stopped, exit, trial. See explorer.h.
 constexpr std::size_t useful_events = 6;
 
 // Returns the generation that an event is about, or 0.
@@ -41,10 +40,10 @@ bool knows(const State& state, Generation generation) {
          (state.candidate && state.candidate->generation == generation);
 }
 
-// The most deadlines at one instant: each agent may have several, and the upgrade one.
+// The largest number of deadlines at one instant: each agent may have several, and the upgrade one.
 constexpr int deadlines_max = 5;
-// The most deadlines that the target waits for. Without this limit it would never end, since a
-// killed agent that does not end is logged again and again.
+// The number of deadlines after which the target stops waiting. A killed agent that does not end is
+// logged again and again, so there would always be another deadline.
 constexpr int looks_max = 50;
 
 class Stage {
@@ -87,7 +86,8 @@ class Stage {
     now_ = end;
   }
 
-  // Takes an event, and then the outcomes of the orders that the event has caused.
+  // Lets the supervisor handle an event, and then the outcomes of the orders that the event has
+  // caused.
   void take(const Event& event, Bytes& bytes) {
     const bool encodable = is_encodable(event);
     if (!encodable) return;
@@ -179,7 +179,7 @@ class Stage {
 
   Supervisor supervisor_;
   test::Watcher watcher_;
-  std::string* story_;  // the story in words, for people; may be null
+  std::string* story_;  // the story in words for people, or null if it is not wanted
   Time now_{1'000'000};
   int outcome_ = 0;
   Actions actions_;  // the actions of the last step

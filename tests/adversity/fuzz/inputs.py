@@ -50,7 +50,8 @@ def unpack(path, directory):
 
 
 def pack(path, files):
-    """Keeps what is kept, and replaces all else by the bytes of the files."""
+    """Replaces all inputs by the files of a directory, except those whose names begin with `kept-`.
+    """
     inputs = {name: content for name, content in read(path).items() if name.startswith(KEPT)}
     there = set(inputs.values())
     for file in files:

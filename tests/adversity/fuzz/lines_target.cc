@@ -21,15 +21,16 @@ struct TakenLine {
 };
 using Lines = std::vector<TakenLine>;
 
-// Bytes of the input by which the fuzzer controls the reads. They are not part of the stream.
-constexpr char drain_here = 0x02;     // take all lines from what has been read
-constexpr char one_line_here = 0x03;  // take one line only, as at the end of a turn
+// These bytes of the input control the reads, and are removed from the stream.
+constexpr char drain_here = 0x02;     // here, all lines of the bytes read so far are taken
+constexpr char one_line_here = 0x03;  // here, one line is taken
 
 constexpr std::size_t line_max = 65'536;  // the most bytes of a line, with its newline
 constexpr std::size_t beginning_max = 200;
 
-// Returns the lines by the page's rule, regardless of memory. A line has at most line_max bytes
-// with its newline. Of a longer line, and of one without a newline, only the beginning is kept.
+// Returns the lines that the rule of the protocol page gives, by simple code that may use any
+// amount of memory. A line has at most line_max bytes with its newline. If a line is longer, or has
+// no newline, only its beginning is kept.
 Lines simple_lines(std::string_view stream) {
   const std::size_t longest = planted("line-limit") ? line_max + 1 : line_max;
   Lines lines;
@@ -133,7 +134,8 @@ Lines read_as_marked(std::string_view marked) {
 }  // namespace
 
 void take_lines(std::string_view input) {
-  // The most bytes of a stream: enough for a whole line, an over-long one, and some more.
+  // The largest size of a stream in bytes: room for a whole line, a line that is too long, and some
+  // more.
   static constexpr std::size_t stream_max = 200'000;
   const std::string marked = unfold(input, stream_max);
   std::string stream = marked;
@@ -145,7 +147,8 @@ void take_lines(std::string_view input) {
   whole.read(stream);
   compare(whole.end(), expected, "read in one piece");
   const std::size_t some = input.size() % 13 + 1;
-  if (stream.size() > 5'000 * some) return;  // byte by byte, so long a stream takes too long
+  // Reading so long a stream in such small pieces would take too long.
+  if (stream.size() > 5'000 * some) return;
   Reading crumbs(some);
   crumbs.read(stream);
   compare(crumbs.end(), expected, "read in crumbs");

@@ -9,7 +9,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// Notes the members of a message, without absent ones.
+// Collects the members of a message. Absent members are left out.
 class Notes {
  public:
   void note(const std::string& name, const std::string& text) { members[name] = shown(text); }

@@ -1,5 +1,5 @@
-// Plants faults in the tests' own code on request, to prove that a run would find them: the
-// variable PLANTED_FAULT names one. The tested program itself never has these faults.
+// Plants errors in the tests' own code on request, to prove that a run would find them: the
+// variable PLANTED_FAULT names an error. The tested code never has these errors.
 #pragma once
 
 #include <cstdlib>

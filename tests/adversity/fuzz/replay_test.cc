@@ -19,7 +19,7 @@
 
 namespace {
 
-// The faults that can be found without a sanitizer.
+// The planted errors that can be found without a sanitizer, each with the target that must find it.
 struct Canary {
   std::string_view fault;
   std::string_view target;
@@ -41,7 +41,8 @@ constexpr Canary canaries[] = {
     {"premature-activation", "session"},
 };
 
-// The input that is being replayed, to name it if an assertion or a signal ends the program.
+// Describes the input that is being replayed. It is printed if an assertion or a signal ends the
+// program.
 char under_way[512];
 
 void tell_what_is_under_way(int signal) {
@@ -55,7 +56,7 @@ std::string bytes_of(const char* file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Returns what the target has found, or nothing.
+// Runs the target on an input. Returns the broken rule in words, or nothing.
 std::optional<std::string> replay(const fuzz::Target& target, const NamedInput& input) {
   std::snprintf(under_way, sizeof under_way, "it ended at: %s, input %s\n", target.name.data(),
                 input.name.c_str());

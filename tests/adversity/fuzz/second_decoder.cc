@@ -160,8 +160,8 @@ std::vector<Type> all_types() {
   };
 }
 
-// Returns the length of a text, without quotes, as it is written with the escapes that the page
-// demands.
+// Returns the size of a text when it is written with the escapes that the page demands, without its
+// quotes.
 std::size_t escaped_size(std::string_view text) {
   std::size_t size = 0;
   for (const char byte : text) {
@@ -214,8 +214,8 @@ bool is_in_range(const Json& value, const Rule& rule) {
   return number && *number >= rule.least && *number <= rule.most;
 }
 
-// The result of looking up a member by its name; `twice` is true if the object has several of this
-// name.
+// The result of looking for a member by its name. `twice` is true if the object has several members
+// of this name.
 struct Found {
   const Json* value = nullptr;
   bool twice = false;
@@ -236,7 +236,7 @@ Found find(const Json& object, std::string_view name) {
 bool take_members(const Json& object, const std::vector<Rule>& rules, const std::string& prefix,
                   SecondOpinion& opinion);
 
-// Judges one member, and notes its value.
+// Judges one member, and adds its value to the opinion.
 bool take_member(const Json& value, const Rule& rule, const std::string& name,
                  SecondOpinion& opinion) {
   bool good = false;

@@ -13,32 +13,33 @@ namespace fuzz {
 enum class Sender { agent, upgrader };
 
 enum class Judgement {
-  stray,      // not an object with one text `type`, or nested too deeply
-  unknown,    // this sender has no message of this `type`
-  malformed,  // a known type with members that break a rule
+  stray,      // not an object with exactly one text `type`, or nested too deeply
+  unknown,    // a message of a type that this sender does not have
+  malformed,  // a message of a known type, with members that break a rule
   good
 };
 
-// The known members of a message by name, each as a text that is different for different values.
-// Members of objects have names such as `failure.id`; an empty array counts as absent.
+// The known members of a message by name, each with its value as text. Different values have
+// different texts. A member of an object has a name such as `failure.id`. An empty array counts as
+// absent.
 using Members = std::map<std::string, std::string>;
 
 struct SecondOpinion {
   Judgement judgement = Judgement::stray;
-  std::string type;   // the message's type; "" for stray output
+  std::string type;   // the message's type; "" if the line is stray output
   std::string why;    // the reason why the line is refused
   Members members{};  // the members of a good line
-  bool lone = false;  // the type has a lone surrogate, which is left out
+  bool lone = false;  // the type has a lone surrogate, which `type` leaves out
 
-  // The id of an `upgrade` that is malformed, if the id itself is well formed: the answer to such a
-  // request names the id.
+  // The id of a malformed `upgrade`, if the id itself is well formed. The upgrader's answer to such
+  // a request contains the id.
   std::optional<std::string> id{};
 };
 
 // Judges a line, given without its newline.
 SecondOpinion second_opinion(std::string_view line, Sender sender);
 
-// Each returns a value as it is written in Members.
+// The next functions return a value as text, as Members contains it.
 std::string shown(std::string_view text);
 std::string shown(bool value);
 template <class Texts>

@@ -18,8 +18,9 @@ struct Json {
   std::string number{};         // the number as it is spelt in the line
   std::string text{};           // the text in UTF-8, without its lone surrogates
   bool lone_surrogate = false;  // the text has a lone surrogate
-  std::vector<Json> names{};    // the names of an object's members, in order; each is a text
-  std::vector<Json> items{};    // the items of an array, or the values of an object
+  // The names of an object's members, in the order of the line; each is a text.
+  std::vector<Json> names{};
+  std::vector<Json> items{};  // the items of an array, or the values of an object
 };
 
 // Returns the value of the whole line, which may have white space around it. Returns nothing if the

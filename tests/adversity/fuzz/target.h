@@ -12,10 +12,11 @@
 
 namespace fuzz {
 
-// Returns bytes in a form that can be shown in a sentence.
+// Returns bytes as a text that can be printed in a message.
 [[nodiscard]] std::string printable(std::string_view bytes);
 
-// Thrown by targets when a rule is broken; `what` names the rule, and describes the case.
+// The exception that a target throws when a rule is broken. `what` names the rule, and describes
+// the case.
 struct Finding {
   std::string what;
 };
@@ -25,8 +26,8 @@ inline void must(bool holds, const char* otherwise, std::string_view about = "")
     throw Finding{std::string(otherwise) + (about.empty() ? "" : ": ") + printable(about)};
 }
 
-// The number of comparisons in which the tested code and a second implementation of the rules have
-// agreed.
+// Counts the cases in which the tested code was compared with a second implementation of the rules,
+// and both agreed.
 inline std::uint64_t comparisons = 0;
 
 struct Target {

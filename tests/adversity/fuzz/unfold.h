@@ -1,5 +1,6 @@
-// Makes long inputs from short ones. A few bytes of the corpus can stand for a line that is longer
-// than its limit. The change of one byte turns a number at its limit into the next number.
+// Makes long inputs from short ones, so that a few bytes of the corpus can stand for a line that is
+// longer than the limit. If the fuzzer changes one byte, a length at a limit becomes the next
+// length.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace fuzz {
 
-// Takes bytes from the front of an input. When there are none left, returns zeroes.
+// Returns the bytes of an input one after the other. At the end of the input, returns zeroes.
 class Bytes {
  public:
   explicit Bytes(std::string_view rest) : rest_(rest) {}
@@ -33,7 +34,7 @@ class Bytes {
   std::string_view rest_;
 };
 
-// Returns one of the lengths around the limits of the protocol.
+// Returns the length that this code stands for. Most are lengths at the limits of the protocol.
 [[nodiscard]] std::size_t interesting_length(unsigned char code);
 
 // Unfolds an input. The byte 0x01 is followed by a code for a length, a size, and so many bytes: it

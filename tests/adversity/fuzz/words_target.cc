@@ -36,7 +36,7 @@ std::int64_t simple_duration(std::string_view text) {
   std::string_view number = text.substr(0, digits);
   while (number.size() > 1 && number.front() == '0')
     number.remove_prefix(1);
-  if (number.size() > 9) return -1;  // ten digits are over a day even in ms
+  if (number.size() > 9) return -1;  // ten digits are over a day, even in milliseconds
   std::int64_t value = 0;
   for (const char digit : number)
     value = value * 10 + (digit - '0');
@@ -156,7 +156,7 @@ void check_configuration(const std::vector<std::string>& words) {
        "what is required is not there");
 }
 
-// Makes errors that only the sanitizers find, for canaries.
+// Makes an error that only the sanitizers can find, if a canary asks for one.
 void plant(std::string_view input) {
   if (planted("overflow") && input.size() > 20) {
     volatile int largest = std::numeric_limits<int>::max();

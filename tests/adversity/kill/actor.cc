@@ -48,7 +48,8 @@ std::string version() {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Returns the value of a text member, by a plain search for its name.
+// Returns the value of a text member of the line. Searches for its name, and does not parse the
+// JSON.
 std::string_view text_of(std::string_view line, const std::string& member) {
   const std::string key = "\"" + member + "\":\"";
   const std::size_t at = line.find(key);
@@ -94,16 +95,17 @@ class Actor {
   long served_ = 0;
   bool reading_ = true;
   int lock_ = -1;
-  int beside_ = -1;          // a FIFO, readable as soon as a standby runs
-  bool lacks_lock_ = false;  // this agent is active, but has not got the lock
+  int beside_ = -1;  // a FIFO that is readable as soon as a standby runs
+  // This agent is active, and has not got the lock of the active agent yet.
+  bool lacks_lock_ = false;
   int socket_;
 };
 
 Actor::Actor(std::string part)
     : part_(std::move(part)), socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
   signal(SIGPIPE, SIG_IGN);
-  // The actor handles the end of its input by itself. So it must not die by the signal that the
-  // kernel would send at the upgrader's death.
+  // The kernel would kill the actor at the upgrader's death. The actor forbids that, since it must
+  // exit by itself when its input ends.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* name = std::getenv("ACTOR_SOCKET");
   if (name == nullptr) _exit(gone_wrong);
@@ -137,7 +139,7 @@ void Actor::introduce() {
   say("hello", ",\"protocol\":1,\"version\":\"" + version() + "\"");
 }
 
-// Sends lines that no agent should send. The caller sends a good `hello` after them.
+// Sends lines that no agent should send. The caller sends a correct `hello` after them.
 void Actor::spam() {
   for (int count = 0; count < 40; ++count) {
     say_line("no message at all, number " + std::to_string(count));
@@ -183,7 +185,7 @@ void Actor::hear(const std::string& line) {
   }
 }
 
-// Plays the start of an agent that is a bad candidate.
+// Behaves as `part_` says at the start of the agent. Most parts are those of bad candidates.
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);
@@ -212,15 +214,16 @@ void Actor::play_active() {
   if (role_ == "candidate") play_trial();
 }
 
-// Opens the FIFO for reading and writing, so that the byte stays in it until a reader comes.
+// Writes a byte to the FIFO `standby`, by which the candidate on trial learns that a standby runs.
+// The FIFO is opened for reading and writing, so that the byte stays in it until it is read.
 void Actor::tell_that_it_stands_by() {
   const int fd = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
                       O_RDWR | O_NONBLOCK | O_CLOEXEC);
   if (fd >= 0) static_cast<void>(write(fd, "!", 1));
 }
 
-// Takes a lock that the kernel drops when the process dies, and not before. If another process has
-// the lock, tries again, since that process may be about to see the end of its input.
+// Takes the lock of the active agent, which the kernel releases when this process dies. If another
+// process has the lock, tries again later: that process may be about to exit.
 void Actor::hold_active_lock() {
   const std::string path = std::string(std::getenv("ACTOR_DIR")) + "/active";
   const int fd = lock_ < 0 ? open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600) : lock_;
@@ -259,7 +262,7 @@ void Actor::play_trial() {
   say("healthy");
 }
 
-// Stops in the way that the upgrade's id names.
+// Stops as the upgrade's id says: cleanly, uncleanly, or not at all.
 void Actor::play_stop(std::string_view line) {
   const std::string_view id = text_of(line, "id");
   const bool upgrade = text_of(line, "reason") == "upgrade";
@@ -282,7 +285,7 @@ void Actor::play_lost(std::string_view line) {
 void Actor::read_command() {
   static char packet[packet_bytes_max];
   const ssize_t size = recv(socket_, packet, sizeof packet, 0);
-  if (size <= 0) _exit(0);  // the driver has gone
+  if (size <= 0) _exit(0);  // the driver has ended
   const std::string command(packet, static_cast<std::size_t>(size));
   if (command == "ping") {
     tell('P', active_ ? "active " + version() : "held " + version());
@@ -293,7 +296,7 @@ void Actor::read_command() {
   }
 }
 
-// Does a piece of work, and sends the upgrader a heartbeat, too.
+// Reports to the driver that a piece of work is done, and sends a heartbeat to the upgrader.
 void Actor::serve(const std::string& number) {
   tell('S', number);
   say("heartbeat");
@@ -309,7 +312,7 @@ void Actor::say_line(std::string line) {
   line += '\n';
   for (std::size_t sent = 0; sent < line.size();) {
     const ssize_t size = write(1, line.data() + sent, line.size() - sent);
-    if (size <= 0) return;  // the upgrader has gone: reading finds that
+    if (size <= 0) return;  // the upgrader has ended, so the next read will find the end of input
     sent += static_cast<std::size_t>(size);
   }
 }

@@ -12,7 +12,8 @@ namespace {
 
 using integration::state_of;
 
-constexpr int highest_status_of_a_part = 5;  // see actor.cc
+// The greatest exit status that actor.cc uses for a part.
+constexpr int highest_status_of_a_part = 5;
 
 std::string words(int status) {
   if (WIFSIGNALED(status)) return "signal " + std::to_string(WTERMSIG(status));
@@ -65,8 +66,9 @@ std::string Aftermath::judge(const std::set<Allowed>& allowed,
   return wrong;
 }
 
-// Returns whether all has come to rest: the upgrader and one active agent run under the init, and
-// no upgrade is under way. Makes the cheap checks first, since listing the processes takes long.
+// Returns whether nothing is under way any more: the upgrader and one active agent run under the
+// init, and no upgrade is in progress. Makes the cheap checks first, since listing the processes
+// takes long.
 bool Aftermath::rests() {
   if (victim_.ended && state_of(victim_.pid) != '\0') return false;
   release_candidate();
@@ -78,7 +80,7 @@ bool Aftermath::rests() {
     if (agent.heard("activate") && told_how_it_ended(agent)) active_ = &agent;
   }
   if (living != 1 || active_ == nullptr || active_->end_of_input) return false;
-  // The parent of this agent is init, so its upgrader has ended, and the agent will soon see the
+  // If init is the agent's parent, the agent's upgrader has ended, and the agent will soon see the
   // end of its input.
   if (integration::parent_of(active_->pid) == scene_.init()) return false;
   std::size_t upgraders = 0;
@@ -86,7 +88,7 @@ bool Aftermath::rests() {
   for (const pid_t pid : scene_.descendants()) {
     const bool agent = pid == active_->pid;
     upgraders += agent ? 0 : 1;
-    // If the upgrader was ended, each of its own processes must have gone.
+    // If the upgrader was ended, its processes must have gone.
     shape = shape && !(upgrader_was_ended() && upgrader_processes_.count(pid) == 1);
     shape = shape && state_of(pid) != 'Z' && (agent || !scene_.is_agent(pid));
   }
@@ -135,8 +137,9 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// Fails a candidate of the part "dies-beside", which is on trial and fails by itself when a standby
-// runs. If the signal has killed the standby, the candidate would wait for ever without this.
+// Makes a candidate of the part "dies-beside" fail. Such a candidate is on trial, and fails by
+// itself when a standby runs. If the signal has killed the standby, the candidate would otherwise
+// wait for ever.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -147,8 +150,9 @@ void Aftermath::release_candidate() {
   }
 }
 
-// Judges a story at boot, in which AGENT's link names the bad version until the good one (v1) is
-// committed. Wherever the signal struck, v1 must work after at most `attempts` starts.
+// Judges a story at boot. AGENT's link names the bad version at first, and the good version (v1)
+// once that is committed. At whatever step the signal has struck, v1 must work after at most
+// `attempts` starts.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();
@@ -185,7 +189,7 @@ std::string Aftermath::judge_service() {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // The agent may still be waiting until the agent before it drops the lock.
+  // The agent may still be waiting for the lock, which the agent before it has not released yet.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -226,9 +230,9 @@ std::string Aftermath::judge_shutdown() {
 }
 
 // Checks the processes that the init has inherited. Each must be an agent that outlived the
-// upgrader, saw the end of its input and exited by itself. There are two exceptions. The story may
-// have ended the agent before. And the kernel's signal for the upgrader's death may have killed it
-// before it began its part.
+// upgrader, saw the end of its input, and exited by itself. There are two exceptions: the agent may
+// have ended before as a part of the story, or the kernel's signal at the upgrader's death may have
+// killed it before its first instruction.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {
@@ -250,9 +254,9 @@ std::string Aftermath::judge_orphans() const {
   return unseen.empty() ? "" : "the init has not reaped every agent that outlived the upgrader";
 }
 
-// Returns the first violation that is not allowed. One is allowed: if the upgrader is killed and
-// has no --lock, its agent may outlive it, and be active beside the agent of the next upgrader.
-// upgrader(8) warns of that.
+// Returns the first violation that was reported, or "". One violation is allowed: if the upgrader
+// without --lock is killed, its agent may live on, and be active beside the agent of the next
+// upgrader. upgrader(8) warns of that.
 std::string Aftermath::judge_violations() const {
   for (const std::string& violation : scene_.violations()) {
     const bool two = violation.find("two agents are active") != std::string::npos;

@@ -19,14 +19,14 @@ class Aftermath {
   struct Party {
     int generation = -1;
     pid_t pid = 0;
-    bool ended = false;  // the signal ended the process, and did not only freeze it
+    bool ended = false;  // true: the signal has ended the process; false: it has stopped it
   };
 
-  // Notes which processes live now. The signal must be sent afterwards.
+  // Records which processes live now. The signal must be sent after that.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
-  // Returns the first error in words, or "". `versions` are the versions with which an upgrader may
-  // begin if init has restarted it.
+  // Returns the first violation in words, or "". `versions` has the versions that may run first if
+  // init has restarted the upgrader.
   std::string judge(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
   [[nodiscard]] End end() const { return end_; }
 
@@ -49,11 +49,11 @@ class Aftermath {
   const Setting setting_;
   const Party victim_;
   pid_t first_agent_ = 0;
-  std::set<pid_t> upgrader_processes_;  // the upgrader, and the wrapper that started it, if any
+  std::set<pid_t> upgrader_processes_;  // the upgrader, and its wrapper if it has one
   std::set<pid_t> living_;              // the agents that lived before the signal
-  std::set<pid_t> playing_;             // the agents in living_ that no SIGKILL had struck
+  std::set<pid_t> playing_;             // the agents in living_ that had not been sent SIGKILL
   const Agent* active_ = nullptr;
-  bool released_ = false;  // a waiting candidate of the part "dies-beside" was made to fail
+  bool released_ = false;  // release_candidate() has made the candidate fail
   End end_{};
 };
 

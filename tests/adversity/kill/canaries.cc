@@ -8,11 +8,12 @@
 namespace kill_points {
 namespace {
 
-// The time limit for waits that must fail.
+// The time limit for waits in canaries, where the awaited event must not come.
 constexpr auto patience = std::chrono::seconds(3);
 
-// Names of points at which the real upgrader keeps all rules. The canaries play them with a planted
-// error. The last name has a step that does not exist, `after-upgrader-writes-nonsense`.
+// Names of kill points at which the real upgrader keeps all rules. The canaries play these points
+// with a planted error. The last name has a step that does not exist:
+// `after-upgrader-writes-nonsense`.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
 constexpr const char* with_the_lock =
@@ -28,8 +29,8 @@ Point named(const char* name) {
   return point;
 }
 
-// Plays a point with a planted error. Returns "" if the point fails for a reason that contains
-// `reason`, as it must.
+// Plays a kill point with a planted error. Returns "" if the point fails as it must, for a reason
+// that contains `reason`.
 std::string play_seeded(const Cast& cast, const char* name, const std::string& reason,
                         const std::map<std::string, std::string>& environment, bool deaf = false) {
   for (const auto& [variable, value] : environment)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t packet_bytes_max = 150'000;
 
-// The time limit for a task; a worker whose task takes longer is ended.
+// The time limit for a task. A worker that takes longer is killed.
 constexpr unsigned task_seconds_max = 120;
 
 struct Worker {
@@ -26,8 +26,8 @@ struct Worker {
   std::size_t next = 0;
 };
 
-// Does every `step`-th task from `first` on, and sends the packet `INDEX TEXT` for each. If a
-// worker dies, the next worker begins with the task after the one that killed it.
+// Does every `step`-th task, beginning with the task `first`, and sends the packet `INDEX TEXT` for
+// each. If a worker dies in a task, the next worker begins with the task after it.
 [[noreturn]] void toil(int fd, std::size_t first, std::size_t count, std::size_t step,
                        const std::function<std::string(std::size_t)>& task) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,4 +1,4 @@
-# make kill: strikes an upgrade at every step with every signal, under a small init.
+# make kill: sends every signal at every step of an upgrade, which runs under a small init.
 
 kill_programs := $(addprefix $(BUILD)/tests/adversity/kill/,kill_points small_init actor stand_in)
 kill_objects := $(call unit,tests/adversity/kill/kill,$(filter-out %_test.cc %/main.cc \

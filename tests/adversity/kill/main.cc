@@ -1,5 +1,5 @@
-// make kill: strikes an upgrade at every step with every signal, and checks the rules that must
-// hold afterwards.
+// Make kill: sends every signal at every step of an upgrade, and checks the rules that must hold
+// afterwards.
 //
 // usage: kill_points      ONLY=NAME-OR-PATTERN, LONG=1, LIST=1, JOBS=N
 //
@@ -38,7 +38,8 @@ std::string setting_of(const char* name) {
 }
 
 struct Tally {
-  std::map<std::string, std::size_t> ends;  // how many points ended in which way
+  // The number of points for each way in which an upgrade can end.
+  std::map<std::string, std::size_t> ends;
   std::size_t played = 0;
   std::size_t struck = 0;
   std::size_t violations = 0;
@@ -127,8 +128,7 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if ONLY is the name of a point of another story, so that this story need not be
-// played.
+// Returns true if ONLY names a point of another story. Then this story need not be played.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)

@@ -17,7 +17,7 @@ namespace kill_points {
 
 struct Allowed {
   End end;
-  int exit_status = -1;  // for `restarted`: the first upgrader's status, as from waitpid
+  int exit_status = -1;  // for `restarted`: the wait status of the first upgrader, as from waitpid
   auto operator<=>(const Allowed&) const = default;
 };
 
@@ -27,7 +27,7 @@ class Moment {
 
   void pass(const Step& step);
 
-  // Returns true if the active agent is about to request the upgrade, or already has.
+  // Returns true from the moment when the active agent is about to request the upgrade.
   [[nodiscard]] bool begun() const { return begun_; }
 
   // Returns all ends of the upgrade that are allowed if the signal ends this process now.
@@ -58,7 +58,7 @@ class Moment {
   const int fallback_;
   bool begun_;
   bool candidate_started_ = false;
-  Known told_to_stop_ = Known::no;  // the old agent was sent `stop` for the upgrade
+  Known told_to_stop_ = Known::no;  // the old agent was sent `stop`, and has answered `cancel`
   Known cancelled_ = Known::no;     // the old agent has said `cancel` after the `stop`
   bool stopped_ = false;            // the old agent has said `stopped`
   Known candidate_active_ = Known::no;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char* after_signals[] = {"SIGKILL", "SIGSEGV", "SIGSTOP"};
 
-// Returns whether the step is a system call that has no name of its own in the story.
+// Returns whether the step is a system call that has no name of its own. The names of such steps
+// contain `-calls-`.
 bool is_any_call(const std::string& step) {
   return step.find("-calls-") != std::string::npos;
 }
@@ -40,7 +41,7 @@ class Play {
   }
 
   // Runs the story until `halt` returns true for the name of a step. Returns false if all processes
-  // come to rest before.
+  // come to rest first.
   bool run(const std::function<bool(const std::string&)>& halt) {
     return tracer_.run([&](const Stop& stop) {
       const auto name = pass(stop);
@@ -78,7 +79,7 @@ class Play {
   Moment moment_;
 };
 
-// Waits until all processes except the frozen one rest.
+// Waits until all processes sleep, except the one that the signal has stopped.
 void wait_for_rest(Play& play, pid_t frozen) {
   int quiet = 0;
   std::vector<pid_t> before;
@@ -95,8 +96,8 @@ void wait_for_rest(Play& play, pid_t frozen) {
   }));
 }
 
-// Sends the signal to the victim. Returns all ends of the upgrade that are then allowed, or none if
-// the signal had no effect.
+// Sends the signal to the victim. Returns all ends of the upgrade that the rules allow after that.
+// Returns none if the signal had no effect.
 std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   const int signal = number_of(point.signal);
   if (signal != SIGSTOP) {
@@ -108,7 +109,7 @@ std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   play.tracer_.run_first_ones();
   play.let_go();
   wait_for_rest(play, victim.pid);
-  // The victim must stay stopped until the end, unless the upgrader kills it meanwhile.
+  // The stopped victim must stay stopped until the end, unless the upgrader kills it.
   char state = '\0';
   const bool still = play.scene_.wait_until(play.tracer_, [&] {
     state = integration::state_of(victim.pid);
@@ -170,8 +171,8 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
     for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
-      // If the victim is not the upgrader, it makes no difference between which two calls of the
-      // upgrader the signal comes. So calls without a name in the story are left out.
+      // The upgrader's calls without a name are points only if the victim is the upgrader. For
+      // another victim it makes no difference between which two of these calls the signal comes.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
         // Before a system call only SIGKILL is tried: other signals would wait for the call's end.

@@ -26,15 +26,16 @@ struct Point {
 };
 
 struct Verdict {
-  bool struck = false;  // the step was reached, and the signal took effect there
-  std::string wrong;    // the violation, or ""
-  std::string account;  // a record of the events, if something was wrong
+  bool struck = false;  // the run has reached the step, and the signal has taken effect there
+  std::string wrong;    // the violation in words, or ""
+  std::string account;  // if there is a violation: all events of the run
   End end{};
 
   [[nodiscard]] bool good() const { return struck && wrong.empty(); }
 };
 
-// Plays the point. With `deaf`, which only canaries set, the signal is not sent.
+// Plays the point and judges the state afterwards. Canaries set `deaf`: then the signal is not
+// sent.
 Verdict play(const Cast& cast, const Point& point, bool deaf = false);
 
 struct Survey {

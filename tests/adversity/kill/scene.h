@@ -1,5 +1,5 @@
-// The place in which one story is played: a directory, a small init with the upgrader under it, and
-// the messages of their agents. Waits only for conditions, with a deadline.
+// The surroundings in which one story is played: a directory, a small init with the upgrader under
+// it, and the messages of the agents. Waits only for conditions, with a time limit.
 #pragma once
 
 #include <sys/types.h>
@@ -16,17 +16,17 @@
 
 namespace kill_points {
 
-// The value of --attempts. After this number of failed starts, the next starts use the other of the
-// two links, AGENT's and that of --previous.
+// The value of --attempts: so many failed starts of one executable, and then the other one is
+// started. One is named by AGENT's link, the other by the link of --previous.
 inline constexpr std::size_t attempts = 3;
 
 // The paths of the programs that a story uses.
 struct Cast {
   std::string init;
   std::string upgrader;
-  std::string stand_in;  // a canary's program in the place of the upgrader
-  std::string agents;    // a directory that has the agent as v1, v2 and v3
-  // The longest time that a test waits for a condition.
+  std::string stand_in;  // the program that a canary uses instead of the upgrader
+  std::string agents;    // a directory in which the agent's program has three names: v1, v2 and v3
+  // How long a test waits for a condition at most.
   std::chrono::seconds patience{20};
 };
 
@@ -41,7 +41,8 @@ struct Agent {
   bool gone = false;
 
   [[nodiscard]] bool heard(std::string_view type) const;
-  [[nodiscard]] std::string line_of(std::string_view type) const;  // the last `type` line, or ""
+  // Returns the last line with this `type`, or "".
+  [[nodiscard]] std::string line_of(std::string_view type) const;
 };
 
 // The end of an upgrader or of an orphan, as the init has reported it.
@@ -57,8 +58,8 @@ class Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
 
-  // Starts the init, and waits until its upgrader exists. The upgrader waits until
-  // let_upgrader_go() is called.
+  // Starts the init, and waits until the init has forked the upgrader. The upgrader then waits
+  // until let_upgrader_go() is called.
   bool start();
   void let_upgrader_go() const;
 
@@ -75,7 +76,7 @@ class Scene {
   void tell(const Agent& agent, const std::string& command) const;
 
   [[nodiscard]] pid_t init() const { return init_; }
-  // Returns the exit status of the init, as from waitpid, once it has ended.
+  // Returns the wait status of the init, as from waitpid, once the init has ended.
   [[nodiscard]] std::optional<int> init_ended();
   [[nodiscard]] const std::vector<pid_t>& started() const { return started_; }
   [[nodiscard]] const std::vector<Ended>& ended() const { return ended_; }
@@ -88,7 +89,7 @@ class Scene {
   [[nodiscard]] pid_t active_lock_holder() const;
   [[nodiscard]] bool upgrader_lock_held() const;
 
-  // Returns an account of everything that has happened, for people.
+  // Returns all events so far as text, for people.
   [[nodiscard]] std::string account() const;
 
  private:

@@ -72,7 +72,7 @@ void Init::start() {
     char go = 0;
     if (first && recv(watcher_, &go, 1, 0) != 1) _exit(120);
     close(watcher_);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends the upgrader if the init is killed
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the kernel kills the upgrader if the init dies
     execv(command_[0], command_);
     _exit(121);
   }

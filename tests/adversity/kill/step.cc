@@ -138,7 +138,8 @@ std::optional<Step> Steps::step_of(const Stop& stop) {
   }
   if (stop.what == Stop::What::call_begins) {
     begun_[who.pid] = step_of_call(stop);
-    // Whether a process was reaped is known only when the call returns.
+    // When the call returns, it is known whether a process was reaped. Until then this is not a
+    // step.
     if (begun_[who.pid] && begun_[who.pid]->verb == "reaps") return std::nullopt;
     return begun_[who.pid];
   }
@@ -166,7 +167,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
     const std::string bytes =
         known ? Tracer::peek(who, who.args[1], std::min(size, line_bytes_max)) : "";
     step.verb = who.call == SYS_write ? "writes" : "reads";
-    // Bytes that do not begin like a message belong to status.json.
+    // Bytes that do not begin like a message are a part of status.json.
     if (bytes.starts_with(R"({"type":)")) step.object = types_in(bytes);
     if (!step.object.empty()) return step;
     if (who.generation == 0 && bytes.starts_with("upgrader: ")) {
@@ -182,7 +183,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
 
 std::optional<Step> Steps::step_of_upgrader(const Tracee& who) const {
   if (is_fork(who.call)) return Step{.verb = "forks"};
-  // status.json is replaced at another moment in each run, so that is not a step.
+  // In each run status.json is replaced at another moment, so its renames are not steps.
   if (is_rename(who.call) && !renames_news(who)) return Step{.verb = "renames"};
   if (who.call == SYS_kill) {
     return Step{.verb = "kills", .object = actor_of(static_cast<std::int64_t>(who.args[0]))};

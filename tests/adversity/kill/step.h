@@ -16,8 +16,9 @@ struct Step {
   bool after = false;
   int who = 0;  // the agent's generation, or 0 for the upgrader
   std::string verb{};
-  std::string object{};     // for reads and writes, the types of the messages, joined by '+'
-  std::int64_t result = 0;  // the call's result, once it has returned
+  // If the verb is "reads" or "writes": the types of the messages, joined by '+'.
+  std::string object{};
+  std::int64_t result = 0;  // the result of the system call, once it has returned
 
   [[nodiscard]] std::string name() const;
   [[nodiscard]] bool is(int agent, std::string_view deed, std::string_view type) const;
@@ -33,7 +34,7 @@ class Steps {
 
   // Returns the step that the process takes at this stop, or no value if the stop is not a step.
   std::optional<Step> step_of(const Stop& stop);
-  // Returns the name of the step, with a number if a step of that name has occurred before.
+  // Returns the name of the step. If a step of that name has occurred before, a number follows.
   std::string numbered(const Step& step);
 
  private:
@@ -45,7 +46,8 @@ class Steps {
   const Tracer& tracer_;
   const bool every_call_;
   std::map<std::string, int> seen_;
-  std::map<pid_t, std::optional<Step>> begun_;  // the step that each process has begun
+  // The step of each process whose call has begun and not returned.
+  std::map<pid_t, std::optional<Step>> begun_;
 };
 
 }  // namespace kill_points

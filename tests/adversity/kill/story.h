@@ -27,12 +27,12 @@ struct Story {
   const char* id;
   const char* members;  // further members of the request
   bool relink;
-  bool lock_only;  // played only with --lock, since a run without --lock shows nothing new
-  End end;         // the end if no signal strikes
+  bool lock_only;  // played only with --lock: without it the story would show nothing new
+  End end;         // how the upgrade ends if no signal is sent
   enum class With {
     nothing,
     way_back,  // --control, --previous and --attempts
-    // The options of way_back, at a boot: AGENT's link names a version that fails at once, and
+    // At a boot, with the options of way_back. AGENT's link names a version that fails at once, and
     // nobody requests an upgrade.
     boot,
     standby,  // --fallback=warm
@@ -46,8 +46,8 @@ struct Story {
 // Returns all stories, each in its mode.
 const std::vector<Story>& stories();
 
-// One way to play a story: with or without --lock, and with the agents or the upgrader running
-// first.
+// One way to play a story: with or without --lock, and with either the agents or the upgrader first
+// in the order in which processes run.
 struct Setting {
   const Story* story;
   bool lock;

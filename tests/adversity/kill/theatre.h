@@ -21,7 +21,8 @@ class Theatre {
  private:
   std::string directory_;
   Cast cast_;
-  int owner_;  // the process that removes the directory; a forked worker must not
+  // The process that made the directory, and alone may remove it; its forked workers must not.
+  int owner_;
 };
 
 std::vector<std::string> lines_of(const std::string& text);

@@ -26,11 +26,11 @@ constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_T
 // A time limit for steps that take almost no time on an idle machine.
 constexpr auto call_patience = std::chrono::seconds(60);
 
-// Returns whether the process is asleep in a system call. The state in /proc is not enough: a
-// process that is still checking for its event already has the state of a sleeper. So `wchan` must
-// also name the kernel function in which it waits. `wchan` alone is not enough either, since a
-// process at a ptrace stop has one. (/proc/PID/syscall would show all of this, but each look waits
-// for a tick of the clock.)
+// Returns whether the process sleeps in a system call. The state in /proc is not enough: a process
+// that is still checking for its event already has the state of a sleeper. So `wchan` must also
+// name the kernel function in which the process waits. `wchan` alone is not enough either: it also
+// names a function if the process is at a ptrace stop. (/proc/PID/syscall would show all of this,
+// but each read of that file waits for a tick of the clock.)
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
   const std::string place = integration::read_file(own + "wchan");
@@ -38,8 +38,8 @@ bool is_asleep(const Tracee& tracee) {
   return !place.empty() && place != "0" && integration::state_of(tracee.pid) == state;
 }
 
-// Returns whether no traced process ever sleeps in this call. For any other call, the tracer has to
-// look whether the process sleeps.
+// Returns whether a traced process never sleeps in this call. For any other call, the tracer must
+// check whether the process sleeps.
 bool never_sleeps(long call) {
   constexpr long calls[] = {SYS_brk,          SYS_close,  SYS_connect,        SYS_dup3,
                             SYS_epoll_ctl,    SYS_fstat,  SYS_execve,         SYS_ioctl,
@@ -59,7 +59,7 @@ bool may_wake(const Stop& stop) {
           std::find(std::begin(calls), std::end(calls), stop.who.call) != std::end(calls));
 }
 
-// Waits between two looks at a process that is mostly ready at once. On a busy machine, the wait
+// Waits before the next look at a process that will probably be ready soon. On a busy machine, this
 // leaves the processor to that process.
 void pause(int& looks) {
   constexpr int looks_at_once = 20;
@@ -99,8 +99,8 @@ bool Tracer::seize(pid_t pid) {
 }
 
 bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
-  // The tracer looks at sleeping processes after a call that may have woken one of them, and before
-  // it decides that all of them rest.
+  // `look` says whether sleeping processes must be looked at: after a call that may have woken one
+  // of them, and before the decision that all of them rest.
   bool look = true;
   bool halted = false;
   const auto follow = [&](Tracee& tracee) {
@@ -123,7 +123,7 @@ bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
     look = next == nullptr || (is_exit(*next) && hold_others(*next));
     if (look) continue;
     looked = false;
-    // Until its first fork the upgrader only makes preparations, so it runs to there without stops.
+    // Before its first fork the upgrader only prepares itself, so until then it runs without stops.
     go_on(*next, generations_ == 0 ? PTRACE_CONT : PTRACE_SYSCALL);
     follow(*next);
     if (halted) return true;
@@ -135,9 +135,9 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// Stops all running processes while another process exits, and returns true if it stopped one. A
-// process may learn of the exit twice: by the end of a pipe, and by the death of its child. If it
-// ran on, the speed of the processors would decide whether it sees both at once. A process that
+// Stops all running processes while another process exits. Returns true if it has stopped one. A
+// process may learn of the exit in two ways: by the end of a pipe, and by the death of its child.
+// If it ran on, the speed of the machine would decide whether it sees both at once. A process that
 // waits for its child's exec is not stopped, since it sleeps until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
@@ -181,7 +181,7 @@ bool Tracer::settle(Tracee& tracee) {
   return false;
 }
 
-// Returns true if the process is stopped now, or has ended.
+// Handles a wait status of the process. Returns true if the process is stopped now, or has ended.
 bool Tracer::take(Tracee& tracee, int status) {
   if (!WIFSTOPPED(status)) {
     tracee.is = Tracee::Is::ended;
@@ -217,8 +217,8 @@ void Tracer::take_call(Tracee& tracee) {
   news_ = true;
 }
 
-// Notes that the process was sent SIGKILL. It dies even while it is stopped, so run() waits for its
-// end.
+// Records that the process was sent SIGKILL. Even a stopped process dies then, so run() waits for
+// its end.
 void Tracer::doom(pid_t pid) {
   for (Tracee& tracee : tracees_) {
     if (tracee.pid != pid) continue;
@@ -231,7 +231,7 @@ void Tracer::take_event(Tracee& tracee, int event) {
   if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
     unsigned long pid = 0;
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
-    tracee.in_call = true;  // the first fork has no stop at its entry
+    tracee.in_call = true;  // the tracer sees no entry of the first fork
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
@@ -293,7 +293,7 @@ bool Tracer::freeze(Tracee& victim) {
     take(victim, status);
     if (!stopped_for_good) continue;
     detach(victim, 0);
-    // After the detaching, the process runs for a moment before SIGSTOP stops it.
+    // When the tracer has detached, SIGSTOP stops the process, which takes a moment.
     int looks = 0;
     while (integration::state_of(victim.pid) != 'T' && Clock::now() < deadline)
       pause(looks);

@@ -24,11 +24,11 @@ struct Tracee {
   pid_t pid = 0;
   int generation = 0;  // an agent's number in the order of the forks; 0 for the upgrader
   Is is = Is::running;
-  bool in_call = false;  // the process is between the stops of a system call
-  int to_inject = 0;     // a signal that the process gets when it goes on
+  bool in_call = false;  // a system call of the process has begun and not returned
+  int to_inject = 0;     // the signal that the process gets when it is continued, or 0
   bool doomed = false;   // another process has sent this one SIGKILL
-  int status = 0;        // the status as from waitpid, once the process has ended
-  long call = 0;         // the system call that the process is in or has left
+  int status = 0;        // the wait status as from waitpid, once the process has ended
+  long call = 0;         // the system call that has begun, or was the last to return
   std::uint64_t args[6]{};
   std::int64_t result = 0;
 };
@@ -60,16 +60,17 @@ class Tracer {
   // false if no process runs any more.
   bool run(const std::function<bool(const Stop&)>& halt);
 
-  // Sends `victim` a signal that ends it, and runs `victim` to its end. `watch` is called for each
-  // stop on the way. Returns true if the kernel says that this signal ended the process.
+  // Sends `victim` a signal that ends it, and runs `victim` until it has ended. Calls `watch` for
+  // each stop on the way. Returns true if the kernel reports that this signal has ended the
+  // process.
   bool end_by(Tracee& victim, int signal, const std::function<void(const Stop&)>& watch);
 
-  // Stops the process by SIGSTOP and detaches from it. Returns true if the process table shows it
-  // stopped.
+  // Stops the process by SIGSTOP and detaches from it. Returns true if /proc shows that the process
+  // is stopped.
   bool freeze(Tracee& victim);
 
-  // Lets the processes that come first in the order (agents or upgrader) run until each of them
-  // waits, so that they see all events so far before the others do.
+  // Runs the processes that are first in the order, the agents or the upgrader, until each of them
+  // waits. In this way they see all events so far before the other processes do.
   void run_first_ones();
 
   // Detaches from all processes: at once from those that are stopped, and from the others by
@@ -86,7 +87,8 @@ class Tracer {
   Tracee* choose();
   static Stop stop_of(Tracee& tracee);
   bool hold_others(const Tracee& exiting);
-  bool settle(Tracee& tracee);  // returns true if the process is stopped or has ended
+  // Waits until the process is stopped, sleeps or has ended; returns false if it sleeps.
+  bool settle(Tracee& tracee);
   bool take(Tracee& tracee, int status);
   void take_event(Tracee& tracee, int event);
   void take_call(Tracee& tracee);
@@ -99,7 +101,7 @@ class Tracer {
   const std::string agent_;
   std::list<Tracee> tracees_;
   int generations_ = 0;
-  bool news_ = false;  // the last stop was at a system call or the end of a process
+  bool news_ = false;  // true if the last stop was at a system call, or the process has ended
 };
 
 }  // namespace kill_points
