@@ -24,10 +24,11 @@
 //                                                         shutting_down if it does not say in time
 //                                                         that it works (feature readiness)
 //   preparing     active                held, not ready   confirming (with a gate) or switching at
-//                                                         its `ready`; running if the candidate
-//                                                         exits; abandoning if it fails otherwise,
-//                                                         and at `cancel`; shutting_down if the
-//                                                         incumbent exits, or as from running
+//                                                         the candidate's `ready`; running if the
+//                                                         candidate exits; abandoning if it fails
+//                                                         otherwise, and at `cancel`; shutting_down
+//                                                         if the incumbent exits, or does not say
+//                                                         in time that it works
 //   confirming    active                held, ready       switching at `confirm`; running if the
 //                                                         candidate exits; abandoning if it fails
 //                                                         otherwise, at `cancel`, and when time is
@@ -35,40 +36,44 @@
 //                                                         preparing at `confirm` if the candidate
 //                                                         has closed a pipe: it is not activated,
 //                                                         and soon fails
-//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, with
-//                 for an upgrade        (sequential)      a trial of 0 running, or rolling_back if
-//                                                         that commit fails; replacing
-//                                                         (sequential, or where the candidate's
-//                                                         `activate` cannot be written at once, or
-//                                                         at all); falling_back if its stop
-//                                                         was unclean or the candidate was lost,
-//                                                         ended if no fallback can be started. At
-//                                                         `cancel`: abandoning, or running if there
-//                                                         is no candidate
-//   replacing     -                     held              when its `activate`, sent at its `ready`,
-//                                                         has been written: trial, with a trial of
-//                                                         0 running, or rolling_back if that commit
-//                                                         fails; falling_back if it fails or cannot
-//                                                         be written to, ended if no fallback can
-//                                                         be started
+//   switching     active, told to stop  held, or none     when the incumbent has gone: trial, or,
+//                 for an upgrade        (sequential)      if the trial takes no time, running, or
+//                                                         rolling_back if that commit fails;
+//                                                         replacing in a sequential upgrade, or if
+//                                                         the candidate's `activate` cannot be
+//                                                         written at once, or at all; falling_back
+//                                                         if the incumbent's stop was unclean or
+//                                                         the candidate was lost, ended if no
+//                                                         fallback can be started. At `cancel`:
+//                                                         abandoning, or running if there is no
+//                                                         candidate
+//   replacing     -                     held              when the candidate's `activate`, sent at
+//                                                         its `ready`, has been written: trial, or,
+//                                                         if the trial takes no time, running, or
+//                                                         rolling_back if that commit fails;
+//                                                         falling_back if the candidate fails or
+//                                                         cannot be written to, ended if no
+//                                                         fallback can be started
 //   trial         active, activated     -, or a standby:  running at the commit, or abandoning if
 //                 by the upgrade        held or killed    there is a standby; rolling_back if it
 //                                                         fails; falling_back if it exits, ended if
 //                                                         no fallback can be started
-//   abandoning    active                killed            running, when the candidate has been
-//                                                         reaped: the upgrade has failed; or the
-//                                                         standby: it is committed. shutting_down
-//                                                         if the incumbent exits
-//   rolling_back  active, told to stop  -, or a standby:  falling_back when it has gone, or running
-//                 for a roll-back       held or killed    if a standby has taken the work at once;
-//                                                         ended if no fallback can be started
-//   falling_back  - or held fallback    killed or -       running when its `activate`, sent at its
-//                                                         `ready`, has been written; ended if it
-//                                                         exits; shutting_down if it fails
-//                                                         otherwise or cannot be written to. At a
-//                                                         boot it is on trial first: trial, or, if
-//                                                         that lasts no time, running, or
-//                                                         rolling_back if that commit fails
+//   abandoning    active                killed            running when the candidate has been
+//                                                         reaped (the upgrade has failed), or the
+//                                                         standby (the upgrade is committed);
+//                                                         shutting_down if the incumbent exits
+//   rolling_back  active, told to stop  -, or a standby:  falling_back when the incumbent has gone,
+//                 for a roll-back       held or killed    or running if a standby has taken the
+//                                                         work at once; ended if no fallback can be
+//                                                         started
+//   falling_back  - or held fallback    killed or -       running when the fallback's `activate`,
+//                                                         sent at its `ready`, has been written;
+//                                                         ended if it exits; shutting_down if it
+//                                                         fails otherwise or cannot be written to.
+//                                                         At a boot the fallback is on trial first:
+//                                                         trial, or, if the trial takes no time,
+//                                                         running, or rolling_back if that commit
+//                                                         fails
 //   shutting_down told to stop, killed, killed or -       ended when all have been reaped
 //                 or -
 //   ended         -                     -                 nothing
