@@ -38,27 +38,26 @@ int open_standard_descriptors() {
 }
 
 void mark_close_on_exec_from(int first) {
-  if (mark_by_close_range(first) || mark_by_proc(first)) return;
-  mark_one_by_one(first);
-}
-
-bool mark_by_close_range(int first) {
 #ifdef SYS_close_range
   // The value of CLOSE_RANGE_CLOEXEC, which not every libc defines.
   constexpr unsigned close_on_exec = 1U << 2;
-  return ::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, close_on_exec) == 0;
-#else
-  static_cast<void>(first);
-  return false;
+  if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, close_on_exec) == 0) return;
 #endif
-}
-
-bool mark_by_proc(int first) {
   const std::vector<int> found = numbers_in("/proc/self/fd");
   for (const int fd : found) {
     if (fd >= first) mark(fd);
   }
-  return !found.empty();
+  if (!found.empty()) return;
+  // There is no /proc: marks one number after the other, which takes longer, the more descriptors
+  // the process may have.
+  rlimit limit{};
+  int count = descriptors_looked_at_max;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+      limit.rlim_cur < rlim_t{descriptors_looked_at_max}) {
+    count = static_cast<int>(limit.rlim_cur);
+  }
+  for (int fd = first; fd < count; ++fd)
+    mark(fd);
 }
 
 std::vector<int> numbers_in(const std::string& path) {
@@ -70,17 +69,6 @@ std::vector<int> numbers_in(const std::string& path) {
     if (number) numbers.push_back(static_cast<int>(*number));
   }
   return numbers;
-}
-
-void mark_one_by_one(int first) {
-  rlimit limit{};
-  int count = descriptors_looked_at_max;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-      limit.rlim_cur < rlim_t{descriptors_looked_at_max}) {
-    count = static_cast<int>(limit.rlim_cur);
-  }
-  for (int fd = first; fd < count; ++fd)
-    mark(fd);
 }
 
 int put_signals_right() {

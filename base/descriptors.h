@@ -23,16 +23,9 @@ inline constexpr int first_passed_descriptor = 3;
 // value.
 [[nodiscard]] int open_standard_descriptors();
 
-// Marks every open descriptor from `first` on close-on-exec. Tries the three functions below in
-// order, until one of them works.
+// Marks every open descriptor from `first` on close-on-exec: by close_range(), or if the kernel
+// refuses that, by the list in /proc, or if there is no /proc, by trying each number.
 void mark_close_on_exec_from(int first);
-
-// The next three functions all mark the descriptors from `first` on close-on-exec. The first is the
-// best one, but returns false if the kernel refuses the call. The second returns false if /proc is
-// missing. The third always works, but takes longer, the more descriptors a process may have.
-[[nodiscard]] bool mark_by_close_range(int first);
-[[nodiscard]] bool mark_by_proc(int first);
-void mark_one_by_one(int first);
 
 // Returns the names in a directory that are numbers, as numbers.
 [[nodiscard]] std::vector<int> numbers_in(const std::string& path);

@@ -328,30 +328,19 @@ TEST_CASE("a standard descriptor that cannot be opened is told") {
   CHECK(open_standard_descriptors() == ENOENT);
 }
 
-TEST_CASE("descriptors are marked without /proc, and without a limit to their number") {
-  const int fd = ::open("/dev/null", O_RDONLY);
-  REQUIRE((::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0);
-  const Failing no_directory(Call::opendir, ENOENT);
-  const Failing no_limit(Call::getrlimit, EPERM);
-
-  CHECK_FALSE(mark_by_proc(fd));
-  mark_one_by_one(fd);
-
-  CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
-  ::close(fd);
-}
-
 TEST_CASE("if one means of marking descriptors is missing, the next is used") {
   const int fd = ::open("/dev/null", O_RDONLY);
   REQUIRE((::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0);
-  const int missing = GENERATE(0, 1, 2);
+  const int missing = GENERATE(0, 1, 2, 3);
   const Failing no_call(Call::syscall, ENOSYS, 0, missing > 0 ? 1 : 0);
   const Failing no_directory(Call::opendir, ENOENT, 0, missing > 1 ? 1 : 0);
+  const Failing no_limit(Call::getrlimit, EPERM, 0, missing > 2 ? 1 : 0);
 
   mark_close_on_exec_from(fd);
 
   CHECK(no_call.fired() == (missing > 0));
   CHECK(no_directory.fired() == (missing > 1));
+  CHECK(no_limit.fired() == (missing > 2));
   CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
   ::close(fd);
 }
