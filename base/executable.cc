@@ -34,22 +34,14 @@ constexpr int scripts_max = 5;
 // The largest table of program headers that the kernel accepts.
 constexpr std::size_t program_headers_bytes_max = 65'536;
 
+// Reasons that are given in several places.
+constexpr const char* truncated = "is a truncated program";
+constexpr const char* malformed_loader = "its loader's name is malformed";
+
 using Judgement = Result<ExecutableKind>;
 
 Refusal refuse(int error, std::string reason) {
   return {.reason = std::move(reason), .error_number = error};
-}
-
-Refusal truncated() {
-  return refuse(ENOEXEC, "is a truncated program");
-}
-
-Refusal malformed_loader() {
-  return refuse(ENOEXEC, "its loader's name is malformed");
-}
-
-Refusal no_program_here() {
-  return refuse(ELIBBAD, "is no program for this machine");
 }
 
 Refusal unreadable(int error) {
@@ -71,13 +63,13 @@ ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   return static_cast<ssize_t>(done);
 }
 
-// Reads `size` bytes. Returns nothing if that succeeds, the error if reading fails, and the result
-// of `cut_off()` if the file is too short.
+// Reads `size` bytes. Returns nothing if that succeeds, the error if reading fails, and the reason
+// `cut_off` if the file is too short.
 std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t offset,
-                                  Refusal (*cut_off)()) {
+                                  const char* cut_off) {
   const ssize_t count = read_at(fd, buffer, size, offset);
   if (count < 0) return unreadable(errno);
-  if (static_cast<std::size_t>(count) < size) return cut_off();
+  if (static_cast<std::size_t>(count) < size) return refuse(ENOEXEC, cut_off);
   return std::nullopt;
 }
 
@@ -104,13 +96,13 @@ bool is_for_this_machine(const ElfW(Ehdr) & header) {
 }
 
 std::optional<Refusal> judge_loader(int fd, const ElfW(Phdr) & segment) {
-  if (segment.p_filesz < 2 || segment.p_filesz > PATH_MAX) return malformed_loader();
+  if (segment.p_filesz < 2 || segment.p_filesz > PATH_MAX) return refuse(ENOEXEC, malformed_loader);
   std::string path(segment.p_filesz, '\0');
   const auto offset = static_cast<off_t>(segment.p_offset);
   if (auto refusal = read_whole(fd, path.data(), path.size(), offset, malformed_loader)) {
     return refusal;
   }
-  if (path.back() != '\0') return malformed_loader();
+  if (path.back() != '\0') return refuse(ENOEXEC, malformed_loader);
   path.resize(std::strlen(path.c_str()));
 
   const Result<OwnedFd> opened = open_interpreter(path, "loader");
@@ -118,9 +110,11 @@ std::optional<Refusal> judge_loader(int fd, const ElfW(Phdr) & segment) {
   const OwnedFd& loader = opened.value();
   if (!loader) return std::nullopt;
   ElfW(Ehdr) header;
-  auto refusal = read_whole(loader.get(), &header, sizeof header, 0, no_program_here);
-  if (!refusal && !is_for_this_machine(header)) refusal = no_program_here();
-  if (refusal) refusal->reason = "its loader {} {}"_with(path, refusal->reason);
+  const ssize_t count = read_at(loader.get(), &header, sizeof header, 0);
+  if (count == sizeof header && is_for_this_machine(header)) return std::nullopt;
+  Refusal refusal =
+      count < 0 ? unreadable(errno) : refuse(ELIBBAD, "is no program for this machine");
+  refusal.reason = "its loader {} {}"_with(path, refusal.reason);
   return refusal;
 }
 
@@ -143,7 +137,7 @@ Judgement judge_elf(int fd, off_t file_bytes) {
     return *refusal;
   for (const ElfW(Phdr) & segment : segments) {
     const bool is_whole = segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
-    if (segment.p_type == PT_LOAD && !is_whole) return truncated();
+    if (segment.p_type == PT_LOAD && !is_whole) return refuse(ENOEXEC, truncated);
     if (segment.p_type == PT_INTERP && loader.p_type != PT_INTERP) loader = segment;
   }
   if (loader.p_type == PT_INTERP) {
