@@ -7,26 +7,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "base/number.h"
 
 namespace upgrader {
 
-// Returns the value of the first of `entries` (NAME=value, with a null at the end) that has this
-// name, as getenv() does.
-[[nodiscard]] std::optional<std::string_view> value_of(const char* const* entries,
-                                                       std::string_view name);
-
-// Returns the value as a number; nothing if it is not a whole number, or larger than `max`.
-[[nodiscard]] std::optional<std::int64_t> number_in(std::optional<std::string_view> value,
+// Returns the value of an environment variable as a number; nothing if there is no such variable,
+// or its value is not a whole number or larger than `max`.
+[[nodiscard]] std::optional<std::int64_t> number_in(const char* variable,
                                                     std::int64_t max = number_max);
 
 // Returns how many sockets init has passed to this process (LISTEN_FDS), as descriptors from
 // first_passed_descriptor on. Returns nothing if the variables are absent, malformed or meant for
 // another process (LISTEN_PID), or if one of the descriptors is not open.
-[[nodiscard]] std::optional<int> passed_sockets(const char* const* inherited, pid_t own_pid);
+[[nodiscard]] std::optional<int> passed_sockets(pid_t own_pid);
 
 // The environment for agents. It points to texts that others own, since copying them would take a
 // twentieth of the first agent's start (measured by make size).

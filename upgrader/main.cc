@@ -54,7 +54,7 @@ Result<OwnedFd> readiness_for(const Options& options, int lock_number) {
 // Runs the upgrader, and ends by exit(), without destructors of local objects: even a sudden death
 // of the upgrader must do no harm (rule IO-10 of ARCHITECTURE.md).
 [[noreturn]] void run(const Options& options) {
-  const std::optional<int> sockets = passed_sockets(environ, ::getpid());
+  const std::optional<int> sockets = passed_sockets(::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
   // Check the descriptor of --notify-fd before the Lock is made: the Lock closes whatever
@@ -86,7 +86,7 @@ Result<OwnedFd> readiness_for(const Options& options, int lock_number) {
     logbook.error("cannot become a subreaper: {}"_with(SystemError{error}));
     std::exit(exit_own_failure);
   }
-  const auto watchdog = watchdog_wish(environ, ::getpid());
+  const auto watchdog = watchdog_wish(::getpid());
   if (!watchdog) logbook.warning(watchdog.reason());
   InitSystem init_system(std::getenv("NOTIFY_SOCKET"), watchdog ? watchdog.value() : Duration{0},
                          std::move(readiness.value()));

@@ -32,9 +32,8 @@ constexpr std::string_view left_out[] = {"LIBAGENT_PROTOCOL_PROCESS", "NOTIFY_SO
                                          "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PIDFDID"};
 constexpr std::string_view listen_prefix = "LISTEN_";
 
-std::optional<int> descriptor_in(std::string_view name) {
-  const auto number =
-      upgrader::number_in(upgrader::value_of(environ, name), std::numeric_limits<int>::max());
+std::optional<int> descriptor_in(const char* name) {
+  const auto number = upgrader::number_in(name, std::numeric_limits<int>::max());
   return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
 }
 
@@ -91,7 +90,7 @@ std::variant<Surroundings, std::string> look_around(std::optional<int> ready_des
   Surroundings made;
   made.alone = std::getenv("AGENT_PROTOCOL") == nullptr;
   upgrader::mark_close_on_exec_from(upgrader::first_passed_descriptor);
-  const std::optional<int> sockets = upgrader::passed_sockets(environ, ::getpid());
+  const std::optional<int> sockets = upgrader::passed_sockets(::getpid());
   const int behind_sockets = upgrader::first_passed_descriptor + sockets.value_or(0);
   made.passed = made.check.passed = sockets.value_or(0);
   made.lock = descriptor_in(lock_variable);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -36,18 +37,19 @@ bool is_one_of(std::string_view name, const Names& names) {
 
 }  // namespace
 
-Result<Duration> watchdog_wish(const char* const* inherited, pid_t own_pid) {
-  const auto malformed = [](std::string_view name, std::string_view value) {
+Result<Duration> watchdog_wish(pid_t own_pid) {
+  const auto malformed = [](const char* name) {
     return Refusal{"{} is ignored: it is not a number that makes sense"_with(
-        escape("{}={}"_with(name, value), value_bytes_shown))};
+        escape("{}={}"_with(name, std::getenv(name)), value_bytes_shown))};
   };
-  const auto time = value_of(inherited, "WATCHDOG_USEC");
-  const auto pid = value_of(inherited, "WATCHDOG_PID");
-  if (!time) return Duration{0};
-  if (pid && !number_in(pid)) return malformed("WATCHDOG_PID", *pid);
-  if (pid && number_in(pid) != own_pid) return Duration{0};
-  const std::optional<std::int64_t> microseconds = number_in(time);
-  if (!microseconds || *microseconds == 0) return malformed("WATCHDOG_USEC", *time);
+  if (std::getenv("WATCHDOG_USEC") == nullptr) return Duration{0};
+  if (std::getenv("WATCHDOG_PID") != nullptr) {
+    const std::optional<std::int64_t> pid = number_in("WATCHDOG_PID");
+    if (!pid) return malformed("WATCHDOG_PID");
+    if (*pid != own_pid) return Duration{0};
+  }
+  const std::optional<std::int64_t> microseconds = number_in("WATCHDOG_USEC");
+  if (!microseconds || *microseconds == 0) return malformed("WATCHDOG_USEC");
   const auto wanted =
       std::chrono::duration_cast<Duration>(std::chrono::microseconds(*microseconds));
   return std::clamp(wanted, Duration{1}, watchdog_max);

@@ -16,7 +16,7 @@ namespace upgrader {
 // Returns how often init wants WATCHDOG=1: WATCHDOG_USEC in whole milliseconds, at least one and at
 // most a day; zero if init wants none, or wants it from another process (WATCHDOG_PID). A refusal
 // says which variable is invalid, and that it is ignored.
-[[nodiscard]] Result<Duration> watchdog_wish(const char* const* inherited, pid_t own_pid);
+[[nodiscard]] Result<Duration> watchdog_wish(pid_t own_pid);
 
 // Makes the environment. Without `sockets` the LISTEN variables are left out. The other entries are
 // those of `inherited`, byte for byte; `inherited` must outlive the processes started with them.

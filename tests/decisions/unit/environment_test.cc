@@ -15,28 +15,38 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+// Gives this process an environment of these texts, as long as the object exists.
 class Inherited {
  public:
   explicit Inherited(Texts texts) : texts_(std::move(texts)) {
-    for (const std::string& text : texts_)
-      pointers_.push_back(text.c_str());
+    for (std::string& text : texts_)
+      pointers_.push_back(text.data());
     pointers_.push_back(nullptr);
+    environ = pointers_.data();
   }
-
-  [[nodiscard]] const char* const* get() const { return pointers_.data(); }
+  ~Inherited() { environ = before_; }
+  Inherited(const Inherited&) = delete;
+  Inherited& operator=(const Inherited&) = delete;
 
  private:
   Texts texts_;
-  std::vector<const char*> pointers_;
+  std::vector<char*> pointers_;
+  char** before_ = environ;
 };
 
 std::optional<int> sockets_in(const Texts& texts, pid_t own_pid) {
-  return passed_sockets(Inherited(texts).get(), own_pid);
+  const Inherited inherited(texts);
+  return passed_sockets(own_pid);
+}
+
+agent_protocol::Result<Duration> wish_in(const Texts& texts) {
+  const Inherited inherited(texts);
+  return watchdog_wish(77);
 }
 
 Texts entries_of(const Texts& texts, std::optional<int> sockets = std::nullopt) {
   const Inherited inherited(texts);
-  const Environment environment = agent_environment(inherited.get(), sockets, std::nullopt);
+  const Environment environment = agent_environment(environ, sockets, std::nullopt);
   return {environment.entries.begin(), environment.entries.end()};
 }
 
@@ -56,8 +66,8 @@ TEST_CASE("every inherited variable of the protocol goes") {
 TEST_CASE("the lock's number is told where there is one") {
   const Inherited inherited({});
 
-  CHECK(agent_environment(inherited.get(), std::nullopt, 5).lock_descriptor == 5);
-  CHECK_FALSE(agent_environment(inherited.get(), std::nullopt, std::nullopt).lock_descriptor);
+  CHECK(agent_environment(environ, std::nullopt, 5).lock_descriptor == 5);
+  CHECK_FALSE(agent_environment(environ, std::nullopt, std::nullopt).lock_descriptor);
 }
 
 TEST_CASE("variables that serve the conversation with init are left out") {
@@ -74,7 +84,7 @@ TEST_CASE("sockets that are not for us are not the agents' either") {
 TEST_CASE("sockets for us are the agents', and the place of the pid is known") {
   const Inherited inherited(
       {"LISTEN_FDS=1", "X=1", "LISTEN_PID=1", "LISTEN_PID=2", "LISTEN_FDNAMES=a"});
-  const Environment environment = agent_environment(inherited.get(), 1, std::nullopt);
+  const Environment environment = agent_environment(environ, 1, std::nullopt);
 
   CHECK(Texts(environment.entries.begin(), environment.entries.end()) ==
         Texts{"LISTEN_FDS=1", "X=1", "LISTEN_PID=1", "LISTEN_FDNAMES=a", "AGENT_PROTOCOL=1"});
@@ -111,9 +121,7 @@ TEST_CASE("sockets that are not open are none") {
 
 TEST_CASE(
     "a watchdog that is ours is taken in whole milliseconds, at least one and at most a day") {
-  const auto time_in = [](const Texts& texts) {
-    return watchdog_wish(Inherited(texts).get(), 77).value().count();
-  };
+  const auto time_in = [](const Texts& texts) { return wish_in(texts).value().count(); };
 
   CHECK(time_in({"WATCHDOG_USEC=30000000", "WATCHDOG_PID=77"}) == 30'000);
   CHECK(time_in({"WATCHDOG_USEC=30000000"}) == 30'000);
@@ -131,15 +139,14 @@ TEST_CASE("a watchdog that is absent or meant for another process is none") {
                             {"WATCHDOG_PID=77"},
                             {"WATCHDOG_USEC=1000", "WATCHDOG_PID=78"},
                             {"WATCHDOG_PID=1", "WATCHDOG_USEC=nonsense"}}) {
-    CHECK(watchdog_wish(Inherited(none).get(), 77).value() == Duration{0});
+    CHECK(wish_in(none).value() == Duration{0});
   }
 }
 
 TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
   for (const char* wrong : {"", "0", "-1", "1s", "x", " 1", "1 ", "18446744073709551615"}) {
-    const auto time = watchdog_wish(Inherited({"WATCHDOG_USEC=" + std::string(wrong)}).get(), 77);
-    const auto pid = watchdog_wish(
-        Inherited({"WATCHDOG_USEC=1000", "WATCHDOG_PID=" + std::string(wrong) + "y"}).get(), 77);
+    const auto time = wish_in({"WATCHDOG_USEC=" + std::string(wrong)});
+    const auto pid = wish_in({"WATCHDOG_USEC=1000", "WATCHDOG_PID=" + std::string(wrong) + "y"});
 
     INFO(wrong);
     REQUIRE_FALSE(time);
@@ -149,7 +156,7 @@ TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
     CHECK(pid.reason().find("WATCHDOG_PID=") == 0);
   }
   const std::string hostile = std::string(1'000, 'x') + "\n";
-  CHECK(watchdog_wish(Inherited({"WATCHDOG_USEC=" + hostile}).get(), 77).reason().size() < 200);
+  CHECK(wish_in({"WATCHDOG_USEC=" + hostile}).reason().size() < 200);
 }
 
 TEST_CASE("each of the sockets has to be open, from the first to the last") {
