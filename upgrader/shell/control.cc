@@ -22,53 +22,7 @@ Stamp stamp() {
 
 }  // namespace
 
-int ControlFifo::open() {
-  // The old descriptor is closed only when the new one is open, so that writers always find a
-  // reader.
-  OwnedFd fresh = directory_.open_fifo();
-  const int error = errno;
-  poll_.reset();
-  descriptor_ = std::move(fresh);
-  if (!descriptor_) return error;
-  poll_ = make_handle(uv_poll_init, loop_, this, descriptor_.get());
-  if (!poll_) {
-    descriptor_.reset();  // without a reader, writers get an error instead of waiting in vain
-    return ENOMEM;
-  }
-  return -uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* handle, int, int) {
-    static_cast<ControlFifo*>(handle->data)->on_readable();
-  });
-}
-
-void ControlFifo::on_readable() {
-  if (!lines_.pending()) {
-    const std::span<char> space = lines_.space();
-    const ssize_t count = ::read(descriptor_.get(), space.data(), space.size());
-    if (count == 0) return reopen();
-    if (count < 0) return;
-    lines_.written(static_cast<std::size_t>(count));
-  }
-  pass_lines();
-}
-
-void ControlFifo::pass_lines() {
-  for (int taken = 0; taken < lines_a_turn; ++taken) {
-    const std::optional<agent_protocol::Line> line = lines_.next();
-    if (!line) break;
-    sink_(*line);
-  }
-  turn_over_();
-}
-
-// Opens the FIFO again, since the last writer has closed it. If that fails, it is tried again after
-// the turn of the loop.
-void ControlFifo::reopen() {
-  if (const auto rest = lines_.rest()) sink_(*rest);
-  static_cast<void>(open());
-  turn_over_();
-}
-
-bool Control::claim(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOver turn_over) {
+bool Control::claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over) {
   const int error = directory_.lock();
   if (error == EWOULDBLOCK) return false;
   locked_ = error == 0;
@@ -77,12 +31,15 @@ bool Control::claim(uv_loop_t* loop, ControlFifo::Sink sink, ControlFifo::TurnOv
                                                                               SystemError{error}));
   }
   chronicle_.begin(stamp());
-  fifo_.emplace(loop, directory_, std::move(sink), std::move(turn_over));
+  loop_ = loop;
+  take_ = std::move(take);
+  show_ = std::move(show);
+  turn_over_ = std::move(turn_over);
   return true;
 }
 
 bool Control::has_lock(Time now) {
-  if (!fifo_ || locked_) return locked_;
+  if (loop_ == nullptr || locked_) return locked_;
   if (last_ && now < *last_ + retry_interval) return false;
   last_ = now;
   locked_ = directory_.lock() == 0;
@@ -106,10 +63,10 @@ void Control::prepare_files() {
 
 // Opens the FIFO if it is not open. If that fails, logs it once; a later call tries again.
 void Control::open_fifo() {
-  if (!fifo_ || fifo_->is_open()) return;
+  if (poll_) return;
   int error = has_fifo_ ? 0 : directory_.make_fifo();
   has_fifo_ = error == 0;
-  if (has_fifo_) error = fifo_->open();
+  if (has_fifo_) error = listen();
   if (error != 0 && !deaf_) {
     logbook_.warning(
         "no requests are taken by {}/control: {}"_with(directory_.path(), SystemError{error}));
@@ -117,26 +74,72 @@ void Control::open_fifo() {
   deaf_ = error != 0;
 }
 
-Control::Read Control::read(const agent_protocol::Line& line) {
+// Opens the FIFO and waits for lines. Returns 0, or an errno value if the FIFO is not open.
+int Control::listen() {
+  // The old descriptor is closed only when the new one is open, so that writers always find a
+  // reader.
+  OwnedFd fresh = directory_.open_fifo();
+  const int error = errno;
+  poll_.reset();
+  fifo_ = std::move(fresh);
+  if (!fifo_) return error;
+  poll_ = make_handle(uv_poll_init, loop_, this, fifo_.get());
+  if (!poll_) {
+    fifo_.reset();  // without a reader, writers get an error instead of waiting in vain
+    return ENOMEM;
+  }
+  return -uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* handle, int, int) {
+    static_cast<Control*>(handle->data)->on_readable();
+  });
+}
+
+void Control::on_readable() {
+  if (!lines_.pending()) {
+    const std::span<char> space = lines_.space();
+    const ssize_t count = ::read(fifo_.get(), space.data(), space.size());
+    if (count == 0) return reopen();
+    if (count < 0) return;
+    lines_.written(static_cast<std::size_t>(count));
+  }
+  pass_lines();
+}
+
+// Opens the FIFO again, since the last writer has closed it. If that fails, it is tried again after
+// the turn of the loop.
+void Control::reopen() {
+  if (const auto rest = lines_.rest()) pass_line(*rest);
+  static_cast<void>(listen());
+  turn_over_();
+}
+
+void Control::pass_lines() {
+  for (int taken = 0; taken < lines_a_turn; ++taken) {
+    const std::optional<agent_protocol::Line> line = lines_.next();
+    if (!line) break;
+    pass_line(*line);
+  }
+  turn_over_();
+}
+
+void Control::pass_line(const agent_protocol::Line& line) {
   const auto stray = [&](std::string_view reason) {
-    return Notice{
-        0, NoticeKind::stray,
-        "control directory: stray output: {}: {}"_with(reason, escape(line.text, stray_bytes_max))};
+    show_({0, NoticeKind::stray,
+           "control directory: stray output: {}: {}"_with(reason,
+                                                          escape(line.text, stray_bytes_max))});
   };
   if (!line.complete) return stray("not a whole line");
   ControlLine decoded = decode_control_line(line.text);
   if (const auto* none = std::get_if<ControlStray>(&decoded)) return stray(none->reason);
   if (auto* refused = std::get_if<ControlRefused>(&decoded)) {
-    if (chronicle_.has_answered(refused->name)) return {};
+    if (chronicle_.has_answered(refused->name)) return;
     const std::string told = words::request_refused(
         refused->name, escape(refused->type, stray_bytes_max), refused->reason);
     chronicle_.note_answer(
         {std::move(refused->name), std::move(refused->type), false, std::move(refused->reason)});
-    return Notice{0, NoticeKind::request, told};
+    return show_({0, NoticeKind::request, told});
   }
   auto event = chronicle_.judge(std::get<ControlRequest>(std::move(decoded)));
-  if (!event) return {};
-  return *std::move(event);
+  if (event) take_(*std::move(event));
 }
 
 void Control::note_started(Generation generation, int pid, const Program& program) {
@@ -166,15 +169,16 @@ void Control::settle(const State& state, Time now) {
 
 std::optional<Time> Control::next_deadline() const {
   // Lines that were read from the FIFO but not handled yet are handled at once.
-  if (fifo_ && fifo_->pending()) return Time{0};
-  const bool retries = deaf_ || fails_ || (fifo_ && !locked_);
+  if (lines_.pending()) return Time{0};
+  const bool retries = deaf_ || fails_ || (loop_ != nullptr && !locked_);
   if (retries && last_ && !due_) return *last_ + retry_interval;
   return held_back_ ? std::nullopt : due_;
 }
 
 void Control::finish(const State& state, int exit_status) {
-  if (!fifo_ || (!locked_ && directory_.lock() != 0)) return;
+  if (loop_ == nullptr || (!locked_ && directory_.lock() != 0)) return;
   prepare_files();
+  poll_.reset();
   fifo_.reset();
   directory_.remove_fifo();
   chronicle_.note_end(exit_status, stamp());

@@ -1,6 +1,7 @@
 // The part of the loop for --control: writes status.json, as often as allowed, and reads requests
-// from the FIFO. Other files decide what status.json says and what a request leads to. Without the
-// option the loop has no Control.
+// from the FIFO, no more of them in one turn of the loop than messages of an agent. Other files
+// decide what status.json says and what a request leads to. Without the option the loop has no
+// Control.
 #pragma once
 
 #include <uv.h>
@@ -9,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "agent-protocol/cpp/wire/line_reader.h"
 #include "base/time.h"
@@ -32,43 +32,6 @@ inline constexpr Duration retry_interval{1'000};
 // The time to wait for a DIR that another upgrader has locked: it may be about to exit.
 inline constexpr Duration predecessor_patience{1'000};
 
-// Reads lines from the FIFO of the control directory. Bounded and fair: one turn of the loop reads
-// no more of it than of an agent. Does not interpret a line.
-class ControlFifo {
- public:
-  using Sink = std::function<void(const agent_protocol::Line&)>;
-  using TurnOver = std::function<void()>;
-
-  // `directory` must outlive this object. `turn_over` is called once after the lines of each turn
-  // of the loop.
-  ControlFifo(uv_loop_t* loop, const ControlDirectory& directory, Sink sink, TurnOver turn_over)
-      : loop_(loop),
-        directory_(directory),
-        sink_(std::move(sink)),
-        turn_over_(std::move(turn_over)) {}
-
-  // Opens the FIFO and waits for lines. Returns 0, or an errno value if the FIFO is not open.
-  [[nodiscard]] int open();
-  [[nodiscard]] bool is_open() const { return poll_ != nullptr; }
-
-  // Returns true if lines are left over from a turn: pass_lines() must then be called in the next
-  // turn.
-  [[nodiscard]] bool pending() const { return lines_.pending(); }
-  void pass_lines();
-
- private:
-  void on_readable();
-  void reopen();
-
-  uv_loop_t* loop_;
-  const ControlDirectory& directory_;
-  Sink sink_;
-  TurnOver turn_over_;
-  agent_protocol::LineReader lines_{control_line_bytes_max};
-  OwnedFd descriptor_;
-  UvHandle<uv_poll_t> poll_;
-};
-
 class Control {
  public:
   // All arguments must outlive the object. `previous` is the LINK of --previous, and `attempt` the
@@ -79,19 +42,17 @@ class Control {
 
   // Checks DIR. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(const std::string& path) { return directory_.open(path); }
-  // Locks DIR. After a success, the first settle() opens the FIFO. From then on `sink` is called
-  // for each line of a request, and `turn_over` once after the lines of one turn of the loop.
+  using Take = std::function<void(ControlRequested)>;
+  using Show = std::function<void(const Notice&)>;
+  using TurnOver = std::function<void()>;
+  // Locks DIR. After a success, the first settle() opens the FIFO. From then on, each line of it
+  // becomes a request for `take`, or a line of the log for `show`, or neither if the request has
+  // been answered before; `turn_over` is called once after the lines of one turn of the loop.
   // Returns false only if another upgrader holds the lock of DIR; the caller may try again. If DIR
   // cannot be locked for another reason, such as a full disk, logs the reason and returns true;
   // settle() then tries the lock again every second.
-  [[nodiscard]] bool claim(uv_loop_t* loop, ControlFifo::Sink sink,
-                           ControlFifo::TurnOver turn_over);
+  [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
-
-  using Read = std::variant<std::monostate, ControlRequested, Notice>;
-  // Makes an event or a line for the log out of a line of the FIFO. Makes neither if the request
-  // has been answered before.
-  [[nodiscard]] Read read(const agent_protocol::Line& line);
 
   void note_checked(const Program& program) { chronicle_.note_checked(program.path); }
   void note_started(Generation generation, int pid, const Program& program);
@@ -106,7 +67,7 @@ class Control {
   [[nodiscard]] std::optional<Time> next_deadline() const;
   // Reads the lines that were left over from a turn of the loop.
   void read_backlog() {
-    if (fifo_ && fifo_->pending()) fifo_->pass_lines();
+    if (lines_.pending()) pass_lines();
   }
 
   // Records why the upgrader ends, if no action says so.
@@ -117,6 +78,11 @@ class Control {
   [[nodiscard]] bool has_lock(Time now);
   void prepare_files();
   void open_fifo();
+  [[nodiscard]] int listen();
+  void on_readable();
+  void reopen();
+  void pass_lines();
+  void pass_line(const agent_protocol::Line& line);
   void write(const State& state);
 
   Logbook& logbook_;
@@ -125,7 +91,13 @@ class Control {
   const Attempts& attempt_;
   ControlDirectory directory_;
   Chronicle chronicle_;
-  std::optional<ControlFifo> fifo_;  // reads requests, from claim() to finish()
+  uv_loop_t* loop_ = nullptr;  // null until claim()
+  Take take_;
+  Show show_;
+  TurnOver turn_over_;
+  agent_protocol::LineReader lines_{control_line_bytes_max};
+  OwnedFd fifo_;
+  UvHandle<uv_poll_t> poll_;  // waits for lines while the FIFO is open
   bool locked_ = false;
   bool has_files_ = false;
   bool has_fifo_ = false;

@@ -57,7 +57,6 @@ class Loop {
   void cannot_start(const Refusal& refusal);
   [[nodiscard]] bool open_link();
   [[nodiscard]] bool open_control();
-  void read_control_line(const agent_protocol::Line& line);
   void fail(const std::string& why, int status);
   void end(int status);
 

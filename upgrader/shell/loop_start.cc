@@ -38,13 +38,6 @@ bool Loop::open_control() {
   return refused.empty();
 }
 
-// Handles a line that an operator has written to the FIFO.
-void Loop::read_control_line(const agent_protocol::Line& line) {
-  Control::Read read = control_->read(line);
-  if (const auto* notice = std::get_if<Notice>(&read)) perform(*notice);
-  if (auto* request = std::get_if<ControlRequested>(&read)) deliver(std::move(*request));
-}
-
 // Starts the first agent if this upgrader has the lock and the control directory. Otherwise tries
 // again later, unless the upgrader ends.
 void Loop::try_to_start() {
@@ -84,7 +77,8 @@ bool Loop::has_lock() {
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(
-      &loop_, [this](const auto& line) { read_control_line(line); }, [this] { settle(); });
+      &loop_, [this](ControlRequested request) { deliver(std::move(request)); },
+      [this](const Notice& notice) { perform(notice); }, [this] { settle(); });
   if (claimed) return true;
   if (!control_deadline_) control_deadline_ = now() + predecessor_patience;
   if (*control_deadline_ <= now())

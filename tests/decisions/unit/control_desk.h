@@ -36,10 +36,12 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Claims the directory. From the next settle() on, requests are read and added to `lines`.
+  // Claims the directory. From the next settle() on, lines are read. None of the lines that tests
+  // write is a request, and `shown` has what the log says of each.
   bool take() {
     return control->claim(
-        &loop, [this](const auto& line) { lines.emplace_back(line.text); }, [] {});
+        &loop, [](const auto&) { FAIL("a request"); },
+        [this](const upgrader::Notice& notice) { shown.push_back(notice.text); }, [] {});
   }
   // Replaces the supervisor by one that is in this phase.
   void reach(upgrader::Phase phase) {
@@ -63,7 +65,7 @@ class Desk {
   upgrader::test::Bench bench;
   uv_loop_t loop{};
   std::optional<upgrader::Control> control;
-  std::vector<std::string> lines;
+  std::vector<std::string> shown;
 
  private:
   upgrader::OwnedFd log_{::memfd_create("log", MFD_CLOEXEC)};

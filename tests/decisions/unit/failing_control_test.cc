@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/json_line.h"
 #include "tests/decisions/unit/control_desk.h"
 #include "tests/decisions/unit/failing_calls.h"
 #include "upgrader/shell/agents.h"
@@ -29,6 +30,12 @@ int times_told(const Desk& desk, const std::string& what) {
   for (std::size_t at = 0; (at = all.find(what, at)) != std::string::npos; ++at)
     ++times;
   return times;
+}
+
+// Returns what the log says of a line that is not JSON.
+std::string said_of(const std::string& line) {
+  const Result<agent_protocol::JsonLine> parsed = agent_protocol::JsonLine::parse(line);
+  return "control directory: stray output: " + parsed.reason() + ": " + line;
 }
 
 std::set<std::string> names_in(const std::string& directory) {
@@ -420,12 +427,12 @@ TEST_CASE("a FIFO that cannot be read now is read later") {
     uv_run(&desk.loop, UV_RUN_ONCE);
     CHECK(failing.fired());
   }
-  CHECK(desk.lines.empty());
+  CHECK(desk.shown.empty());
 
-  while (desk.lines.empty())
+  while (desk.shown.empty())
     uv_run(&desk.loop, UV_RUN_ONCE);
 
-  CHECK(desk.lines == std::vector<std::string>{"one"});
+  CHECK(desk.shown == std::vector<std::string>{said_of("one")});
 }
 
 TEST_CASE("lines that a turn has no room for are taken before more is read") {
@@ -439,15 +446,15 @@ TEST_CASE("lines that a turn has no room for are taken before more is read") {
   REQUIRE(::write(writer.get(), all.data(), all.size()) == static_cast<ssize_t>(all.size()));
 
   uv_run(&desk.loop, UV_RUN_ONCE);
-  CHECK(desk.lines.size() == lines_a_turn);
+  CHECK(desk.shown.size() == lines_a_turn);
   CHECK(desk.control->next_deadline() == Time{0});
   uv_run(&desk.loop, UV_RUN_ONCE);
-  CHECK(desk.lines.size() == 2 * lines_a_turn);
-  while (desk.lines.size() < 3'000) {
+  CHECK(desk.shown.size() == 2 * lines_a_turn);
+  while (desk.shown.size() < 3'000) {
     desk.control->read_backlog();
     uv_run(&desk.loop, UV_RUN_NOWAIT);
   }
-  CHECK(std::count(desk.lines.begin(), desk.lines.end(), "x") == 3'000);
+  CHECK(std::count(desk.shown.begin(), desk.shown.end(), said_of("x")) == 3'000);
 }
 
 TEST_CASE("news that cannot be written are told once, and written when they can be") {
