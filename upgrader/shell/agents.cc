@@ -117,11 +117,11 @@ void Agents::read_everything(const std::vector<Generation>& late) {
       std::any_of(running_.begin(), running_.end(),
                   [&](const auto& agent) { return agent->ending && is_late(agent->generation); });
   if (late_one_is_dead) bury_the_dead({.bytes = last_words_bytes_max});
-  for (const Generation generation : generations()) {
-    Running* const agent = find(generation);
-    if (agent->ending) continue;
-    flush(*agent);  // the agent may have read its input meanwhile, so its pipe may have room now
-    if (is_late(generation) || !must_read_replies_first(*agent)) read_what_is_held(*agent);
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    Running& agent = *running_[i];
+    if (agent.ending) continue;
+    flush(agent);  // the agent may have read its input meanwhile, so its pipe may have room now
+    if (is_late(agent.generation) || !must_read_replies_first(agent)) read_what_is_held(agent);
   }
 }
 
@@ -130,15 +130,6 @@ Agents::Running* Agents::find(Generation generation) const {
     if (agent->generation == generation) return agent.get();
   }
   return nullptr;
-}
-
-// Returns the generations of the agents that run, as a copy. Loops that report events need a copy,
-// because an event may start another agent and so change the list.
-std::vector<Generation> Agents::generations() const {
-  std::vector<Generation> all;
-  for (const auto& agent : running_)
-    all.push_back(agent->generation);
-  return all;
 }
 
 void Agents::on_readable(Generation generation) {
@@ -188,11 +179,11 @@ void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
   bury_the_dead({.bytes = read_bytes_a_turn, .lines = lines_a_turn});
-  for (const Generation generation : generations()) {
-    Running* const agent = find(generation);
-    if (agent->ending) continue;
-    pass_lines(*agent);
-    watch_as_fits(*agent);
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    Running& agent = *running_[i];
+    if (agent.ending) continue;
+    pass_lines(agent);
+    watch_as_fits(agent);
   }
   turn_over_();
 }
@@ -329,14 +320,9 @@ bool Agents::read_lines(Running& agent, std::size_t& unread, Budget budget) {
 // earlier lines have been passed on before.
 void Agents::bury(Running& agent) {
   end_output(agent);
-  const ProcessExited exited{agent.generation, *agent.ending};
-  // The agent leaves the list at once, but its handles are closed only after its exit has been
-  // reported.
-  const auto place = std::find_if(running_.begin(), running_.end(),
-                                  [&](const auto& other) { return other.get() == &agent; });
-  const std::unique_ptr<Running> gone = std::move(*place);
-  running_.erase(place);
-  sink_(exited);
+  const Generation generation = agent.generation;
+  sink_(ProcessExited{generation, *agent.ending});
+  std::erase_if(running_, [generation](const auto& one) { return one->generation == generation; });
 }
 
 }  // namespace upgrader

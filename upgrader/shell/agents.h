@@ -92,7 +92,6 @@ class Agents {
 
   void show(Generation generation, std::string_view does, std::string_view line);
   [[nodiscard]] Running* find(Generation generation) const;
-  [[nodiscard]] std::vector<Generation> generations() const;
   [[nodiscard]] bool is_agent(pid_t pid) const;
   void on_readable(Generation generation);
   void on_writable(Generation generation);
@@ -125,7 +124,9 @@ class Agents {
   Logbook* log_;
   UvHandle<uv_idle_t> backlog_;  // runs while lines or exits are left over from a turn
   bool strangers_left_ = false;
-  std::vector<std::unique_ptr<Running>> running_;  // living agents, by their generations
+  // Living agents, the newest last. An event that is reported may add one, and only bury() removes
+  // any; so loops that report events go by the index.
+  std::vector<std::unique_ptr<Running>> running_;
 };
 
 }  // namespace upgrader
