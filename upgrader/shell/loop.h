@@ -56,7 +56,6 @@ class Loop {
   [[nodiscard]] Result<Program> look_at_agent();
   void cannot_start(const Refusal& refusal);
   [[nodiscard]] bool open_link();
-  [[nodiscard]] bool open_control();
   void fail(const std::string& why, int status);
   void end(int status);
 

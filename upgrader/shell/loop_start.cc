@@ -22,20 +22,19 @@ int Loop::run(ChildSetting setting) {
     logbook_.error("cannot set the event loop up: {}"_with(SystemError{error}));
     return exit_own_failure;
   }
-  if (options_.control_directory && !open_control()) return exit_own_failure;
+  if (options_.control_directory) {
+    control_.emplace(logbook_, programs_, options_.previous, attempt_);
+    if (const auto refused = control_->open(*options_.control_directory); !refused.empty()) {
+      logbook_.error(refused);
+      return exit_own_failure;
+    }
+  }
   const Duration timeout = lock_timeout_of(options_);
   if (timeout != Duration::zero()) lock_deadline_ = now() + timeout;
   try_to_start();
   if (!exit_status_) uv_run(&loop_, UV_RUN_DEFAULT);
   if (control_) control_->finish(supervisor_.state(), exit_status_.value_or(exit_own_failure));
   return exit_status_.value_or(exit_own_failure);
-}
-
-bool Loop::open_control() {
-  control_.emplace(logbook_, programs_, options_.previous, attempt_);
-  const std::string refused = control_->open(*options_.control_directory);
-  if (!refused.empty()) logbook_.error(refused);
-  return refused.empty();
 }
 
 // Starts the first agent if this upgrader has the lock and the control directory. Otherwise tries
@@ -153,17 +152,12 @@ std::optional<std::string> Loop::count_attempt(const Program& program) {
 
 bool Loop::open_link() {
   const Result<std::string> found = find_in_path(options_.agent, std::getenv("PATH"));
-  Result<Link> opened = found ? Link::open(found.value()) : found.refusal();
+  Result<Link> opened = found ? Link::open(found.value(), options_.previous) : found.refusal();
   if (!opened) {
     logbook_.error(opened.reason());
     return false;
   }
   link_ = std::move(opened.value());
-  if (!options_.previous) return true;
-  if (const auto refused = link_->keep_previous(*options_.previous)) {
-    logbook_.error(refused->reason);
-    return false;
-  }
   if (const int error = link_->previous_stays()) {
     logbook_.error(
         "--previous={}: its directory cannot be written, so upgrades are refused: {}"_with(

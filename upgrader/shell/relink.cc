@@ -79,7 +79,7 @@ Refusal refuse(const std::string& path, int error, const char* no_link) {
 
 }  // namespace
 
-Result<Link> Link::open(const std::string& path) {
+Result<Link> Link::open(const std::string& path, const std::optional<std::string>& previous) {
   const auto refused = [&](int error) {
     return refuse(path, error, "is no symbolic link, which --relink needs");
   };
@@ -87,20 +87,17 @@ Result<Link> Link::open(const std::string& path) {
   if (const int error = opened.link_.open(path)) return refused(error);
   opened.committed_ = opened.link_.directory.read_link(opened.link_.name);
   if (opened.committed_.empty()) return refused(errno);
-  return opened;
-}
+  if (!previous) return opened;
 
-std::optional<Refusal> Link::keep_previous(const std::string& path) {
-  Entry previous;
-  int error = previous.open(path);
-  if (error == 0 && previous.directory.read_link(previous.name).empty()) error = errno;
-  const bool usable = error == 0 || (error == ENOENT && previous.directory.descriptor() >= 0);
-  if (!usable) return refuse("--previous={}"_with(path), error, "is no symbolic link");
-  if (previous.directory.is_fat()) {
-    return Refusal{"--previous={}: is on FAT, which has no symbolic links"_with(path), EPERM};
+  const auto& [directory, name] = opened.previous_.emplace();
+  int error = opened.previous_->open(*previous);
+  if (error == 0 && directory.read_link(name).empty()) error = errno;
+  const bool usable = error == 0 || (error == ENOENT && directory.descriptor() >= 0);
+  if (!usable) return refuse("--previous={}"_with(*previous), error, "is no symbolic link");
+  if (directory.is_fat()) {
+    return Refusal{"--previous={}: is on FAT, which has no symbolic links"_with(*previous), EPERM};
   }
-  previous_ = std::move(previous);
-  return std::nullopt;
+  return opened;
 }
 
 int Link::previous_stays() const {

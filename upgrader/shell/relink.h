@@ -20,12 +20,11 @@ using BeforeSync = std::function<void()>;
 class Link {
  public:
   // `path` must be a symbolic link: otherwise the errno is EINVAL. Its present target counts as
-  // committed.
-  [[nodiscard]] static Result<Link> open(const std::string& path);
-
-  // Makes every later commit set the link at `path` to the previously committed executable. That
-  // link need not exist yet. Refuses if a file of another kind has that path.
-  [[nodiscard]] std::optional<Refusal> keep_previous(const std::string& path);
+  // committed. With `previous`, every later commit makes the link at that path name the executable
+  // that was committed before. That link need not exist yet. Refuses if a file of another kind has
+  // that path.
+  [[nodiscard]] static Result<Link> open(const std::string& path,
+                                         const std::optional<std::string>& previous = {});
 
   // Returns 0 if there is no link of --previous, or if its directory can be written; otherwise an
   // errno value, EROFS if the disk has become read-only. Then no program can be committed, and

@@ -77,13 +77,13 @@ std::string judge_previous(const std::string& previous, const std::vector<std::s
 
 std::string judge(const std::string& path, const std::string& previous,
                   const std::vector<std::string>& programs) {
-  agent_protocol::Result<Link> opened = Link::open(path);
+  agent_protocol::Result<Link> opened =
+      Link::open(path, previous.empty() ? std::nullopt : std::optional(previous));
   if (!opened) return opened.reason();
   const agent_protocol::Result<Program> agent = check_agent(path, {});
   if (!agent) return agent.reason();
   Link& link = opened.value();
   if (!previous.empty()) {
-    if (const auto refused = link.keep_previous(previous)) return refused->reason;
     const std::string wrong = count_start(previous, agent.value().path);
     if (!wrong.empty()) return wrong;
   }

@@ -43,28 +43,26 @@ RunOutcome outcome_of_running(const Options& options, Lock* lock = nullptr) {
 
 TEST_CASE("a link of --previous that cannot be read is refused") {
   const Releases releases("two");
-  Link link = std::move(Link::open(releases.path).value());
-  const Failing failing(Call::readlinkat, EIO);
+  const Failing failing(Call::readlinkat, EIO, 1);
 
-  const auto refused = link.keep_previous(releases.previous);
+  const auto opened = Link::open(releases.path, releases.previous);
 
-  REQUIRE(refused);
-  CHECK(refused->error_number == EIO);
+  REQUIRE_FALSE(opened);
+  CHECK(opened.refusal().error_number == EIO);
   CHECK(failing.fired());
 }
 
 TEST_CASE("a link of --previous on FAT, where there are none, is refused") {
   const Releases releases("two");
-  Link link = std::move(Link::open(releases.path).value());
   file_system_told = 0x4d44;
 
-  const auto refused = link.keep_previous(releases.previous);
+  const auto opened = Link::open(releases.path, releases.previous);
   file_system_told.reset();
 
-  REQUIRE(refused);
-  CHECK(refused->reason ==
+  REQUIRE_FALSE(opened);
+  CHECK(opened.reason() ==
         "--previous=" + releases.previous + ": is on FAT, which has no symbolic links");
-  CHECK(refused->error_number == EPERM);
+  CHECK(opened.refusal().error_number == EPERM);
 }
 
 TEST_CASE("if the link of --previous cannot be written, no commit can be proved") {
@@ -127,8 +125,7 @@ TEST_CASE("the link of --previous names the program, not the way to it through o
   const Releases releases;
   releases.directory.link("newest", "one");
   const std::string by_name = releases.directory.link("by-name", "newest");
-  Link link = std::move(Link::open(by_name).value());
-  REQUIRE_FALSE(link.keep_previous(releases.previous));
+  Link link = std::move(Link::open(by_name, releases.previous).value());
 
   CHECK(link.commit(program_of(releases.two), nothing) == 0);
 
@@ -138,8 +135,7 @@ TEST_CASE("the link of --previous names the program, not the way to it through o
 TEST_CASE("an absolute link makes that of --previous absolute, and the same path moves it not") {
   const Releases releases;
   const std::string absolute = releases.directory.link("absolute", releases.one);
-  Link link = std::move(Link::open(absolute).value());
-  REQUIRE_FALSE(link.keep_previous(releases.previous));
+  Link link = std::move(Link::open(absolute, releases.previous).value());
 
   CHECK(link.commit(program_of(releases.one), nothing) == 0);
   CHECK(Releases::target_of(releases.previous) == "");

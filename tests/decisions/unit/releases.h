@@ -21,9 +21,7 @@ struct Releases {
   }
   // Opens the link `current` so that a commit keeps the old program in `previous`.
   [[nodiscard]] upgrader::Link link_with_previous() const {
-    upgrader::Link opened = link();
-    REQUIRE_FALSE(opened.keep_previous(previous));
-    return opened;
+    return std::move(upgrader::Link::open(path, previous).value());
   }
   [[nodiscard]] std::string target() const { return target_of(path); }
   // Returns the target of a link, or "" if there is no link.

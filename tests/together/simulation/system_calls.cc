@@ -253,14 +253,10 @@ bool can_start_again(const Program&) {
 
 // ---- link.h
 
-agent_protocol::Result<Link> Link::open(const std::string&) {
+agent_protocol::Result<Link> Link::open(const std::string&, const std::optional<std::string>&) {
   Link link;
   link.committed_ = "first";
   return link;
-}
-
-std::optional<agent_protocol::Refusal> Link::keep_previous(const std::string&) {
-  return std::nullopt;
 }
 
 // Pretends to sync, which may take some time.
