@@ -36,21 +36,6 @@ int report(const std::string& reason) {
   return exit_own_failure;
 }
 
-// Returns the descriptor of --notify-fd, or why it cannot be used. The sockets that init passed
-// have the numbers below `lock_number`.
-Result<OwnedFd> readiness_for(const Options& options, int lock_number) {
-  if (!options.notify_fd) return OwnedFd();
-  const auto refused_since = [&](std::string_view why) {
-    return Refusal{"--notify-fd={}: {}"_with(*options.notify_fd, why)};
-  };
-  if (*options.notify_fd < lock_number) {
-    return refused_since("it is one of the sockets that init passed");
-  }
-  auto seized = seize_for_readiness(*options.notify_fd, lock_number + 1);
-  if (!seized) return refused_since(seized.reason());
-  return seized;
-}
-
 // Runs the upgrader, and ends by exit(), without destructors of local objects: even a sudden death
 // of the upgrader must do no harm (rule IO-10 of ARCHITECTURE.md).
 [[noreturn]] void run(const Options& options) {
@@ -59,8 +44,14 @@ Result<OwnedFd> readiness_for(const Options& options, int lock_number) {
 
   // Check the descriptor of --notify-fd before the Lock is made: the Lock closes whatever
   // descriptor has the number `lock_number`, and takes the number.
-  auto readiness = readiness_for(options, lock_number);
-  if (!readiness) std::exit(report(readiness.reason()));
+  OwnedFd readiness;
+  if (const std::optional<int>& number = options.notify_fd) {
+    // The sockets that init passed have the numbers below `lock_number`.
+    Result<OwnedFd> seized = Refusal{"it is one of the sockets that init passed"};
+    if (*number >= lock_number) seized = seize_for_readiness(*number, lock_number + 1);
+    if (!seized) std::exit(report("--notify-fd={}: {}"_with(*number, seized.reason())));
+    readiness = std::move(seized.value());
+  }
 
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
@@ -76,20 +67,17 @@ Result<OwnedFd> readiness_for(const Options& options, int lock_number) {
         check_agent(options.adapter.front(), {options.adapter.begin() + 1, options.adapter.end()});
     if (!adapter) {
       const bool one_word = options.adapter.front().find(' ') == std::string::npos;
-      logbook.error("--adapter: {}{}"_with(
-          adapter.reason(), one_word ? "" : "; each word needs an --adapter of its own"));
-      std::exit(exit_own_failure);
+      std::exit(report("--adapter: {}{}"_with(
+          adapter.reason(), one_word ? "" : "; each word needs an --adapter of its own")));
     }
     setting.adapter = std::move(adapter.value());
   }
-  if (const int error = options.subreaper ? become_subreaper() : 0) {
-    logbook.error("cannot become a subreaper: {}"_with(SystemError{error}));
-    std::exit(exit_own_failure);
-  }
+  if (const int error = options.subreaper ? become_subreaper() : 0)
+    std::exit(report("cannot become a subreaper: {}"_with(SystemError{error})));
   const auto watchdog = watchdog_wish(::getpid());
   if (!watchdog) logbook.warning(watchdog.reason());
   InitSystem init_system(std::getenv("NOTIFY_SOCKET"), watchdog ? watchdog.value() : Duration{0},
-                         std::move(readiness.value()));
+                         std::move(readiness));
   Loop loop(options, logbook, init_system, lock.get());
   std::exit(loop.run(std::move(setting)));
 }

@@ -91,9 +91,9 @@ class Loop {
   Logbook& logbook_;
   InitSystem& init_system_;
   Lock* lock_;
-  std::optional<Link> link_;              // exists with --relink
-  std::optional<AttemptsFile> attempts_;  // set with --attempts, if the file can be written
-  Attempts attempt_;                      // the content of the file of --attempts
+  std::optional<Link> link_;  // exists with --relink
+  AttemptsFile attempts_;
+  Attempts attempt_;  // the content of the file of --attempts; empty if it cannot be written
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;
   LogLimit log_limit_;

@@ -52,9 +52,9 @@ void Loop::perform(const FindWayBack&) {
 }
 
 void Loop::perform(const ForgetAttempts&) {
-  if (!attempts_ || attempt_.count == 0) return;
+  if (attempt_.count == 0) return;
   attempt_.count = 0;
-  if (const int error = attempts_->write(attempt_)) {
+  if (const int error = attempts_.write(attempt_)) {
     logbook_.error("cannot write {}.attempts: {}"_with(*options_.previous, SystemError{error}));
   }
 }
@@ -147,9 +147,9 @@ void Loop::perform(const Exit& exit) {
   // Adds to the file of --attempts how this start ended. The count of starts was written before the
   // start, so if this write fails only the reason is lost. If this start was not counted, the file
   // is about an earlier start, and is not changed.
-  if (attempts_ && attempt_.count != 0 && attempt_.ending.empty()) {
+  if (attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
-    static_cast<void>(attempts_->write(attempt_, true));
+    static_cast<void>(attempts_.write(attempt_, true));
   }
   end(exit.status);
 }

@@ -130,17 +130,15 @@ void Loop::cannot_start(const Refusal& refusal) {
 // Counts this start (--attempts). Returns why AGENT must not be started again, or nothing.
 std::optional<std::string> Loop::count_attempt(const Program& program) {
   if (options_.attempts == 0) return std::nullopt;
-  AttemptsFile file;
-  int error = file.open(*options_.previous);
+  int error = attempts_.open(*options_.previous);
   if (error == 0) {
-    const Attempts before = file.read();
+    const Attempts before = attempts_.read();
     NextAttempt next = next_attempt(before, program.path, options_.attempts, true);
     if (next.worn_out && !find_way_back()) {
       next = next_attempt(before, program.path, options_.attempts, false);
     }
-    if (next.attempts != before) error = file.write(next.attempts);
+    if (next.attempts != before) error = attempts_.write(next.attempts);
     if (error == 0) {
-      attempts_ = std::move(file);
       attempt_ = std::move(next.attempts);
       return std::move(next.worn_out);
     }
