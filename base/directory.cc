@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "base/form.h"
+#include "base/repeated.h"
 
 namespace upgrader {
 namespace {
@@ -31,19 +32,17 @@ std::string as_given(const std::string& path) {
 
 std::string read_start(int fd, std::size_t bytes_max) {
   std::string text(bytes_max, '\0');
-  ssize_t count = 0;
-  do {
+  const ssize_t count = repeated([&] {
     errno = 0;
-    count = ::pread(fd, text.data(), text.size(), 0);
-  } while (count < 0 && errno == EINTR);
+    return ::pread(fd, text.data(), text.size(), 0);
+  });
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
 }
 
 int write_all(int fd, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = repeated([&] { return ::write(fd, text.data(), text.size()); });
     if (count < 0) return errno;
     if (count == 0) return EIO;
     text.remove_prefix(static_cast<std::size_t>(count));

@@ -16,6 +16,7 @@
 
 #include "base/errno_name.h"
 #include "base/owned_fd.h"
+#include "base/repeated.h"
 
 // This program's own ELF header, at an address that the linker knows. A program with the same
 // class, byte order and machine can run here.
@@ -53,9 +54,10 @@ Refusal unreadable(int error) {
 ssize_t read_at(int fd, void* buffer, std::size_t size, off_t offset) {
   std::size_t done = 0;
   while (done < size) {
-    const ssize_t count = ::pread(fd, static_cast<char*>(buffer) + done, size - done,
-                                  offset + static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = repeated([&] {
+      return ::pread(fd, static_cast<char*>(buffer) + done, size - done,
+                     offset + static_cast<off_t>(done));
+    });
     if (count < 0) return -1;
     if (count == 0) break;
     done += static_cast<std::size_t>(count);

@@ -15,6 +15,7 @@
 #include "base/directory.h"
 #include "base/errno_name.h"
 #include "base/number.h"
+#include "base/repeated.h"
 #include "base/visible.h"
 
 namespace upgrader {
@@ -152,10 +153,7 @@ int Lock::try_lock() {
     if (!has_file()) {
       if (const int error = open_file(); error != 0) return error;
     }
-    int result = 0;
-    do {
-      result = ::flock(descriptor_.get(), LOCK_EX | LOCK_NB);
-    } while (result != 0 && errno == EINTR);
+    const int result = repeated([&] { return ::flock(descriptor_.get(), LOCK_EX | LOCK_NB); });
     // Some network file systems grant an exclusive lock only on a descriptor that is open for
     // writing.
     if (result != 0 && errno == EBADF && std::exchange(access_, O_RDWR) == O_RDONLY) {

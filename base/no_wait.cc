@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "base/owned_fd.h"
+#include "base/repeated.h"
 
 namespace upgrader {
 namespace {
@@ -61,8 +62,7 @@ ssize_t write_some(int descriptor, mode_t mode, std::string_view bytes) {
 std::size_t write_without_waiting(int descriptor, mode_t mode, std::string_view bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
-    const ssize_t count = write_some(descriptor, mode, bytes.substr(done));
-    if (count < 0 && errno == EINTR) continue;
+    const auto count = repeated([&] { return write_some(descriptor, mode, bytes.substr(done)); });
     if (count <= 0) break;
     done += static_cast<std::size_t>(count);
   }

@@ -15,6 +15,7 @@
 
 #include "base/descriptors.h"
 #include "base/form.h"
+#include "base/repeated.h"
 
 namespace upgrader {
 namespace {
@@ -147,17 +148,8 @@ int run_child(void* data) {
 // Waits for the exec. Returns why it failed, or nothing once the program runs.
 std::optional<StartFailed> failure_of(const OwnedFd& report) {
   StartFailed failure;
-  for (;;) {
-    const ssize_t count = ::read(report.get(), &failure, sizeof failure);
-    if (count == sizeof failure) return failure;
-    if (count >= 0 || errno != EINTR) return std::nullopt;
-  }
-}
-
-// Reaps a child that has reported why its exec failed, and exits at once.
-void reap(pid_t pid) {
-  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  const auto count = repeated([&] { return ::read(report.get(), &failure, sizeof failure); });
+  return count == sizeof failure ? std::optional(failure) : std::nullopt;
 }
 
 std::variant<Started, StartFailed> start(const Program& program, Vectors& vectors, int passed) {
@@ -183,7 +175,8 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {
-    reap(pid);
+    // The child exits at once, so it is reaped here.
+    static_cast<void>(repeated([&] { return ::waitpid(pid, nullptr, 0); }));
     return *failure;
   }
   return Started{
@@ -245,10 +238,7 @@ std::variant<Started, StartFailed> start_process(const Program& program,
 
 std::optional<Ending> try_reap(pid_t pid) {
   int status = 0;
-  pid_t reaped = 0;
-  do {
-    reaped = ::waitpid(pid, &status, WNOHANG);
-  } while (reaped < 0 && errno == EINTR);
+  const pid_t reaped = repeated([&] { return ::waitpid(pid, &status, WNOHANG); });
   if (reaped == 0) return std::nullopt;
   if (reaped < 0) return Ending{};
   if (WIFEXITED(status)) return Ending{Ending::How::exited, WEXITSTATUS(status)};

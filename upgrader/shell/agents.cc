@@ -121,7 +121,11 @@ void Agents::read_everything(const std::vector<Generation>& late) {
     Running& agent = *running_[i];
     if (agent.ending) continue;
     flush(agent);  // the agent may have read its input meanwhile, so its pipe may have room now
-    if (is_late(agent.generation) || !must_read_replies_first(agent)) read_what_is_held(agent);
+    if (!is_late(agent.generation) && must_read_replies_first(agent)) continue;
+    // Reads only the output that is in the pipe now: an agent that writes without end must not keep
+    // us here.
+    std::size_t held = std::min(agent.channel.held(), look_bytes_max);
+    static_cast<void>(read_lines(agent, held, {.bytes = held}));
   }
 }
 
@@ -223,13 +227,6 @@ void Agents::end_output(Running& agent) {
   if (agent.ending) return;
   agent.channel.close_output();
   sink_(OutputClosed{agent.generation});
-}
-
-// Reads only the output that is in the pipe now: an agent that writes without end must not keep us
-// here.
-void Agents::read_what_is_held(Running& agent) {
-  std::size_t held = std::min(agent.channel.held(), look_bytes_max);
-  static_cast<void>(read_lines(agent, held, {.bytes = held}));
 }
 
 void Agents::watch_as_fits(Running& agent) {

@@ -103,7 +103,6 @@ class Agents {
   void pass_lines(Running& agent);
   void pass_line(Running& agent, const agent_protocol::Line& line);
   void end_output(Running& agent);
-  void read_what_is_held(Running& agent);
   struct Budget {
     std::size_t bytes;
     int lines = std::numeric_limits<int>::max();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/repeated.h"
 
 namespace upgrader {
 namespace {
@@ -53,13 +54,13 @@ bool Channel::send(std::string_view line) {
 bool Channel::flush() {
   if (!input_) return false;
   while (unsent() > 0) {
-    const ssize_t count = ::write(input_.get(), unsent_.data() + sent_, unsent());
+    const ssize_t count =
+        repeated([&] { return ::write(input_.get(), unsent_.data() + sent_, unsent()); });
     if (count >= 0) {
       sent_ += static_cast<std::size_t>(count);
       written_ += static_cast<std::uint64_t>(count);
       continue;
     }
-    if (errno == EINTR) continue;
     // The pipe is full, or the kernel has no memory for the bytes: a later write may succeed.
     if (errno == EAGAIN || errno == ENOMEM) break;
     close_input();
@@ -77,16 +78,11 @@ bool Channel::flush() {
 Channel::Read Channel::read(std::size_t bytes_max) {
   if (!output_open()) return Read::nothing;
   const std::span<char> space = lines_.space();
-  for (;;) {
-    const ssize_t count = ::read(output_.get(), space.data(), std::min(space.size(), bytes_max));
-    if (count > 0) {
-      lines_.written(static_cast<std::size_t>(count));
-      return Read::bytes;
-    }
-    if (count == 0) return Read::end;
-    if (errno == EINTR) continue;
-    return errno == EAGAIN ? Read::nothing : Read::end;
-  }
+  const std::size_t bytes = std::min(space.size(), bytes_max);
+  const ssize_t count = repeated([&] { return ::read(output_.get(), space.data(), bytes); });
+  if (count <= 0) return count < 0 && errno == EAGAIN ? Read::nothing : Read::end;
+  lines_.written(static_cast<std::size_t>(count));
+  return Read::bytes;
 }
 
 std::size_t Channel::held() const {

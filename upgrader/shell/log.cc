@@ -10,6 +10,7 @@
 #include "agent-protocol/cpp/wire/codec.h"
 #include "base/form.h"
 #include "base/no_wait.h"
+#include "base/repeated.h"
 
 namespace upgrader {
 namespace {
@@ -80,10 +81,7 @@ std::size_t Logbook::put(std::string_view bytes) {
                       O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   }
   if (!own_) return write_without_waiting(descriptor_, mode_, bytes);
-  ssize_t count = -1;
-  do {
-    count = ::write(own_.get(), bytes.data(), bytes.size());
-  } while (count < 0 && errno == EINTR);
+  const auto count = repeated([&] { return ::write(own_.get(), bytes.data(), bytes.size()); });
   return count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 

@@ -6,7 +6,7 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
 
 # The files of base/ that do input or output: all others are pure.
 base_shell='check|curl_loop|descriptors|directory|environment|executable|lock'
-base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|uv_handle"
+base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|repeated|uv_handle"
 
 # Prints the layer of every file of the libraries and the program: L0 names, L1 reads bytes from
 # outside, L2 decides, L3 acts, L4 is main. The folder gives the layer, except for the files of L0

@@ -1,0 +1,18 @@
+// Repeats a system call that a signal has interrupted.
+#pragma once
+
+#include <cerrno>
+
+namespace upgrader {
+
+// Makes a system call again until it is not interrupted, and returns its result. `call` returns a
+// negative number and sets errno if it fails.
+template <class Call>
+[[nodiscard]] auto repeated(const Call& call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR)
+    result = call();
+  return result;
+}
+
+}  // namespace upgrader
