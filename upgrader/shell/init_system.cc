@@ -52,20 +52,6 @@ Result<OwnedFd> seize_for_readiness(int number, int lowest) {
   return moved;
 }
 
-bool write_readiness(OwnedFd& descriptor) {
-  if (!descriptor) return true;
-  // Other processes may share the descriptor of --notify-fd, so O_NONBLOCK is set for this write
-  // only.
-  const int flags = ::fcntl(descriptor.get(), F_GETFL);
-  if (flags >= 0 && ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK) == 0) {
-    const bool full = ::write(descriptor.get(), "\n", 1) < 0 && errno == EAGAIN;
-    ::fcntl(descriptor.get(), F_SETFL, flags);
-    if (full) return false;
-  }
-  descriptor.reset();
-  return true;
-}
-
 InitSystem::InitSystem(const char* notify_socket, Duration watchdog, OwnedFd readiness)
     : watchdog_(watchdog), readiness_(std::move(readiness)) {
   if (notify_socket == nullptr) return;
@@ -160,9 +146,23 @@ bool InitSystem::tell_what_is_owed(Time now) {
   return true;
 }
 
+// Tells init by one newline on the descriptor of --notify-fd that the first agent is active, as s6,
+// dinit and finit want it, and closes the descriptor. Never waits: if the pipe is full, tries again
+// later. If nobody reads the pipe, the newline is lost.
 void InitSystem::tell_readiness(Time now) {
   readiness_retry_.reset();
-  if (!write_readiness(readiness_)) readiness_retry_ = now + owed_retry_interval;
+  if (!readiness_) return;
+  // Other processes may share the descriptor, so O_NONBLOCK is set for this write only.
+  const int flags = ::fcntl(readiness_.get(), F_GETFL);
+  if (flags >= 0 && ::fcntl(readiness_.get(), F_SETFL, flags | O_NONBLOCK) == 0) {
+    const bool full = ::write(readiness_.get(), "\n", 1) < 0 && errno == EAGAIN;
+    ::fcntl(readiness_.get(), F_SETFL, flags);
+    if (full) {
+      readiness_retry_ = now + owed_retry_interval;
+      return;
+    }
+  }
+  readiness_.reset();
 }
 
 // Returns when the first of the messages that must not be lost may be sent; nothing if at once.

@@ -44,12 +44,6 @@ inline constexpr Duration early_beat_interval{100};
 // descriptor cannot be written to.
 [[nodiscard]] Result<OwnedFd> seize_for_readiness(int number, int lowest);
 
-// Tells init by one newline on the descriptor that the first agent is active, as s6, dinit and
-// finit want it, and closes the descriptor. Without a descriptor, does nothing. Never waits.
-// Returns false if the pipe is full: the caller must try again later. If nobody reads the pipe, the
-// newline is lost, and true is returned.
-[[nodiscard]] bool write_readiness(OwnedFd& descriptor);
-
 class InitSystem {
  public:
   // `notify_socket` is the value of NOTIFY_SOCKET: an absolute path, or an abstract name after "@".

@@ -34,7 +34,7 @@ Loop::~Loop() {
   UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
 }
 
-// Returns 0 or an errno value.
+// Makes the event loop and everything that it watches. Returns 0 or an errno value.
 int Loop::set_up(ChildSetting setting) {
   // libuv aborts without a message if it can make no pipe, so one is made here first.
   int ends[2];
@@ -53,10 +53,6 @@ int Loop::set_up(ChildSetting setting) {
   agents_ = std::make_unique<Agents>(
       &loop_, std::move(setting), [this](Event event) { deliver(std::move(event)); },
       [this] { settle(); }, &logbook_);
-  return watch_signals();
-}
-
-int Loop::watch_signals() {
   sigset_t read;
   ::sigemptyset(&read);
   for (const int signal_number : read_signals)

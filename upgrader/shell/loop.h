@@ -41,7 +41,6 @@ class Loop {
 
  private:
   [[nodiscard]] int set_up(ChildSetting setting);
-  [[nodiscard]] int watch_signals();
   void on_signals();
 
   void on_signal(int signal_number);

@@ -477,10 +477,18 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
 TEST_CASE("a request that is malformed is answered once") {
   Desk desk;
   REQUIRE(desk.take());
-  const agent_protocol::Line line{.text = R"({"type":"confirm","request":"r1"})", .complete = true};
+  desk.settle(0s);
+  const OwnedFd writer = writer_of(desk);
+  const std::string line = R"({"type":"confirm","request":"r1"})"
+                           "\n";
+  const std::string lines = line + line + "end\n";
+  REQUIRE(::write(writer.get(), lines.data(), lines.size()) == static_cast<ssize_t>(lines.size()));
 
-  CHECK(std::holds_alternative<Notice>(desk.control->read(line)));
-  CHECK(std::holds_alternative<std::monostate>(desk.control->read(line)));
+  uv_run(&desk.loop, UV_RUN_ONCE);
+
+  REQUIRE(desk.shown.size() == 2);
+  CHECK(desk.shown[0].find("request r1 (confirm) refused: ") == 0);
+  CHECK(desk.shown[1] == said_of("end"));
 }
 
 }  // namespace failing_control_test

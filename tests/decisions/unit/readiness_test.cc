@@ -32,6 +32,25 @@ void put_at(int place, const OwnedFd& fd) {
   REQUIRE(::dup2(fd.get(), place) == place);
 }
 
+// Notifies init that an agent is active, with this descriptor of --notify-fd.
+class Teller {
+ public:
+  explicit Teller(OwnedFd readiness) : init_(nullptr, Duration::zero(), std::move(readiness)) {
+    tell();
+  }
+  void tell() {
+    init_.tell({}, Time{});
+    InitNews news;
+    news.active = true;
+    init_.tell(news, Time{});
+  }
+  // Returns whether the newline has to be written later.
+  [[nodiscard]] bool waits() const { return init_.next_deadline().has_value(); }
+
+ private:
+  InitSystem init_;
+};
+
 std::string refusal_of(int place) {
   auto taken = seize_for_readiness(place, lowest);
   REQUIRE_FALSE(static_cast<bool>(taken));
@@ -47,11 +66,11 @@ TEST_CASE("the descriptor is told one newline, once, and closed") {
   pipe.write.reset();
   auto taken = seize_for_readiness(place, lowest);
   REQUIRE(static_cast<bool>(taken));
-  OwnedFd readiness = std::move(taken.value());
 
-  CHECK(write_readiness(readiness));
-  CHECK(write_readiness(readiness));
+  Teller teller(std::move(taken.value()));
+  teller.tell();
 
+  CHECK_FALSE(teller.waits());
   CHECK(read_to_end(pipe.read.get()) == "\n");
 }
 
@@ -102,8 +121,9 @@ TEST_CASE("flags that others share stay as they were, even if they say not to bl
   put_at(number, pipe.write);
   auto taken = seize_for_readiness(number, lowest);
 
-  CHECK(write_readiness(taken.value()));
+  const Teller teller(std::move(taken.value()));
 
+  CHECK_FALSE(teller.waits());
   CHECK(::fcntl(pipe.write.get(), F_GETFL) == before);
 }
 
@@ -120,17 +140,18 @@ TEST_CASE("a pipe that is full, or that nobody reads, is not waited for, and sta
   put_at(number, pipe.write);
   auto taken = seize_for_readiness(number, lowest);
 
-  CHECK(write_readiness(taken.value()) == !full);
+  const Teller teller(std::move(taken.value()));
 
+  CHECK(teller.waits() == full);
   CHECK((::fcntl(pipe.write.get(), F_GETFL) & O_NONBLOCK) == 0);
 }
 
 TEST_CASE("nobody is told anything where nobody asked") {
   const auto before = descriptors_of(::getpid());
-  OwnedFd none;
 
-  CHECK(write_readiness(none));
+  const Teller teller({});
 
+  CHECK_FALSE(teller.waits());
   CHECK(descriptors_of(::getpid()) == before);
 }
 
