@@ -111,7 +111,6 @@ class Adapter {
   void settle();
   void end_settling();
   void forget_readiness();
-  void extend_start(Duration time);
   void settle_if_due();
   void judge_if_due();
   void note_not_ready(const std::string& words);

@@ -112,10 +112,10 @@ void Adapter::on(const KeeperLost&) {
   order(KillOrphans{});
 }
 
-// Gives the daemon more time: for its start, which also moves the upgrader's deadline, or for its
-// stop.
+// Gives the daemon more time for its start, which also moves the upgrader's limit of the start, or
+// for its stop.
 void Adapter::put_off(Duration time) {
-  if (stage_ == Stage::running && readiness_) extend_start(time);
+  if (stage_ == Stage::running && readiness_) order(SayExtend{time});
   if (stage_ != Stage::stopping || moments_.empty()) return;
   const Duration late = std::max(Duration{0}, now_ + time - moments_.front().at);
   for (StopMoment& moment : moments_)

@@ -39,15 +39,9 @@ void Adapter::say_unfit(std::string reason) {
   order(SayUnfit{std::move(reason)});
 }
 
-// Asks the upgrader by `extend` for more time for the daemon's start. Judges a daemon on trial
-// later by as much. The upgrader moves the limit of the start, but never the end of a trial.
-void Adapter::extend_start(Duration time) {
-  order(SayExtend{time});
-  if (judge_at_) judge_at_ = std::max(*judge_at_, now_ + time - trial_margin(*trial_));
-}
-
-// Judges the daemon shortly before the trial ends. Otherwise the upgrader would commit a daemon
-// that does not work, or roll back without knowing the reason.
+// Judges the daemon shortly before the trial ends, also if the daemon has asked for more time:
+// `extend` never moves the end of a trial. Otherwise the upgrader would commit a daemon that does
+// not work, or roll back without knowing the reason.
 void Adapter::judge_if_due() {
   if (!judge_at_ || *judge_at_ > now_) return;
   judge_at_.reset();
