@@ -1,5 +1,6 @@
-// An agent that breaks agent-protocol(7) in one way, which its first argument names, and obeys it
-// in every other. It shares no code with agent-conformance, which judges it, nor with the library.
+// An agent that breaks agent-protocol(7) in one way, which its first argument names, and obeys the
+// protocol in every other. It shares no code with agent-conformance, which judges it, nor with the
+// library.
 //
 // usage: double MODE
 #include <fcntl.h>
@@ -32,7 +33,7 @@ using Message = rapidjson::Document;
 
 std::string mode;
 
-// Returns whether the agent is to break the protocol in the way that this mode names.
+// Returns whether MODE is the name of this way to break the protocol.
 bool is(const char* name) {
   return mode == name;
 }
@@ -116,7 +117,7 @@ void Agent::write_all(const std::string& bytes) {
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const ssize_t count = ::write(output_, rest.data(), rest.size());
-    if (count <= 0) return;  // the rest is lost if the pipe is full and does not block
+    if (count <= 0) return;  // loses the rest if the pipe is full and does not block
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -143,7 +144,7 @@ void Agent::take_pipes() {
 
 // ---- messages from the upgrader
 
-// Returns false at the end of the input.
+// Reads the next messages. Returns false at the end of the input.
 bool Agent::read_input() {
   if (is("reads-lines")) ::poll(nullptr, 0, 30);
   std::array<char, 200'000> bytes{};
@@ -238,7 +239,7 @@ void Agent::become_ready() {
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
   // No pipe has room for so long a line, so write() waits here until the upgrader has read it. If
-  // the line were written later, its write could keep the agent from reading its input.
+  // the agent wrote it later, the waiting write could keep the agent from reading its input.
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;
@@ -323,8 +324,8 @@ void Agent::talk_while_active() {
   if (is("confirms")) say("\"confirm\",\"id\":\"u1\"");
 }
 
-// Starts a child. By default the child holds neither pipe, has none of the upgrader's variables,
-// and ends with the agent.
+// Starts a child. Usually the child has neither pipe open, has none of the upgrader's variables,
+// and ends with the agent. Some modes differ.
 void Agent::start_child(bool keeps_output, bool keeps_variables) {
   child_ = ::fork();
   if (child_ != 0) return;

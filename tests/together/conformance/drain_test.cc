@@ -1,5 +1,5 @@
-// Tests an agent that writes without a pause: agent-conformance must keep its time limits even
-// then.
+// Tests agent-conformance with an agent that writes without a pause: it must keep its time limits
+// even then.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A check that gets its events from the test. Its time, `now`, changes only when the test says so.
+// A check that gets its events from the test. Its clock `now` moves only when the test says so.
 class Bench {
  public:
   explicit Bench(std::string_view name) : play_(*find_check(name), terms_) {
@@ -37,7 +37,7 @@ class Bench {
     now_ += time;
     see(TimeUp{});
   }
-  // Waits until the next deadline.
+  // Moves the clock to the next deadline.
   void waits() { waits(*play_.deadline() - now_); }
 
   [[nodiscard]] bool was_told(const std::string& part) const {
@@ -85,7 +85,7 @@ TEST_CASE("a deadline that an agent has extended is not over before that") {
   Bench bench("stop");
   bench.becomes_ready();
   bench.reads();
-  bench.waits();  // the check only watches the agent for some time
+  bench.waits();  // ends the first part of the check, which only watches the agent
   REQUIRE(bench.was_told(R"("type":"stop")"));
 
   bench.waits(20s);

@@ -1,4 +1,4 @@
-// Tests the judgement of one line of an agent.
+// Tests how agent-conformance judges one line of an agent.
 #include "tools/agent-conformance/said.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// Tests --adapter. AGENT does not speak the protocol; the adapter speaks it, and is to run AGENT.
+// Tests --adapter. AGENT does not speak the protocol. The adapter, another program, speaks it and
+// runs AGENT.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>

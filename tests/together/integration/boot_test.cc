@@ -44,8 +44,8 @@ std::string executable_of(const Puppet& puppet) {
   return target_of("/proc/" + std::to_string(puppet.pid()) + "/exe");
 }
 
-// Returns the newest record in the file of --attempts, without its last line. That line begins with
-// the record's number, which is the highest in the newest record.
+// Returns the newest record in the file of --attempts, without its last line. The last line of a
+// record begins with the record's number. The newest record is the one with the highest number.
 std::string newest_record(const std::string& file) {
   constexpr std::size_t record_bytes = 8'192;
   std::string newest;
@@ -296,7 +296,7 @@ TEST_CASE(
   const auto fail_once = [&] {
     boot.start({"--attempts=2"});
     world.expect_exit(3);
-    return world.read(file);  // the records are numbered, so each new one changes the file
+    return world.read(file);  // a new record would have a new number, and so change the file
   };
   fail_once();
   const std::string before = fail_once();
@@ -304,8 +304,8 @@ TEST_CASE(
   CHECK(fail_once() == before);
   CHECK(newest_record(world.read(file)) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
   CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
-  // Now the link of --previous names a good program. So that program is started, and the start is
-  // counted.
+  // The link of --previous names a good program from here on. So that program is started, and the
+  // start is counted.
   Boot::point(boot.previous, "one");
   boot.start({"--attempts=2"});
   CHECK(world.agent().hello().text("role") == "fallback");
@@ -359,7 +359,7 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
     Puppet agent = world.first();
     world.wait_until([&] { return newest_record(world.read(file)).starts_with("0 "); },
                      "it to be forgotten");
-    // The failures have been forgotten already, so the commit need not change the count.
+    // The commit finds that the failures have been forgotten, so it need not write the count.
     Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
     hand_over(agent, next);
     next.expect("committed");

@@ -1,5 +1,6 @@
-// Tests an agent's two pipes: that an agent ends by its exit, not by the end of a pipe, and that
-// grandchildren with a copy of a pipe delay nothing. See CHANNEL in agent-protocol(7).
+// Tests an agent's two pipes. An agent has ended when its process exits, and not when one of its
+// pipes is closed. Grandchildren that keep a copy of a pipe delay nothing. See CHANNEL in
+// agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

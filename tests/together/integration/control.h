@@ -1,4 +1,4 @@
-// Plays an operator at the control directory: writes requests, and reads status.json.
+// Acts as an operator at the control directory: writes requests, and reads status.json.
 #pragma once
 
 #include <fcntl.h>

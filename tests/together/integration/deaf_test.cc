@@ -13,8 +13,8 @@ using namespace integration;
 
 namespace {
 
-// With so many replies unread, the agent's pipe is full, and the upgrader still reads from the
-// agent.
+// A number of replies that fills the agent's pipe, but not the upgrader's memory for replies, so
+// the upgrader still reads from the agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -37,16 +37,16 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// Begins an upgrade, and leads it to the end of the old agent. Returns the candidate, which has
-// been confirmed. Its input is full, and it does not read.
+// Begins an upgrade, and leads it to the end of the old agent. Returns the candidate, whose upgrade
+// has been confirmed. The candidate's input is full, and it does not read.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // The upgrader answers only a few lines in each turn of its loop. Until it has answered all of
-  // them, the pipe may still have room for a message. So the test waits for the last line.
+  // Waits for the last answer. The upgrader answers only a few lines in each turn of its loop, and
+  // until it has answered all, the pipe may still have room for a message.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

@@ -22,7 +22,7 @@ using namespace integration;
 
 namespace {
 
-// An upgrader that only prints its version, traced from its exec on.
+// An upgrader that only prints its version. The test traces it from its first instruction on.
 class Traced {
  public:
   Traced() : environment_(environment_without_leak_check()), pid_(fork()) {

@@ -144,7 +144,8 @@ TEST_CASE("an executable that is being written to cannot be started") {
 
 TEST_CASE("what the check lets through and the kernel refuses fails with stage spawn") {
   World world{World::Later()};
-  // The limit of the stack leaves room for the environment, or for the arguments, but not for both.
+  // The limit of the stack leaves room for the environment, or for the arguments, but not for both,
+  // so execve() fails.
   const std::string much = "MUCH=" + std::string(100'000, 'x');
   world.start({.environment = {much}, .before_exec = [] {
                  rlimit stack{};

@@ -181,7 +181,8 @@ TEST_CASE("after the stop, the old agent is told of a lost candidate and may tak
   CHECK(lost.text("id") == "u1");
   CHECK_FALSE(lost.text("reason").empty());
   old.say_type("cancel", R"("id":"u1")");
-  CHECK(old.expect("upgrade_failed").text("stage") == "start");  // the first cause counts
+  // The candidate's failure counts, and not the later cancel.
+  CHECK(old.expect("upgrade_failed").text("stage") == "start");
   old.expect_silence();
   next.expect_gone();
   CHECK(world.agents_started() == 2);

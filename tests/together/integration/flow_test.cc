@@ -16,8 +16,8 @@ namespace {
 
 constexpr long more_than_all_buffers = 10'000;
 // A number of questions whose replies fill both the agent's input and the upgrader's memory for
-// replies, so that the upgrader stops reading. The questions that are then unread must fit into the
-// agent's output, or the puppet could not write them.
+// replies, so that the upgrader stops reading. The questions that the upgrader then leaves unread
+// still fit into the agent's output pipe; otherwise the puppet could not write them.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

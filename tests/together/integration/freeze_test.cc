@@ -10,9 +10,9 @@ using namespace integration;
 
 namespace {
 
-constexpr int freeze_ms = 4'000;  // how long all processes stand still
+constexpr int freeze_ms = 4'000;  // for how many milliseconds all processes are stopped
 
-// Freezes the upgrader for freeze_ms. No agent writes anything meanwhile.
+// Stops the upgrader for freeze_ms. Agents write nothing in this time.
 void freeze_all(World& world) {
   world.freeze();
   world.pass(freeze_ms);

@@ -20,8 +20,8 @@ class Json {
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // The next five functions return a member, and fail the test if the value has no member `name` of
-  // that type.
+  // Each of the next five functions returns the member `name`. It fails the test if the value has
+  // no such member of that type.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] bool boolean(std::string_view name) const;

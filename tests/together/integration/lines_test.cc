@@ -10,7 +10,7 @@ using namespace integration;
 
 namespace {
 
-// Returns a message whose line, with its newline, has `bytes` bytes.
+// Returns a message whose line, including the newline, is `bytes` bytes long.
 std::string padded(const std::string& type, std::size_t bytes) {
   const std::string line = "{\"type\":" + json_quoted(type) + R"(,"pad":""})";
   std::string result = line;
@@ -73,7 +73,7 @@ TEST_CASE("a line of 65,536 bytes is read, one of a byte more is skipped to its 
   first.say(padded("over", 1'000'000));
   first.say_bytes(std::string(70'000, ' ') + "{\"type\":\"hidden\"}\n");
 
-  // The bytes behind the limit must be skipped, even if they look like a message.
+  // The bytes of a line after the limit must be skipped, even if they look like a message.
   first.expect_silence();
   first.say_type("next");
   first.expect_error("next");

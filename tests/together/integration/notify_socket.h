@@ -1,5 +1,5 @@
-// Plays init: has a socket of systemd's notification protocol, and keeps the messages that have
-// come.
+// Takes the part of init: has a socket of systemd's notification protocol, and keeps the messages
+// that have come.
 #pragma once
 
 #include <sys/socket.h>
@@ -66,8 +66,8 @@ class Init {
     return messages_;
   }
 
-  // Fills the socket, so that no message fits until it is read. The kernel limits the unread
-  // messages of each sender, too, so there are several senders.
+  // Fills the socket, so that no message fits until somebody reads it. Sends from several sockets,
+  // since the kernel also limits the unread messages of each sender.
   void fill() {
     sockaddr_un address{};
     socklen_t size = sizeof address;

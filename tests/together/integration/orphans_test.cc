@@ -38,8 +38,8 @@ TEST_CASE("with --subreaper an agent's orphan comes to the upgrader, which reaps
   ::kill(orphan, SIGKILL);
   world.wait_until([&] { return parent_of(orphan) == -1; }, "the orphan is reaped");
 
-  // The upgrader must not take the adopted process for its agent: when the agent exits, the
-  // upgrader must exit, too.
+  // The upgrader must not take an adopted process for its agent: when its agent exits, the upgrader
+  // must exit, too.
   next.exit(3);
   world.expect_exit(3);
 }

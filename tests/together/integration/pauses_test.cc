@@ -25,8 +25,8 @@ long microseconds_of(const std::function<void()>& deed) {
       std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count());
 }
 
-// Prints the longest pause of the active agent while `meanwhile` runs, and after it while the agent
-// asks the upgrader question after question. The agent notes the time every millisecond.
+// Prints the longest pause of the active agent. The agent notes the time every millisecond, first
+// while `meanwhile` runs, then while the agent asks the upgrader one question after another.
 void report(const char* name, Puppet active, const std::function<void()>& meanwhile) {
   long longest_answer = 0;
   active.pulse();

@@ -63,14 +63,14 @@ class Puppet {
   int signals_ = -1;
   sigset_t watched_{};
   Rules rules_;
-  std::string input_;  // the bytes of an input line that is not complete yet
-  std::string said_;   // the bytes of an output line that is not complete yet
+  std::string input_;  // the beginning of an input line that is not complete yet
+  std::string said_;   // the beginning of an output line that is not complete yet
   std::string output_;
-  std::string flood_;    // the text that is written again and again
-  long flood_left_ = 0;  // how often the text is still written; -1: for ever
-  // The time of the last beat in microseconds; 0 if the puppet does not beat.
+  std::string flood_;    // the text that the command `flood` writes again and again
+  long flood_left_ = 0;  // how often that text is still to be written; -1: without end
+  // The time at which the puppet last noted the time, in microseconds; 0 if it does not note times.
   long long pulse_ = 0;
-  long long longest_ = 0;  // the longest time between two beats
+  long long longest_ = 0;  // the longest time between two such notes, in microseconds
   bool reading_ = true;
   bool writing_ = true;
 };
@@ -84,7 +84,8 @@ Puppet::Puppet(std::string report, const char* directory)
   setsockopt(socket_, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // The directory's own path may be too long for a socket's address.
+  // Connects by a relative path, since the directory's own path may be too long for a socket's
+  // address.
   std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket",
                 journal_.directory());
   if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(99);
@@ -118,7 +119,7 @@ void Puppet::run() {
   }
 }
 
-// Stands for an agent's work: notes the time, every millisecond, and the longest pause so far.
+// Does an agent's work: notes the time every millisecond, and the longest pause so far.
 void Puppet::beat() {
   const long long now = microseconds();
   longest_ = now - pulse_ > longest_ ? now - pulse_ : longest_;
@@ -195,7 +196,7 @@ void Puppet::read_signal() {
 void Puppet::read_command() {
   static char packet[packet_bytes_max];
   const ssize_t size = recv(socket_, packet, sizeof packet, 0);
-  if (size <= 0) _exit(0);  // the test is over
+  if (size <= 0) _exit(0);  // the test has closed its end of the socket
   const std::string command(packet, static_cast<std::size_t>(size));
   const std::size_t space = command.find(' ');
   const std::string argument = space == std::string::npos ? "" : command.substr(space + 1);
@@ -206,14 +207,15 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   std::string answer;
   if (name == "say") {
     say(argument);
-  } else if (name == "flood") {  // N and the text that is to be written N times; -1 for ever
+    // The argument is N and a text that is to be written N times, or without end if N is -1.
+  } else if (name == "flood") {
     flood_ = argument.substr(argument.find(' ') + 1);
     flood_left_ = number(argument);
     write_output();
   } else if (name == "unsent") {
     answer = std::to_string(static_cast<long>(output_.size()) +
                             flood_left_ * static_cast<long>(flood_.size()));
-  } else if (name == "pulse") {  // begins to beat anew; answers with the longest pause until now
+  } else if (name == "pulse") {  // answers with the longest pause so far, and notes times anew
     answer = std::to_string(longest_);
     longest_ = 0;
     pulse_ = microseconds();
@@ -293,9 +295,8 @@ void Puppet::tell(char kind, const std::string& text) {
 
 int main() {
   std::string report = puppet::report();
-  // The upgrader has asked the kernel to signal this process at the upgrader's death, and the
-  // report shows that. From here on there is no such signal: tests look at the effect of the end of
-  // input alone.
+  // After the report, which shows the signal, switches off the signal that the kernel would send at
+  // the upgrader's death. Tests then see the effect of the end of input alone.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* directory = std::getenv("PUPPET_DIR");
   if (directory == nullptr) return 98;

@@ -90,7 +90,7 @@ void Puppet::say_bytes(std::string_view bytes) {
   // A packet has a largest size, so a long text is sent in several packets.
   for (std::size_t begin = 0; begin < bytes.size(); begin += 60'000) {
     order("say " + std::string(bytes.substr(begin, 60'000)));
-    // The puppet may be gone without an answer: the upgrader may kill it because of this very line.
+    // The puppet may end without an answer, since the upgrader may kill it because of this line.
     world_->wait_until([&] { return !connection_->answers.empty() || connection_->gone; },
                        "a puppet to speak");
     if (!connection_->answers.empty()) connection_->answers.pop_front();

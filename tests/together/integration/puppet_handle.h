@@ -1,4 +1,5 @@
-// A test's handle of one puppet, for sending commands and for the lines that the puppet has read.
+// A test's handle of one puppet: sends commands to the puppet, and keeps the lines that the puppet
+// has read.
 #pragma once
 
 #include <sys/types.h>
@@ -16,10 +17,10 @@ namespace integration {
 
 class World;
 
-// The packets that have come from one puppet.
+// The packets that one puppet has sent to the test.
 struct Connection {
   int fd = -1;
-  std::size_t number = 0;  // the puppet's number in the order of the starts, from 1
+  std::size_t number = 0;  // counts the puppets in the order of their starts, from 1
   pid_t pid = 0;           // 0 until the puppet has introduced itself
   std::vector<std::string> argv;
   std::deque<std::string> lines;
@@ -53,14 +54,16 @@ class Puppet {
   [[nodiscard]] Report report(Where where = Where::current());
 
   // ---- the puppet writes
-  void say(std::string_view line);  // a newline is added
+  void say(std::string_view line);  // writes the line, and a newline
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
-  void flood(std::string_view line, long count = -1);  // with -1, writes the line without end
-  // Makes the puppet stop reading and ask `lines` questions, whose unread answers fill its input.
-  // If they also fill the upgrader's memory for them, the upgrader stops reading from the puppet.
+  // Writes the line `count` times; -1: without end.
+  void flood(std::string_view line, long count = -1);
+  // Makes the puppet stop reading and ask `lines` questions. Their unread answers fill the puppet's
+  // input. If they also fill the upgrader's memory for answers, the upgrader stops reading from the
+  // puppet.
   void clog(long lines);
-  [[nodiscard]] long unsent();  // bytes that the puppet has said and not written yet
+  [[nodiscard]] long unsent();  // returns how many bytes the puppet has still to write
 
   // ---- the puppet reads
   // Returns the next line, which must be of this type.
@@ -79,7 +82,8 @@ class Puppet {
   [[nodiscard]] std::size_t unread_lines() const { return connection_->lines.size(); }
 
   // ---- the conversation
-  Json hello(std::string_view version = "", Where where = Where::current());  // returns `welcome`
+  // Says `hello`, and returns the `welcome`.
+  Json hello(std::string_view version = "", Where where = Where::current());
   void ready() { say_type("ready"); }
   void request_upgrade(std::string_view id, std::string_view members = "",
                        std::string_view executable = "");
@@ -98,8 +102,8 @@ class Puppet {
   void start_reading() { command("start-reading"); }
   void catch_signal(int signal) { command("catch " + std::to_string(signal)); }
   void ignore_signal(int signal) { command("ignore " + std::to_string(signal)); }
-  // Makes the puppet note the time every millisecond from now on. Returns the longest pause since
-  // the previous call, in microseconds.
+  // Makes the puppet note the time every millisecond from now on. Returns the longest time between
+  // two notes since the previous call, in microseconds.
   long pulse() { return std::stol(command("pulse")); }
   pid_t leave_holder(bool writing = false);  // starts a process that keeps the puppet's pipes open
 

@@ -15,7 +15,8 @@ Journal::Journal(const char* directory)
 void Journal::become_active() {
   happened("activate");
   const int fd = openat(directory_, "active.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // A lock of fcntl() belongs to one process, so a child that outlives the puppet does not keep it.
+  // Uses a lock of fcntl(), which belongs to one process: a child that outlives the puppet does not
+  // keep it.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;

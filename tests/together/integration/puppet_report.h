@@ -1,4 +1,4 @@
-// Reports everything about a process at its start that the protocol page promises to an agent.
+// Reports those facts about a process at its start that the protocol page promises to an agent.
 #pragma once
 
 #include <string>

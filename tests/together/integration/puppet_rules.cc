@@ -5,7 +5,7 @@
 namespace puppet {
 namespace {
 
-constexpr std::size_t line_bytes_max = 65'536;  // a line's bytes with its newline
+constexpr std::size_t line_bytes_max = 65'536;  // the most bytes of a line, including its newline
 
 std::string_view skip_space(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");

@@ -1,5 +1,5 @@
-// Checks the upgrader's lines to one agent: none may be forbidden by the protocol page. Written
-// from the page alone, without a look at the code under test.
+// Checks the upgrader's lines to one agent: the protocol page must allow each. Written from the
+// page alone, without a look at the code under test.
 #pragma once
 
 #include <string>
@@ -28,7 +28,8 @@ class Rules {
   bool committed_ = false;
 };
 
-// Returns the value of the member `type`, as far as a plain search can tell; "" if there is none.
+// Returns the value of the first `"type":` in the line, found by a plain search; "" if there is
+// none.
 std::string_view type_of(std::string_view line);
 
 }  // namespace puppet

@@ -23,8 +23,8 @@ void limit_descriptors(pid_t pid, rlim_t count) {
   REQUIRE(prlimit(pid, RLIMIT_NOFILE, &limit, nullptr) == 0);
 }
 
-// Returns the lowest limit of descriptors under which a process has room for its present ones and
-// `more` others.
+// Returns a limit of descriptors with which a process can open exactly `more` descriptors beside
+// its present ones.
 rlim_t limit_for(pid_t pid, int more) {
   const std::vector<int> open_now = descriptors_of(pid);
   int limit = 0;
@@ -36,7 +36,7 @@ rlim_t limit_for(pid_t pid, int more) {
   return static_cast<rlim_t>(std::max(limit, 3));
 }
 
-// A pipe of the smallest size. The upgrader inherits only its writing end, as its log.
+// A pipe of the smallest size. The upgrader inherits only its writing end, and logs to it.
 struct LogPipe {
   LogPipe() {
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);

@@ -41,7 +41,7 @@ class Strace {
   [[nodiscard]] bool attached() { return !ended(); }
 
   // Ends strace. Returns the system calls that began or ended while strace was attached. A call
-  // that was under way all the time is not among them.
+  // that had begun before and has not ended is left out.
   std::string stop() {
     if (!ended()) {
       kill(pid_, SIGINT);
@@ -94,7 +94,7 @@ TEST_CASE("an upgrader at rest makes no system call") {
     next.expect_gone();
   }
   active.expect_silence();
-  world.pass(1'100);  // until the log has written the lines that it held back
+  world.pass(1'100);  // the log writes the lines that it has held back within this time
 
   watch(world, 500);
 }

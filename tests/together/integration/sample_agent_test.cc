@@ -159,7 +159,8 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  stage.release("5.0.0-crash_on_trial");  // the same bytes in a new file, which no agent may try
+  // As before: the agent may not try the same bytes again in a new file.
+  stage.release("5.0.0-crash_on_trial");
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
   expect(stage, "2.0.0", "release 4.0.0 is not tried again");
@@ -248,7 +249,7 @@ TEST_CASE("an agent takes the work back when the candidate is lost while it stop
   Stage stage(settings());
   begin(stage, "1.0.1-slow_to_stop");
   stage.release("2.0.0");
-  // The start of the candidate and the stop of the old agent may be recorded in any order.
+  // The start of the candidate and the stop of the old agent may be recorded in either order.
   pid_t candidate = 0;
   bool told_to_stop = false;
   const auto both = [&](const SeenEvent& event) {

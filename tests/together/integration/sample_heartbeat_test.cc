@@ -1,5 +1,5 @@
-// Tests the sample agent's heartbeats, by lines that the test reads and writes in the upgrader's
-// place.
+// Tests the sample agent's heartbeats. The test takes the upgrader's part, and reads and writes the
+// lines.
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr auto patience = 20s;
 
-// A sample agent whose upgrader is played by the test.
+// A sample agent that the test starts in the place of an upgrader.
 class Agent {
  public:
   Agent() {

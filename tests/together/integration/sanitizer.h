@@ -20,8 +20,8 @@ inline bool upgrader_is_sanitized() {
   return read_file(path).find("__asan_init") != std::string::npos;
 }
 
-// Returns upgrader_is_sanitized(). If it is true, notes in the report that the check `what` is left
-// out.
+// Returns upgrader_is_sanitized(). If that is true, prints a line to the report that says that the
+// check `what` is left out.
 inline bool left_out_when_sanitized(const std::string& what) {
   if (!upgrader_is_sanitized()) return false;
   std::cout << "report: left out under AddressSanitizer: " << what << std::endl;

@@ -78,10 +78,10 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   first.hello();
 
   world.signal(signal);
-  world.signal(SIGUSR2);  // the upgrader handles SIGUSR2 after `signal`, and logs it
+  world.signal(SIGUSR2);  // the log's line about SIGUSR2 shows that `signal` has been handled
   world.wait_for_log("busy");
 
-  first.expect_silence();  // SIGHUP or SIGUSR1 has ended neither the agent nor the upgrader
+  first.expect_silence();  // neither agent nor upgrader has ended
   first.ready();
   first.expect("activate");
 }

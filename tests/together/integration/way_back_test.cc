@@ -15,7 +15,8 @@ using namespace integration;
 
 namespace {
 
-// Returns the inode of the program that a process runs, even if the file has been deleted.
+// Returns the inode of the program that a process runs, even if the program's file has been
+// deleted.
 ino_t program_of(const Puppet& agent) {
   struct stat status {};
   REQUIRE(stat(("/proc/" + std::to_string(agent.pid()) + "/exe").c_str(), &status) == 0);

@@ -1,5 +1,5 @@
-// A place in a test, which the message of a failure names. It replaces std::source_location, which
-// some of our compilers lack.
+// A line of a test's source, which the message of a failure names. Replaces std::source_location,
+// which some of our compilers lack.
 #pragma once
 
 namespace integration {

@@ -29,7 +29,7 @@ namespace {
 
 World* current_world = nullptr;
 
-// Prints the story of a failed test, while its world still exists.
+// Prints the notes of a failed test while its world still exists.
 class Storyteller : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;

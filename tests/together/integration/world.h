@@ -30,7 +30,7 @@ inline constexpr auto patience = std::chrono::seconds(10);
 // The command line and surroundings of an upgrader.
 struct Start {
   Texts options{};
-  std::string agent{};  // AGENT; if empty, the puppet; if "-", the command line has no AGENT
+  std::string agent{};  // the path of AGENT; empty: the puppet; "-": the command line has no AGENT
   Texts args{};         // AGENT's arguments
   // Variables that are added to the test's own environment. The value of LISTEN_PID=self becomes
   // the upgrader's pid.
@@ -52,7 +52,7 @@ class Upgrader {
  private:
   friend class World;
   pid_t pid_ = -1;
-  int status_ = -1;  // the status as from waitpid; -1 while the upgrader runs
+  int status_ = -1;  // the status from waitpid(); -1 while the upgrader runs
   bool frozen_ = false;
   std::string log_path_;
   std::string output_path_;
@@ -60,7 +60,7 @@ class Upgrader {
 
 class World {
  public:
-  struct Later {};  // makes a world in which no upgrader has been started
+  struct Later {};  // chooses the constructor that starts no upgrader
 
   explicit World(Texts options = {});
   explicit World(Start start);
@@ -75,8 +75,8 @@ class World {
 
   // ---- files
   [[nodiscard]] std::string path(std::string_view name) const;
-  [[nodiscard]] static std::string program();  // the path of the upgrader
-  [[nodiscard]] static std::string puppet();   // the path of the puppet
+  [[nodiscard]] static std::string program();  // returns the path of the upgrader
+  [[nodiscard]] static std::string puppet();   // returns the path of the puppet
   // Makes a copy of the puppet in this directory.
   std::string install(std::string_view name);
   // Makes a script whose interpreter is the puppet.
@@ -87,42 +87,42 @@ class World {
   // ---- agents, in the order in which they are started
   // Returns the next agent, which has written nothing yet.
   Puppet agent(Where where = Where::current());
-  // Returns the next agent, when it has been led to its `activate`.
+  // Leads the next agent to its `activate`, and returns it.
   Puppet first(std::string_view version = "1.0", Where where = Where::current());
-  // Returns the next agent when it has been led to its `welcome`. It must be a candidate.
+  // Leads the next agent to its `welcome`, and returns it. It must be a candidate.
   Puppet candidate(std::string_view version = "2.0", Where where = Where::current());
-  // Makes `active` request the upgrade u1, which must be accepted. Returns the candidate, led to
-  // its `welcome`.
+  // Makes `active` request the upgrade u1, which must be accepted. Leads the candidate to its
+  // `welcome`, and returns it.
   Puppet begin_upgrade(Puppet active, std::string_view members = "",
                        Where where = Where::current());
   // Makes `active` hand over to a candidate in a parallel upgrade. Returns the candidate, which is
-  // active; the old agent has gone.
+  // active then. The old agent has ended.
   Puppet hand_over(Puppet active, std::string_view members = "", Where where = Where::current());
-  // Returns the next agent, which must be a fallback, when it has been led to its `activate`.
+  // Leads the next agent to its `activate`, and returns it. It must be a fallback.
   Puppet fallback(Where where = Where::current());
-  [[nodiscard]] std::size_t agents_started();  // how many agents have introduced themselves
+  [[nodiscard]] std::size_t agents_started();  // returns how many agents have introduced themselves
 
   // ---- the upgrader that was started last
   void signal(int signal);
-  void freeze();  // stops the upgrader, so that it later finds many events at once
+  void freeze();  // stops the upgrader by SIGSTOP, so that it finds many events at once later
   void thaw();
   void expect_exit(int status, Where where = Where::current());
   void expect_killed(int signal, Where where = Where::current());
   [[nodiscard]] std::string log() { return upgrader().log(); }
-  [[nodiscard]] std::string output();  // the upgrader's standard output
+  [[nodiscard]] std::string output();  // returns the upgrader's standard output
   void wait_for_log(std::string_view text, Where where = Where::current());
 
   // ---- the rest
   void wait_until(const std::function<bool()>& condition, std::string_view what,
                   Where where = Where::current());
-  void pass(int ms);        // lets `ms` pass, so that a deadline passes, too
-  void expect_violation();  // for canaries: the test must break a rule, or it fails
+  void pass(int ms);        // waits for `ms` milliseconds, for deadlines to pass
+  void expect_violation();  // for canaries: the test fails unless it breaks a rule
   // Names a process that the test leaves running. It is killed at the end, and does not count as
   // left behind.
   void adopt(pid_t pid) { strangers_.push_back(pid); }
   [[nodiscard]] std::string violations() const;
   void pump(int timeout_ms);
-  void note(std::string line);  // adds to the story that a failed test prints
+  void note(std::string line);  // adds a line to the notes that a failed test prints
   [[nodiscard]] std::string story();
   [[noreturn]] void fail(const std::string& what, Where where);
 

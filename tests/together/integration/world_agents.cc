@@ -1,5 +1,5 @@
-// Finds agents in the order of their starts, and leads them through the protocol to the state that
-// a test wants. See world.h.
+// Finds agents in the order of their starts, and leads them through the protocol as far as a test
+// wants. See world.h.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"

@@ -56,7 +56,7 @@ void World::end_upgrader(Upgrader& upgrader, bool judged) {
 }
 
 // Checks that no process has been left behind: an upgrader must reap its children before it exits.
-// An upgrader that a signal has ended could not do so, so nothing is checked then.
+// If a signal has ended the upgrader, it could not do so, and nothing is checked.
 void World::judge_leftovers() {
   for (const Upgrader& upgrader : upgraders_) {
     if (WIFSIGNALED(upgrader.status_)) return;

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Plays with a counter agent in any language: play_counter.py UPGRADER NAME COMMAND [ARG ...]
+"""Tests a counter agent in any language: play_counter.py UPGRADER NAME COMMAND [ARG ...]
 
-COMMAND PORT FILE is an agent as the hello-agents are: it serves the next number to each
-connection. What must hold, whatever happens: no number is given away twice; none is lost but one
-by a crash; the agent says nothing that the upgrader does not understand; held, it does nothing;
-without an upgrader it serves all the same. Prints `ok` lines and at the end `N passed, N failed`.
-"""
+COMMAND PORT FILE is an agent like the hello-agents: it serves the next number to each connection.
+Whatever happens, no number may be given away twice. A crash may lose one number, and nothing else
+may lose any. The agent may send no message that the upgrader does not understand. While it is held,
+it must do nothing. Without an upgrader it must serve as well. Prints `ok` lines and at the end
+`N passed, N failed`."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 
-DEADLINE = 60.0  # for one condition, on a loaded machine
+DEADLINE = 60.0  # seconds for one condition, on a loaded machine
 
 upgrader, name, *command = sys.argv[1:]
 passed = failed = 0
@@ -40,7 +40,7 @@ def wait_until(condition, what):
     while not condition():
         if time.monotonic() > end:
             raise TimeoutError(what)
-        threading.Event().wait(0.005)  # looks again soon; the condition decides
+        threading.Event().wait(0.005)  # the pause until the condition is checked again
 
 
 def free_port():
@@ -67,7 +67,7 @@ class Customer(threading.Thread):
         self.port, self.numbers, self.enough = port, [], threading.Event()
 
     def run(self):
-        while not self.enough.is_set():  # until the test has had enough
+        while not self.enough.is_set():  # ends when the test sets `enough`
             number = ask(self.port)
             if number is not None:
                 self.numbers.append(number)
@@ -142,7 +142,7 @@ def play_upgrades(directory):
 
 @contextlib.contextmanager
 def held_agent(port, file):
-    """Starts the agent with the test in the upgrader's place."""
+    """Starts the agent. The test takes the upgrader's part."""
     process = subprocess.Popen([*command, str(port), file], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
                                env={**os.environ, "AGENT_PROTOCOL": "1"})
@@ -205,8 +205,8 @@ def play_heartbeats(directory):
 
 
 def play_odd_words(directory):
-    """Checks that messages which the agent does not know, or which have crossed one of its own,
-    change nothing."""
+    """Checks that messages change nothing if the agent does not know their type, or if they have
+    crossed a message of the agent."""
     port, file = free_port(), os.path.join(directory, "odd")
     with held_agent(port, file) as process:
         hear(process)
@@ -244,7 +244,7 @@ for play in (play_upgrades, play_held, play_heartbeats, play_odd_words, play_alo
     with tempfile.TemporaryDirectory() as scratch:
         try:
             play(scratch)
-        except Exception as error:  # any error is a failure of this play
+        except Exception as error:  # any error counts as a failure of this test
             check(play.__name__, False, repr(error))
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 """Cuts the power of a counter agent in any language: power_cut.py NAME COMMAND [ARG ...]
 
-COMMAND PORT FILE is an agent as the hello-agents are. What it does to its files is recorded while
-it gives away numbers, with one digit and with two; then every state that a power cut at any moment
-may leave of them is built. Each must hold a number no smaller than what somebody has got, and the
-agent itself, started on it, must give away a greater one. Prints `ok` lines and at the end
-`N passed, N failed`.
-"""
+COMMAND PORT FILE is an agent like the hello-agents. Its accesses to files are recorded while it
+gives away numbers, with one digit and with two. Then every state is built in which a power cut at
+any moment may leave the files. Each state must hold a number that is not smaller than any that was
+given away, and the agent itself, started on this state, must give away a greater one. Prints `ok`
+lines and at the end `N passed, N failed`."""
 
 import os
 import re
@@ -25,9 +24,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from disk import Disk, materialise  # noqa: E402
 from recorder import CALLS, Call, Recorder  # noqa: E402
 
-DEADLINE = 60.0  # for one condition, on a loaded machine
+DEADLINE = 60.0  # seconds for one condition, on a loaded machine
 NUMBERS = 11
-STATES_MAX = 6000  # at one moment
+STATES_MAX = 6000  # the most states that are built for one moment
 SYNCS = ("fsync", "fdatasync", "sync", "syncfs")
 
 name, *command = sys.argv[1:]
@@ -42,21 +41,21 @@ def check(what, holds, detail=""):
 
 
 class Family(Recorder):
-    """Reads the calls of an agent with several threads or processes: each line begins with a
-    process. A `careless` one leaves out the syncs."""
+    """Reads the traced system calls of an agent with several threads or processes: each line begins
+    with a pid. If `careless`, ignores the syncs, for a canary."""
 
     def __init__(self, disk, careless=False):
         super().__init__(disk)
         self.careless = careless
-        self.ends = {}  # by path, the offset behind the last write
-        self.at_once = set()  # paths whose every write is synced at once
+        self.ends = {}  # for each path, the offset behind the last write
+        self.at_once = set()  # paths that were opened so that each write is synced
 
     def take(self, log, notes=()):
         begun = {}
         with open(log, encoding="latin-1") as lines:
             for line in lines:
                 if not line.endswith("\n"):
-                    break  # strace was killed with the agent while it wrote this line
+                    break  # the line is not complete, since strace was killed with the agent
                 pid, text = line.rstrip("\n").split(None, 1)
                 resumed = re.match(r"<\.\.\. \w+ resumed>(.*)$", text)
                 if resumed:
@@ -102,7 +101,7 @@ def wait_until(condition, what):
             return found
         if time.monotonic() > end:
             raise TimeoutError(what)
-        threading.Event().wait(0.005)  # looks again soon; the condition decides
+        threading.Event().wait(0.005)  # the pause until the condition is checked again
 
 
 def free_port():
@@ -159,8 +158,9 @@ def kept(tree):
 
 
 def judge(disk):
-    """Judges every state. Returns what is wrong with one of them, or an empty text; and for each
-    picture of a state, the greatest number that had been given away."""
+    """Judges every state that a power cut may leave. Returns what is wrong with the first bad one,
+    or an empty text. Also returns, for each different state, the greatest number that had been
+    given away."""
     pictures = {}
     for moment in range(disk.moment + 1):
         given = given_away(disk, moment)
@@ -174,7 +174,8 @@ def judge(disk):
 
 
 def start_on(picture, given, place):
-    """Starts the agent itself on a state. Returns what is wrong, or an empty text."""
+    """Starts the agent itself on a state. Returns what is wrong with its number, or an empty
+    text."""
     materialise(picture, place)
     port, process = begin(place + "/count")
     try:

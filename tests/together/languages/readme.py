@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""Types the commands of docs/agents.md, "Copy a hello-agent", as they stand there, but for a port
-and names of files that nobody else has: a hello-agent counts, is upgraded and counts on. PATH
-begins with the upgrader.
-
-usage: readme.py [DIRECTORY]   where the library for Python lies, if not where the page says.
-Ends with `N passed, N failed`."""
+"""Types the commands of docs/agents.md, "Copy a hello-agent", as they stand there. Only the port
+and the names of files are replaced by free ones. A hello-agent counts, is upgraded and counts on.
+PATH must begin with the directory of the upgrader.
+usage: readme.py [DIRECTORY]
+DIRECTORY has the library for Python, if that is not where the page says."""
 
 import os
 import pathlib
@@ -49,8 +48,8 @@ class Shell:
                 self.news.notify()
 
     def type(self, line, *expected):
-        """Types the line, and waits until each of the expected texts is in a line of the output
-        after it."""
+        """Types the line. Waits until the output after it has a line with each of the expected
+        texts."""
         with self.news:
             before = len(self.said)
             self.process.stdin.write(line + "\n")
@@ -70,8 +69,8 @@ def numbers(shell):
 
 
 def ask_for(number, shell, ask):
-    """Asks until the number has come: an agent that has just become active does not listen at once,
-    and a request before that is refused."""
+    """Requests numbers until this number has come. An agent that has just become active does not
+    listen at once, and requests before that are refused."""
     end = time.monotonic() + DEADLINE
     while number not in numbers(shell):
         assert time.monotonic() < end, f"no {number}: {shell.said}"

@@ -1,5 +1,5 @@
-# The surroundings of notify-watchdog in its tests: a FIFO instead of the device, a socket instead
-# of init's, and a program that obeys the test.
+# The surroundings of notify-watchdog in its tests: a FIFO in the place of the watchdog device, a
+# socket in the place of init's, and a program that obeys the test.
 import os
 import select
 import socket
@@ -13,8 +13,8 @@ from cases import PATIENCE_S, wait  # noqa: E402
 
 BUILD = Path(os.environ.get("BUILD", "build")).absolute()
 
-# Reads orders from standard input, and exits at its end: `say TEXT`, `pass TEXT` (with a
-# descriptor), `exit N`, `kill SIGNAL`, `show NAME`.
+# A program that reads orders from standard input: `say TEXT`, `pass TEXT` (with a descriptor),
+# `exit N`, `kill SIGNAL`, `show NAME`. It exits when its input ends.
 PROGRAM = r"""
 import os, signal, socket, sys
 def say(text, descriptors=()):
@@ -79,7 +79,7 @@ class Bed:
         return self.log.read_text()
 
     def make_init(self):
-        """Makes a socket in the place of init's. Returns the variable that names it."""
+        """Makes a socket in the place of init's. Returns the environment variable that names it."""
         self.init = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.init.bind(str(self.directory / "init"))
         self.init.setblocking(False)
@@ -115,10 +115,10 @@ class Bed:
         return first.decode()
 
     def eaten(self):
-        """Returns the bytes that the device was fed since the last call."""
+        """Returns the bytes that notify-watchdog has written to the device since the last call."""
         if not select.select([self.food], [], [], 0)[0]:
             return ""
-        return os.read(self.food, 65536).decode()  # as much as a FIFO holds
+        return os.read(self.food, 65536).decode()  # a FIFO holds at most 65,536 bytes
 
     def is_fed(self):
         wait("the device to be fed", lambda: self.eaten())

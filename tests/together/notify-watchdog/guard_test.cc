@@ -30,7 +30,8 @@ class Bench {
   Actions is_killed(int number) {
     return guard_.step(ChildEnded{ChildEnded::How::killed, number}, now_);
   }
-  // Lets `time` pass, from one deadline to the next. Returns the actions of all deadlines.
+  // Moves the clock by `time`, and stops at each deadline on the way. Returns the actions of all
+  // these deadlines.
   Actions wait(Duration time) {
     Actions all;
     const Time end = now_ + time;

@@ -17,7 +17,7 @@ using namespace notify_watchdog;
 
 namespace {
 
-// Sends to the socket as fast as it can, until `over`.
+// Sends notifications to the socket as fast as possible, until `over` is set.
 void flood(const std::string& name, const std::atomic<bool>& over) {
   const upgrader::OwnedFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address{};

@@ -201,7 +201,7 @@ std::optional<std::string> expected(const std::vector<std::string>& there,
     if (!out) wanted.push_back(text);
   }
   if (wanted.empty()) return std::nullopt;
-  return wanted.back();  // the newest, since `there` is sorted
+  return wanted.back();  // the newest: `wanted` is sorted, as `there` is
 }
 
 }  // namespace
@@ -209,7 +209,8 @@ std::optional<std::string> expected(const std::vector<std::string>& there,
 TEST_CASE("the choice is right for every combination") {
   const std::vector<std::string> wishes{"none",       "garbled", "1.0.0", "2.0.0",
                                         "3.0.0-rc.1", "3.0.0",   "9.0.0"};
-  std::vector<std::vector<Entry>> ledgers(625);  // five histories of each of four versions
+  // Five to the fourth: five histories of each of four versions.
+  std::vector<std::vector<Entry>> ledgers(625);
   for (unsigned past = 0; past < ledgers.size(); ++past) {
     for (unsigned i = 0, rest = past; i < 4; ++i, rest /= 5) {
       const auto history = histories(all_versions[i])[rest % 5];

@@ -1,6 +1,7 @@
-# The deeds of agent-releases that change a directory. Each has a directory to begin with, and facts
-# about the directory after it. A deed that is cut short must leave the facts from before it or
-# those from after it. The same deed must then succeed, as if nothing had happened.
+# The deeds of agent-releases: commands that change a directory. Each deed has a directory to begin
+# with, and facts about the directory after it. An interrupted deed must leave either the facts from
+# before it or those from after it. A repetition of the deed must then succeed as if nothing had
+# happened.
 import io
 import json
 import os
@@ -30,7 +31,7 @@ def small_tar():
 
 
 def entry(version, ending="failed"):
-    """Returns a line of the ledger."""
+    """Returns a line of the ledger as text."""
     return json.dumps({"when": "2026-01-01T00:00:00Z", "version": version, "ending": ending,
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
@@ -44,7 +45,7 @@ ENTRIES = {"fail": entry("1.0.0", "trying"),
 
 class Stage(World):
     """A world whose directory and installed file lie below one root. The root is in memory if
-    possible, since syncs of thousands of directories would only take time."""
+    possible: thousands of directories are synced, which would take long on a disk."""
 
     def __init__(self, deed):
         super().__init__(MEMORY if os.access(MEMORY, os.W_OK) else None)
@@ -87,8 +88,8 @@ class Stage(World):
         self.write("root/installed", PLAIN + b"# installed\n", 0o755)
 
     def begin_to_prune(self):
-        """Makes the directory for pruning: beside 0.9.0, which may go, it has one release for each
-        reason to stay."""
+        """Makes the directory for the deed `prune`: release 0.9.0, which may be removed, and one
+        release for each reason to keep a release."""
         for number in ["0.5.0", "0.6.0", "0.7.0"]:
             manifest = self.publish(number, PLAIN + b"#" + number.encode() + b"\n")
             self.succeeds("add", "--older", manifest)
@@ -107,7 +108,8 @@ class Stage(World):
 DEEDS = ["add_first", "add_file", "add_tar", "remove", "prune", "desire", "newest", "forget",
          "forget_torn", "forget_many", "try", "fail", "adopt"]
 DEEDS_WITH_NETWORK = [*DEEDS, "add_http"]
-# Calls whose number depends on the network or on other processes, and differs in every run.
+# System calls whose number differs from run to run, since they depend on the network or on other
+# processes.
 UNSTEADY = {"poll", "recvfrom", "sendto", "futex", "readlinkat"}
 
 
@@ -132,7 +134,7 @@ def facts(stage, root):
     versions = [release["version"] for release in json.loads(out)["releases"]]
     for version in versions:
         if version == "1.5.0":
-            continue  # an adopted release, which nobody has signed
+            continue  # not verified: this release was adopted, so it has no signature
         status, out, error = ask(stage, root, "verify", version)
         if status != 0:
             raise Wrong("verify: " + out + error)
@@ -169,9 +171,9 @@ def leavings(root):
     return sorted(os.listdir(staging)) if os.path.isdir(staging) else []
 
 
-# Returns whether a deed that is cut short may have left these facts. All deeds but one have either
-# no effect or their whole effect. `adopt` makes the release first, and puts the link in the
-# program's place last, so it may leave the release alone.
+# Returns whether an interrupted deed may have left these facts: those from before it, or those from
+# after it. Only `adopt` has a third state: it makes the release first and the link last, so it may
+# leave the release without the link.
 def may_be(deed, found, before, after):
     if found in (before, after):
         return True
@@ -179,8 +181,8 @@ def may_be(deed, found, before, after):
 
 
 class Judge:
-    """Judges the directories that an interrupted deed has left. The program is started on every one
-    of them. If the result has the same bytes as an earlier one, it is looked at only once."""
+    """Judges the directories that an interrupted deed has left. Starts the program on each of them.
+    If the result is the same, byte for byte, as an earlier one, it is not judged again."""
 
     def __init__(self, deed, stage, before, after):
         self.deed, self.stage, self.before, self.after = deed, stage, before, after
@@ -205,7 +207,7 @@ class Judge:
             self.ended_well.add(left)
 
     def look_at_end(self, root):
-        """Checks the directory after the next call, and after one more command that writes."""
+        """Checks the directory after the repeated deed, and after one more command that writes."""
         if not self.deed.startswith("forget") and facts(self.stage, root) != self.after:
             raise Wrong("the next call has not ended as the first should have")
         subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", "desire",
@@ -221,7 +223,8 @@ class Judge:
 
 
 def content(root):
-    """Returns everything in the directory as a value that is equal for equal directories."""
+    """Returns the whole content of the directory as a value: equal directories have equal
+    values."""
     found = []
     for path in sorted(pathlib.Path(root).rglob("*")):
         if path.is_symlink():

@@ -49,7 +49,8 @@ class SlowServer {
 
   [[nodiscard]] const std::string& url() const { return url_; }
 
-  // Returns true if the server did not have to hang up by itself. Call it after the fetch.
+  // Must be called after the fetch. Returns true if the client has hung up, and false if the server
+  // had to.
   [[nodiscard]] bool was_patient() const { return !has_given_up_; }
 
  private:

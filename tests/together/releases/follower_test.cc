@@ -76,7 +76,8 @@ struct Bench {
   bool asks(std::size_t count) {
     return until([&] { return asked.size() >= count; });
   }
-  // Lets the follower look at all releases once more. Returns whether it makes no further request.
+  // Lets the follower look at all releases once more. Returns true if it has made no further
+  // request.
   bool asks_no_more(std::size_t count) {
     return !until([&] { return asked.size() > count; }, 100ms);
   }
@@ -180,7 +181,7 @@ TEST_CASE("what was tried before a crash and has no ending is not tried again") 
   bench.start();
   REQUIRE(bench.asks(1));
 
-  bench.start();  // a start as after a power cut
+  bench.start();  // starts anew without an ending of the upgrade, as after a power cut
 
   CHECK(bench.asks_no_more(1));
 }
@@ -298,9 +299,9 @@ TEST_CASE("a ledger that another process locks stops no agent, and is written on
   bench.good("1.2.0");
 
   LockHolder holder(bench.directory / "ledger.jsonl");
-  bench.start("1.1.0");  // a locked ledger cannot record the ending of 1.1.0
+  bench.start("1.1.0");  // the ledger is locked, so the ending of 1.1.0 cannot be recorded
   bench.fail("trial");
-  CHECK(bench.asks_no_more(1));  // an attempt at 1.2.0 cannot be recorded, so none is made
+  CHECK(bench.asks_no_more(1));  // no request: an attempt that cannot be recorded is not made
   CHECK(holder.has_held());
   CHECK(bench.ledger().size() == 1);
   CHECK(bench.reports.find("another process holds it") != std::string::npos);

@@ -41,8 +41,8 @@ class LockHolder {
     changed_.notify_all();
   }
 
-  // Returns false if this holder has released the lock by itself, because release() was called too
-  // late.
+  // Returns false if release() was called too late: this holder had then released the lock by
+  // itself.
   [[nodiscard]] bool has_held() {
     const std::lock_guard lock(mutex_);
     return has_held_;

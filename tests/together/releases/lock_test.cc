@@ -1,5 +1,4 @@
-// Tests the locks on files of a directory: which process must wait, for how long, and for which
-// file.
+// Tests the locks on files of a directory: which process waits, for how long, and for which file.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>

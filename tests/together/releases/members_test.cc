@@ -67,9 +67,10 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
   CHECK(unpacked_bytes_max(release_bytes_max) > 0);
 }
 
-// Judges which of five releases are pruned, by the rules of agent-releases(1), in every
+// Tests which of five releases are pruned, against the rules of agent-releases(1), in every
 // combination: each release needed or not, each young or not, with every --keep and some --older.
-// The releases do not stand in the order of their versions. Rows: H-105
+// The releases do not stand in the order of their versions.
+// Rows: H-105
 TEST_CASE("what is pruned is right for every combination") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};
   // For each of these versions, how many of the other versions are newer.

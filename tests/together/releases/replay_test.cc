@@ -1,5 +1,5 @@
-// Replays the corpus of good and hostile inputs without a fuzzer. As canaries, it plants errors
-// that the corpus must find.
+// Runs all inputs of the corpus, good and hostile, without a fuzzer. As canaries, plants errors
+// that some input must reveal.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ std::vector<std::string> corpus() {
   return inputs;
 }
 
-// Returns whether a child with this planted error aborts at some input of the corpus.
+// Returns whether a child process with this planted error aborts at some input of the corpus.
 bool finds(Planted fault, const std::vector<std::string>& inputs) {
   const pid_t pid = fork();
   if (pid == 0) {

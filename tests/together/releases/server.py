@@ -1,5 +1,6 @@
-# An HTTP server for tests. It serves a directory well, and one file badly: it cuts off, lies about
-# lengths, redirects, is slow, sends something else at the second read, knows no ranges.
+# An HTTP server for tests. It serves a directory well, except files for which a test has ordered a
+# fault: a cut, a wrong length, a redirection, a delay, other bytes at the second read, or no
+# support of ranges.
 import http.server
 import os
 import ssl
@@ -30,8 +31,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return file.read()
 
     def serve(self, content=None, cut=None, length=None, ranges=True):
-        """Serves a file: as it is, or with other bytes, `cut` off after so many of them, with a
-        `length` that is a lie, or whole whatever range was asked for."""
+        """Serves a file. A test may set other bytes (`content`), the number of bytes after which
+        the answer is `cut` off, or a wrong `length`. Without `ranges`, always serves the whole
+        file."""
         content = self.content() if content is None else content
         if content is None:
             return self.send_error(404)
@@ -64,11 +66,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Double:
     def __init__(self, directory, identity=None):
-        """Serves by https if `identity` has the paths of a certificate and its key."""
+        """Serves by https if `identity` is given: the paths of a certificate and of its key."""
         self.directory = directory
-        self.requests = []   # pairs of path and range
+        self.requests = []  # pairs of the requested path and range
         self.changed = threading.Condition()   # notified at each further request
-        self.faults = {}     # for a path: its next answers' faults, in their order
+        self.faults = {}  # for each path, the faults of its next answers in their order
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.scheme = "https" if identity else "http"
         if identity:
@@ -77,7 +79,8 @@ class Double:
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.server.daemon_threads = True
         self.server.double = self
-        self.server.handle_error = lambda *_: None  # a client that was cut off hangs up, too
+        # No messages: clients hang up when an answer was cut off.
+        self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     def url(self, name=""):

@@ -50,7 +50,7 @@ bool begins_like_one(std::span<const std::uint8_t> tar) {
   return tar.size() >= block_bytes && std::ranges::equal(tar.subspan(magic_at, 5), "ustar"sv);
 }
 
-// Finds the headers. Skips the bytes of each entry's file.
+// Finds the headers of all entries. Skips the content of each entry.
 std::vector<Block> headers_of(std::span<std::uint8_t> tar) {
   std::vector<Block> headers;
   if (!begins_like_one(tar)) return headers;

@@ -1,5 +1,5 @@
-// Changes a tar archive into another valid one. Random changes would seldom do that, since every
-// header has a checksum.
+// Changes a tar archive into another valid one. Random changes of bytes would seldom do so, since
+// every header has a checksum.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace releases_target {
 
-// Changes one property of one entry: its name, kind, target, mode, size or place. `luck` chooses
-// the property and the entry. Bytes that do not begin like a plain tar stay as they are.
+// Changes one property of one entry: its name, kind, target, mode, size or position. `luck` chooses
+// the property and the entry. Changes nothing if the bytes do not begin like an uncompressed tar
+// archive.
 void mutate_entry(std::span<std::uint8_t> tar, unsigned luck);
 
 // Gives every header its right checksum.

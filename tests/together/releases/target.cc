@@ -59,7 +59,7 @@ void take_ledger(std::string_view text) {
     must(parse_ledger(to_line(entry)).size() == 1);
 }
 
-// Makes a directory, in memory if possible: unpacking syncs files, which is slow on a disk.
+// Makes a directory, in memory if possible: unpacking syncs each file, which is slow on a disk.
 std::string make_place() {
   std::string place = "/dev/shm/fuzz-releases-XXXXXX";
   if (::mkdtemp(place.data()) == nullptr) {

@@ -1,6 +1,6 @@
-// Passes bytes to all code of agent-releases that reads bytes from outside: manifests, signatures,
+// Gives bytes to all code of agent-releases that reads bytes from outside: manifests, signatures,
 // keys, ledgers, lists of files, a status.json, and archives, which are unpacked into a directory.
-// The first byte of an input selects which of these kinds the rest is. Aborts the process if
+// The first byte of an input selects which of these kinds the rest is. Aborts the process if an
 // accepted input breaks a rule.
 #pragma once
 

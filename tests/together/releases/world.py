@@ -20,8 +20,8 @@ TRUE_MEMBERS = {"version", "arch", "expires"}
 
 
 def main(result=None):
-    """Runs the cases. If `result` is given, it returns the layer, the figures and the bar for a row
-    in the table of `make verify`."""
+    """Runs the cases. `result`, if given, is a function: it returns the layer, the figures and the
+    required values for a row in the table of `make verify`."""
     def close(failed):
         layer, figures, bar = result()
         print_result(layer, "make crash-releases", figures, bar, not failed)
@@ -35,8 +35,8 @@ def print_result(layer, command, figures, bar, met):
 
 
 def strace(log, *arguments):
-    """Returns the beginning of a command line. The command that follows it is run, and its calls
-    are written to `log`."""
+    """Returns the beginning of a strace command. strace runs the command that follows, and writes
+    its system calls to `log`."""
     # Under strace, a sanitizer cannot search the process for leaks, since it would have to trace
     # it, too.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
@@ -97,8 +97,8 @@ class World:
         return done.returncode
 
     def publish(self, number="1.0.0", content=b"#!/bin/sh\nexit 0\n", key="release", **changes):
-        """Publishes a release with a signed manifest, in the place of an earlier one of that
-        number. Returns the manifest's path."""
+        """Publishes a release with a signed manifest. Replaces an earlier release of that version.
+        Returns the manifest's path."""
         wanted = {"version": number, **changes}
         if not content.startswith((b"#!", b"\x7fELF")) or not set(wanted) <= TRUE_MEMBERS:
             return self.forge(number, content, key=key, **changes)
@@ -118,8 +118,8 @@ class World:
 
     def forge(self, number, content=b"#!/bin/sh\nexit 0\n", file=None, key="release",
               **changes):
-        """Publishes a release like publish(), but makes the files by hand, for bytes and manifests
-        that nobody would pack."""
+        """Publishes a release like publish(), but makes the files by hand: `pack` would refuse such
+        bytes and manifests."""
         file = file or "agent-%s-any" % number
         self.write(os.path.join("pub", file), content)
         manifest = {"name": "agent", "version": number, "arch": "any", "kind": "file",
@@ -147,8 +147,8 @@ class World:
         return command + list(arguments)
 
     def run(self, *arguments, keys=True, name="agent", **keywords):
-        """Runs the program, and returns its exit status. What it printed is then in `out`, and what
-        it complained of in `error`."""
+        """Runs the program. Returns its exit status. Afterwards `out` has its standard output, and
+        `error` its standard error."""
         done = subprocess.run(self.command(*arguments, keys=keys, name=name),
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=DEADLINE_S, check=False, **keywords)

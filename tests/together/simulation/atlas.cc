@@ -96,9 +96,9 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Returns the length of a move, for the search for the shortest way to a place. For choice 0 all
-// moves are equally long. Each other choice has other lengths, drawn at random, so that the search
-// finds another way.
+// Returns the length of a move for the search for the shortest way. For choice 0, all moves are
+// equally long. For each other choice, the lengths are random, so that the search finds another
+// way.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);

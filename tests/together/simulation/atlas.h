@@ -50,7 +50,7 @@ class KeyTable {
 
 struct Sheet {
   test::Map map;
-  KeyTable places;  // the number of each place, by the key of its state
+  KeyTable places;  // the index of each place, by the key of its state
   // The index of each move, by a key that is made of the place from which the move leads, of the
   // move's event, and of the outcomes of the orders that the event leads to.
   KeyTable edges;
@@ -59,7 +59,7 @@ struct Sheet {
   // The index of each place's first move. The last element is the number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // The last move of a way to a place, and the agent whose last words came just before that move.
+  // The last move on the way to a place, and the agent whose last words came just before that move.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
@@ -114,13 +114,14 @@ class Visits {
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
-    std::uint64_t all = 0, all_visited = 0;          // edges of the exploration
-    std::uint64_t allowed = 0, allowed_visited = 0;  // edges that the shell allows
+    std::uint64_t all = 0, all_visited = 0;          // of the whole map
+    std::uint64_t allowed = 0, allowed_visited = 0;  // of the part that the shell allows
   };
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // Returns, for people, the kinds of events whose allowed edges were missed most.
+  // Returns, as text for people, the kinds of events among whose allowed moves most were not
+  // visited.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:
@@ -133,7 +134,7 @@ class Visits {
   std::uint8_t* bytes_ = nullptr;
 };
 
-// Follows a run on the map.
+// Finds out at which place of the map a run is.
 class Follower : public Tracker {
  public:
   Follower(const Atlas& atlas, Visits* visits) : atlas_(atlas), visits_(visits) {}
@@ -148,9 +149,9 @@ class Follower : public Tracker {
 
  private:
   const Atlas& atlas_;
-  Visits* visits_;  // or null
+  Visits* visits_;  // null if visits are not counted
   std::optional<int> policy_;
-  Key key_ = 0;    // the key of the state
+  Key key_ = 0;    // the key of the last known state
   Key chain_ = 0;  // the key of the steps since that state
   bool known_ = false;
   bool begins_ = false;

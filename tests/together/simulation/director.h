@@ -12,7 +12,7 @@
 
 namespace upgrader::simulation {
 
-// Takes the next step of a run when nothing happens by itself. When no step is left, the run ends.
+// Takes the next step of a run if nothing happens by itself. If no step is left, the run ends.
 class Guide {
  public:
   virtual ~Guide() = default;
@@ -30,7 +30,7 @@ class Director {
   bool act(const Supervisor* supervisor);
   // Counts an event. Must be called after each event.
   void count_event(const Supervisor& supervisor);
-  // Returns why the run did not end as it must, or "".
+  // Returns how the run's end was wrong, or "".
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
   [[nodiscard]] bool was_useful() const { return act_ == Act::stop; }
   [[nodiscard]] bool expects_clean_end() const { return act_ == Act::stop; }

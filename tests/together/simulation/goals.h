@@ -9,8 +9,8 @@
 
 namespace upgrader::simulation {
 
-// Of this number of consecutive seeds, one runs by chance alone. The others are led by a guide, if
-// there is a map.
+// Of this number of consecutive seeds, one runs by chance alone. The others are led to a goal by a
+// guide, if the map of the exploration is there.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;
@@ -24,7 +24,8 @@ inline constexpr std::uint64_t unguided_every = 4;
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
-  test::Speaker dying = test::Speaker::nobody;  // the agent whose last words come before the move
+  // The agent whose last words come before the move, if any.
+  test::Speaker dying = test::Speaker::nobody;
 };
 
 // Returns whether the event is a message among an agent's last words.
@@ -35,8 +36,9 @@ struct Goal {
 // Returns whether an agent closes one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether a guide makes the move in passing, so that the move need not be a goal. Such a
-// move changes nothing, and the guide can make it together with others when it is at its place.
+// Returns whether a guide makes this move without being led to it, so that the move need not be a
+// goal. Such a move changes nothing, and the guide makes it when it is at its place for another
+// reason.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
 // The goals: all moves, of all policies, that the shell allows and that a guide does not make in

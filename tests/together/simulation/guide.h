@@ -37,7 +37,7 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  // How many ways the guide tries, and how many sets of time limits it draws for each.
+  // The number of ways that the guide tries, and of sets of time limits that it draws for each way.
   static constexpr int plans_max = 6;
   static constexpr int draws_max = 8;
   void plan_way(std::uint32_t place, test::Speaker dying);
@@ -51,7 +51,7 @@ class MapGuide : public Guide {
   bool wander(const Supervisor& supervisor);
   void say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most);
   bool do_what_changes_nothing(const Supervisor& supervisor);
-  // Returns false if the move cannot be made now.
+  // Makes the move. Returns false if that is not possible now.
   bool perform(const test::Move& move, const Supervisor& supervisor);
   bool perform_of(Process& process, const Agent& agent, Event event, const Supervisor& supervisor);
   bool say_last_words(Process& process, const Agent& agent, Event event, const State& state);
@@ -75,9 +75,8 @@ class MapGuide : public Guide {
   Machine& machine_;
   const Sheet& sheet_;
   const Follower& follower_;
-  std::deque<std::uint32_t> way_;  // moves yet to be made
-  // The pauses before the moves of way_, one for each. If no deadline has to pass on the way, there
-  // are none.
+  std::deque<std::uint32_t> way_;  // the moves that the guide has still to make
+  // The pauses before the moves of way_, one for each. Empty if no deadline has to pass on the way.
   std::deque<Duration> pauses_;
   SaidTimes said_;
   std::uint32_t expected_ = 0;  // the place to which the present move must lead
@@ -87,7 +86,8 @@ class MapGuide : public Guide {
   int tries_ = 0;
   // The places at which all messages that change nothing have been sent.
   std::vector<std::uint32_t> rested_;
-  std::vector<std::uint32_t> idle_;  // moves that change nothing, yet to be made
+  // Moves of the present place that change nothing, still to be made.
+  std::vector<std::uint32_t> idle_;
 
   // When agents leave their input unread: never; from their `ready` on; or always, except for an
   // `activate`. Unread bytes stay in the pipe as long as the agent lives.

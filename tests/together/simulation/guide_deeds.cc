@@ -51,9 +51,8 @@ bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes room in the agent's pipe for all bytes that wait for it in the upgrader, if the move needs
-// an `activate` that is lost because the agent has closed its input. Returns true if any bytes were
-// waiting.
+// If the move needs an `activate` that is lost because the agent has closed its input: makes room
+// in the agent's pipe for all bytes that wait in the upgrader. Returns true if there were any.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -267,7 +266,7 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// Returns true if it makes no difference for the map whether the agent closes its input or its
+// Returns true if closing the agent's input leads to the same place of the map as closing its
 // output.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =

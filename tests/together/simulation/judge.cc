@@ -269,8 +269,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // When the supervisor puts off a deadline, it remembers only the new time, and not which deadline
-  // it was. So it takes any other deadline at the same millisecond for one that it has put off.
+  // When the supervisor puts off a deadline, it remembers only the new time, and not the deadline's
+  // name. So any other deadline at the same millisecond counts as put off, too.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });
@@ -285,8 +285,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // Another deadline that has passed in this step may have ended the wait that this deadline
-    // limits. Then this deadline is gone, or another one has its name.
+    // If other deadlines have passed in this step, they may have ended the wait that this deadline
+    // limits. Then this deadline no longer exists, or its name belongs to a new one.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);

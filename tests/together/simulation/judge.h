@@ -39,7 +39,7 @@ enum class World {
 // A function that is called instead of Supervisor::step. A canary passes one with a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
-// Follows a run, and counts the places and moves that it has visited.
+// Follows the steps of a run on the map. atlas.h has the class that implements this.
 class Tracker {
  public:
   virtual ~Tracker() = default;
@@ -56,13 +56,13 @@ struct Tally {
   std::uint64_t failed = 0;       // upgrades after which the old agent stayed
   std::uint64_t rolled_back = 0;  // upgrades after which a fallback was started
   std::uint64_t stood_by = 0;     // fall-backs to a standby
-  std::uint64_t cut_short = 0;    // upgrades without another ending, since the upgrader ended
+  std::uint64_t cut_short = 0;    // upgrades without any ending, because the upgrader ended before
   std::uint64_t requests = 0;     // requests of operators that have been answered
   std::uint64_t granted = 0;      // requests of operators that were not refused
   // Runs in which a good upgrade was committed after all faults had ceased.
   std::uint64_t useful = 0;
   std::uint64_t guided = 0;
-  std::uint64_t arrived = 0;  // guided runs that made the move to which they were led
+  std::uint64_t arrived = 0;  // guided runs that reached and made the move that was their goal
   void add(const Tally& other);
 };
 
@@ -83,7 +83,7 @@ class Judge {
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
-  // Delivers a late event of this kind, about an agent that has ended.
+  // Delivers a late event of this kind about an agent that has ended.
   void tell_stale(test::EventClass kind);
 
   // ---- calls that the doubles make when the shell acts on the simulated machine
@@ -179,14 +179,14 @@ class Judge {
   struct Given {
     std::string name;
     std::string type;
-    std::optional<bool> ok;  // nullopt if the supervisor has not answered yet
+    std::optional<bool> ok;  // the answer; nullopt if the supervisor has not answered yet
   };
   std::string control_line_;  // the beginning of a line that has not been read whole
   // The lines that the upgrader has read from the FIFO, as long as the judge does not know that the
   // upgrader has handled them.
   std::deque<std::string> control_lines_;
   std::deque<Given> given_;            // the last sixteen answers, newest first
-  std::deque<std::string> ids_ended_;  // the ids of the last sixteen endings, newest first
+  std::deque<std::string> ids_ended_;  // the ids of the last sixteen ended upgrades, newest first
   std::string id_under_way_;           // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;
   std::string status_;          // the text of status.json

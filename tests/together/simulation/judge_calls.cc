@@ -20,9 +20,10 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the shell
 
-// Returns the outcome of an action. This is the next outcome in the guide's list; or `asked`, if
-// the list is empty or its next outcome is a success. A `check` takes its outcome from the list
-// only if that is a failed check. Otherwise it succeeds, and the list stays as it is.
+// Returns the outcome of an action. In a guided run, this is the next outcome in the guide's list.
+// If the list is empty, or its next outcome is a success, this is `asked`. A `check` uses the list
+// only if its next outcome is a failed check. Otherwise the check succeeds, and the list stays as
+// it is.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -91,7 +92,7 @@ void Judge::signal_sent(Process& process, int signal) {
 }
 
 void Judge::signal_taken(int signal) {
-  timer_settings_ = 0;  // each signal is handled in a turn of the loop of its own
+  timer_settings_ = 0;  // 0: each signal counts as a turn of the loop of its own
   if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
   if (signal != SIGCHLD) note("signal " + std::to_string(signal));
 }

@@ -11,7 +11,7 @@
 namespace upgrader::simulation {
 namespace {
 
-constexpr std::size_t kept = 16;  // the numbers of answers and of endings in status.json
+constexpr std::size_t kept = 16;  // how many answers, and how many endings, status.json keeps
 constexpr std::size_t status_bytes_max = 65'536;
 // The shortest time between two writings of status.json: the upgrader's 100 ms, less 2 ms, since
 // time may pass in the system call that writes before the judge sees it.

@@ -33,8 +33,8 @@ void Judge::init_told(std::string_view text) {
   }
 }
 
-// Checks that init has been sent every message that makes it act. While its socket is full, checks
-// nothing.
+// Checks that init has been sent every message that makes it act. Checks nothing while init's
+// socket is full.
 void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
   if (supervisor_->phase() == Phase::shutting_down) {

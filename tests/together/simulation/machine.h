@@ -49,7 +49,7 @@ class Process {
 
   struct Order {
     std::string line;
-    bool may_be_lost = false;  // true for a reply, which is dropped if the agent does not read
+    bool may_be_lost = false;  // true for a reply, which is dropped if the pipe has no room
   };
 
   Process(Machine& machine, pid_t pid, Generation generation, std::string path);
@@ -57,7 +57,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Says a line: its bytes lie in a buffer of the process until push() writes them.
+  // Puts a line into a buffer of the process. push() then writes its bytes.
   void say(std::string_view line, Meaning meaning);
   void say(const agent_protocol::AgentMessage& message);
   // Writes as many of the buffered bytes as fit into the pipe, at most `bytes_max`.
@@ -80,25 +80,26 @@ class Process {
   std::unique_ptr<AgentDouble> agent;
 
   std::string outbox;            // bytes of lines that the process has not written yet
-  std::size_t said = 0;          // the number of bytes that were said so far
-  std::size_t written = 0;       // the number of bytes that were written so far
-  std::deque<Spoken> spoken;     // lines that the supervisor has not been told yet
-  std::size_t told = 0;          // the number of lines that the supervisor has been told
+  std::size_t said = 0;          // how many bytes the process has said so far
+  std::size_t written = 0;       // how many of these bytes it has written so far
+  std::deque<Spoken> spoken;     // lines that have not been reported to the supervisor yet
+  std::size_t told = 0;          // how many lines have been reported to the supervisor
   std::size_t held_at_look = 0;  // how many lines were written when the shell began to look
   bool ended_at_look = false;
-  std::deque<Order> orders;     // lines that the process has not read yet
-  std::deque<int> signals_due;  // signals that the supervisor has ordered, not sent yet
+  std::deque<Order> orders;  // lines that the process has not read yet
+  // Signals that the supervisor has ordered and the shell has not sent.
+  std::deque<int> signals_due;
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
   bool promised = false;   // the supervisor has ordered `activate`
   bool activated = false;  // all of `activate` is in the pipe
   std::string incoming;    // the line that is being written to the process
-  std::size_t taken = 0;   // bytes that the upgrader has written to the process's input
+  std::size_t taken = 0;   // how many bytes the upgrader has written to the process's input
   // The value of `taken` when the shell began to look for news; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
-  bool owes_word = false;     // the process has yet to say `healthy`
+  bool owes_word = false;     // the process has still to say `healthy`
   bool is_fallback = false;   // the process's `welcome` has the role `fallback`
-  bool knows_reason = false;  // the process has been sent the reason of the failure
+  bool knows_reason = false;  // the process has been sent the reason of the upgrade's failure
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
   bool confirmed = false;  // the process has said `stopped`
@@ -125,9 +126,9 @@ class Machine {
   bool step(Time limit);
   [[nodiscard]] std::optional<Time> next() const;
   void pass_to(Time later) { now_ = std::max(now_, later); }
-  // Lets time pass in which the upgrader does not run.
+  // Lets time pass while the upgrader does not run.
   void hold_up(Duration duration);
-  // Lets something happen while the upgrader is inside a system call.
+  // Lets other events happen while the upgrader is inside a system call.
   void jostle();
 
   // ---- processes
@@ -149,8 +150,8 @@ class Machine {
   void raise(int signal) { pending_signals_ |= 1ULL << static_cast<unsigned>(signal); }
   void schedule(Time at, int signal) { scheduled_.push_back({at, signal}); }
   void unschedule() { scheduled_.clear(); }
-  // Returns whether init's socket is full. Init reads its socket for some time, then leaves it full
-  // for as long, and so on.
+  // Returns whether init's socket is full. Init by turns reads its socket for some time, and does
+  // not read it for as long.
   [[nodiscard]] bool init_is_full() const {
     return !calm && swarm.init_reads > Duration(0) &&
            now_.count() / swarm.init_reads.count() % 2 == 1;

@@ -68,7 +68,7 @@ std::optional<Time> Operators::next() const {
   return first == visits_.end() ? std::nullopt : std::optional(first->at);
 }
 
-// Takes one step of one operator's visit: begins it, writes a line, or ends it.
+// Takes one step of an operator's visit: begins it, writes a line, or ends it.
 void Operators::act() {
   const Time now = machine_.now();
   const auto due = std::find_if(visits_.begin(), visits_.end(),
@@ -117,8 +117,8 @@ const Asked* Operators::meaning_of(const std::string& line) const {
 void Operators::write_one() {
   std::string line = line_of_any_kind();
   written_.push_back(line);
-  // A line without a newline is cut off when its writer leaves, or runs into the line of the next
-  // writer.
+  // A line without a newline is cut off when its writer leaves, or continued by the line of the
+  // next writer.
   if (!machine_.random.chance(4)) line += '\n';
   if (the_judge != nullptr) the_judge->note("an operator writes " + line.substr(0, 100));
   pipe.write(line);

@@ -1,6 +1,6 @@
-// The FIFO of the control directory as the kernel has it, and the operators who write to it. They
+// The FIFO of the control directory as the kernel keeps it, and the operators who write to it. They
 // write good requests, requests whose names or ids were used before, malformed requests, lines that
-// are not requests, and incomplete lines. They also tell the judge what each line was meant to be.
+// are not requests, and incomplete lines. They also tell the judge the meaning of each line.
 #pragma once
 
 #include <cstdint>
@@ -30,21 +30,21 @@ struct Asked {
 
 class ControlPipe {
  public:
-  // ---- the upgrader's side, by the number of the upgrader's descriptor
+  // ---- the upgrader's side; `fd` is the number of its descriptor
   void make() { exists_ = true; }
   void remove() { exists_ = false; }
   void opened(int fd);
   void closed(int fd);
   [[nodiscard]] bool readable(int fd) const;
-  // Reads at most `size` bytes. Returns 0 at the end of the file, and nothing if there are no bytes
-  // yet.
+  // Reads at most `size` bytes. Returns 0 at the end of the file, and no value if there are no
+  // bytes yet.
   [[nodiscard]] std::optional<std::size_t> read(char* buffer, std::size_t size);
 
   // ---- the operators' side
   // Returns false if nobody reads the FIFO, or if it does not exist.
   [[nodiscard]] bool open_to_write();
   void close_to_write();
-  // Writes all of the text, or nothing.
+  // Writes all of the text, or nothing at all if it does not fit.
   void write(const std::string& text);
   [[nodiscard]] bool is_open() const { return exists_ && !readers_.empty(); }
 
@@ -53,7 +53,7 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  // For each descriptor, how many writers had come when it was opened.
+  // For each descriptor of the upgrader, how many writers had come before it was opened.
   std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;
@@ -63,10 +63,11 @@ class Operators {
  public:
   explicit Operators(Machine& machine) : machine_(machine) {}
 
-  // Makes an operator come at `at`, write `lines` lines, and then keep the FIFO open for `stays`.
+  // Plans the visit of an operator, who comes at `at`, writes `lines` lines, and then keeps the
+  // FIFO open for `stays`.
   void expect(Time at, int lines, Duration stays);
   [[nodiscard]] std::optional<Time> next() const;
-  // Makes all operators act whose time has come.
+  // Lets each operator act whose time has come.
   void act();
   // Ends all visits: present operators leave, and no operator comes any more.
   void go_home();

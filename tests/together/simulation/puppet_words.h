@@ -12,12 +12,12 @@ namespace upgrader::simulation {
 
 // The time limits and durations that puppets write into their messages.
 struct SaidTimes {
-  std::int64_t confirm_timeout_ms = 5'000;  // in a request that sets a confirm_timeout
+  std::int64_t confirm_timeout_ms = 5'000;  // the time limit in a request that sets confirm_timeout
   std::int64_t extend_ms = 86'400'000;
 };
 
-// Returns the message, or nullopt if no message causes such an event, but another act of the
-// puppet.
+// Returns the message that causes such an event. Returns nullopt if another act of the puppet
+// causes it.
 [[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(test::EventKind kind,
                                                                       const Agent& agent,
                                                                       const State& state,

@@ -107,7 +107,7 @@ bool Rehearsal::make(const test::Move& move) {
   return judge_passed(move.to);
 }
 
-// Lets the deadline of the move pass. Before it, other deadlines may pass, if they change nothing.
+// Lets the deadline of the move pass. Other deadlines may pass before, if they change nothing.
 // Returns false if the deadline does not pass.
 bool Rehearsal::let_pass(const test::Move& move) {
   const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);

@@ -14,13 +14,13 @@
 
 namespace upgrader::simulation {
 
-// Returns the place to which this event leads from the given place, if no order with an outcome
-// follows from the event. Returns nullopt if the map has no such move.
+// Returns the place to which this event leads from the given place, for an event that causes no
+// order with an outcome. Returns nullopt if the map has no such move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
 // Returns the deadline that the event is about, if that deadline is set.
 [[nodiscard]] std::optional<Time> deadline_of(const State& state, test::EventClass event);
-// Returns true if the event needs a deadline to pass, or to be near.
+// Returns true if the event can come only when a deadline has passed, or is near.
 [[nodiscard]] bool is_timed(test::EventClass event);
 
 class Rehearsal {
@@ -32,7 +32,7 @@ class Rehearsal {
   // should, or its event cannot happen.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
-  // Returns the pauses before the moves of the way that was taken last.
+  // Returns the pauses before the moves of the last way that could be taken.
   [[nodiscard]] const std::vector<Duration>& pauses() const { return pauses_; }
 
  private:

@@ -9,8 +9,8 @@ namespace upgrader::simulation {
 namespace {
 
 // Makes the swarm fit for a guided run. It gets the options of the policy under which the guide's
-// way was found, and loses the random events that would hinder the guide: signals, visits of
-// operators, hold-ups, and late events of agents that have ended.
+// way was found. It loses the random events that would hinder the guide: signals, operators,
+// hold-ups of the loop, and late events of ended agents.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;

@@ -16,8 +16,9 @@ struct RunOutcome {
 };
 
 struct Setting {
-  const StepFunction* step = nullptr;  // the step of a faulty supervisor; null: the real one
-  const Atlas* atlas = nullptr;        // the maps; if null, no run is guided or counted on them
+  // Replaces Supervisor::step, for a canary; null: the real one.
+  const StepFunction* step = nullptr;
+  const Atlas* atlas = nullptr;  // the maps; null: no run is guided or counted on a map
   const Goals* goals = nullptr;
   Visits* visits = nullptr;
   std::string* trace = nullptr;

@@ -7,7 +7,7 @@
 namespace upgrader::simulation {
 namespace {
 
-// The log is discarded, since the judge reports the errors.
+// Discards the log, since the judge reports the errors.
 Logbook& silent_log() {
   static Logbook logbook(LogLevel::error, nullptr, ::open("/dev/null", O_WRONLY | O_CLOEXEC));
   return logbook;

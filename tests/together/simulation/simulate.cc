@@ -33,7 +33,7 @@ constexpr std::uint64_t repeated_seeds = 100;
 
 // The results of the workers, in memory that they share with their parent.
 struct Report {
-  std::atomic<std::uint64_t> next{0};  // the index of the next seed
+  std::atomic<std::uint64_t> next{0};  // the next seed of the list that a worker runs
   std::atomic<std::uint64_t> failed_seed{0};
   std::array<std::atomic<std::uint64_t>, workers> at_seed{};
   std::array<Tally, workers> tallies{};
@@ -109,8 +109,8 @@ int run_one(std::uint64_t seed, bool traced) {
   return good ? 0 : 1;
 }
 
-// Looks for an error that was planted in this program. No run is guided by the map, so chance alone
-// must find the error.
+// Looks for an error that was planted in this program. Random seeds alone must find it: no run is
+// guided by the map.
 int run_canary(std::uint64_t seeds) {
   Report& report = *shared_report();
   run_all(report, {.count = seeds}, {});
@@ -133,14 +133,14 @@ void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   }
 }
 
-// Returns a number of consecutive seeds that is enough to lead a run to every goal once.
+// Returns the length of a row of consecutive seeds in which each goal comes once.
 std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Looks at the next seeds after `above`, so many that each goal comes once. Returns those that can
-// lead a run to something new: to a move that no run has made, or to a place from which some other
-// move was never made. For such a place, one seed is enough.
+// Returns those of the next seeds after `above` that can lead a run to something new: to a move
+// that no run has made, or to a place with other such moves. Looks at so many seeds that each goal
+// comes once. For each place, returns at most one seed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

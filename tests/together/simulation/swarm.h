@@ -32,7 +32,7 @@ enum class Deed {
   close_input,
   stop_reading,
   flood,     // stray, over-long, unknown or malformed lines
-  outburst,  // the agent sends many messages out of turn
+  outburst,  // many messages out of turn
 };
 
 // The moment at which an agent commits its mischief.
@@ -68,10 +68,10 @@ struct Swarm {
   bool timers_last = false;
   int splits = 0;  // how often a long write is cut short
   int interrupts = 0;
-  int jostles = 0;  // how often other processes act during a system call
+  int jostles = 0;  // how often other processes act while the upgrader is in a system call
   int hold_ups = 0;
   std::int64_t hold_up_ms = 1;
-  int freezes = 0;  // how often all processes stand still, for the time of a hold-up
+  int freezes = 0;  // how often all processes are stopped for a while
   int late_kills = 0;
   int check_failures = 0;
   int lost_ways_back = 0;
@@ -82,15 +82,15 @@ struct Swarm {
   std::size_t output_capacity = 65'536;
 
   // The agents.
-  int mischief_makers = 0;         // how many of the processes do mischief
+  int mischief_makers = 0;         // how many of a hundred processes do mischief
   std::vector<Deed> deeds;         // the kinds of mischief from which each process draws
   std::size_t mischief_max = 1;    // how many acts of mischief a process commits at most
-  int trickles = 0;                // how many processes write byte for byte
-  std::int64_t slowness_ms = 100;  // how long an agent takes for each act
+  int trickles = 0;                // how many of a hundred processes write one byte at a time
+  std::int64_t slowness_ms = 100;  // milliseconds that an agent takes for each act
   int upgrades_at_most = 3;
   int cancels = 0;
   int odd_requests = 0;  // how often a request has random members
-  int stale_events = 0;  // how often an event of an ended agent is delivered
+  int stale_events = 0;  // how often a late event about an ended agent is delivered
   bool guided = false;
   // Init reads its socket for this time, then leaves it unread for the same time, and so on; 0: it
   // always reads.
@@ -100,7 +100,7 @@ struct Swarm {
   std::vector<std::pair<Duration, int>> signals;
   struct Visit {
     Duration delay;
-    int lines;  // lines that the operator writes
+    int lines;  // how many lines the operator writes
     Duration stays;
   };
   std::vector<Visit> visits;  // visits to the control directory, if there is one
@@ -111,7 +111,7 @@ struct Swarm {
 
 [[nodiscard]] Swarm draw_swarm(Random& random);
 
-// Returns a time from a moment to an hour, with every order of magnitude equally likely.
+// Returns a random time between a moment and an hour: each order of magnitude is equally likely.
 [[nodiscard]] Duration some_time(Random& random);
 
 }  // namespace upgrader::simulation

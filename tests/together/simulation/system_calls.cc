@@ -84,7 +84,7 @@ ssize_t __wrap_read(int fd, void* buffer, size_t size) {
       the_machine->random.chance(the_machine->swarm.interrupts)) {
     return fails_with(EINTR);
   }
-  // A read gets as many bytes as it asks for, or fewer if the pipe has fewer.
+  // Reads as many bytes as were asked for, or all bytes of the pipe if these are fewer.
   const std::size_t count = std::min(size, pipe.bytes.size());
   the_judge->bytes_read(*descriptor->process, count);
   std::memcpy(buffer, pipe.bytes.data(), count);
@@ -203,7 +203,8 @@ int send_signal(pid_t pid, int signal_number) {
   }
   the_judge->signal_sent(*process, signal_number);
   if (process->life != Process::Life::running) return 0;
-  if (the_machine->swarm.guided && !the_machine->calm) return 0;  // the guide ends the process
+  // In a guided run, only the guide ends processes.
+  if (the_machine->swarm.guided && !the_machine->calm) return 0;
   if (signal_number == SIGKILL) {
     const bool late =
         !the_machine->calm && the_machine->random.chance(the_machine->swarm.late_kills);
@@ -235,8 +236,8 @@ agent_protocol::Result<Program> check_program(const std::string& path, std::stri
   return program_at(path, std::move(name), std::move(args));
 }
 
-// Checks AGENT on the simulated machine. At the start the program always exists, since otherwise
-// the run would be over at once.
+// Checks AGENT on the simulated machine. At the upgrader's start the program always exists:
+// otherwise the run would be over at once.
 agent_protocol::Result<Program> check_agent(const std::string& agent,
                                             std::vector<std::string> args) {
   if (the_judge->started()) return check_program(agent, agent, std::move(args));
@@ -259,7 +260,7 @@ agent_protocol::Result<Link> Link::open(const std::string&, const std::optional<
   return link;
 }
 
-// Pretends to sync, which may take some time.
+// Only lets some time pass, as a sync may take.
 int Link::prove(const Program&, const BeforeSync& before_sync) const {
   for (int syncs = 0; syncs < 3; ++syncs) {
     before_sync();

@@ -2,9 +2,10 @@
 // change files, in all processes and threads together. Just before the call with a given number, it
 // kills the whole process group with SIGKILL.
 //
-// KILL_AT names a file with two 64-bit numbers: how many such calls have been made, and the number
-// of the call at which to kill, or 0 for none. Calls that make, change, move or remove a file or
-// its name are counted. Writes to pipes and sockets are not counted, since they change no file.
+// KILL_AT names a file with two 64-bit numbers. The first is how many such calls have been made.
+// The second is the number of the call at which to kill, or 0 for no kill. Counted are calls that
+// make, change, move or remove a file or its name. Writes to pipes and sockets change no file and
+// are not counted.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

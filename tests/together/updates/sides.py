@@ -41,8 +41,8 @@ def copy(source, target):
 
 
 class Side:
-    """One of the two compared ways to update. Each has a directory, an environment and a port of
-    its own."""
+    """One of the two compared ways to update. Each object has a directory, an environment and a
+    port of its own."""
 
     def __init__(self, place, registry):
         self.place = pathlib.Path(place)
@@ -165,7 +165,7 @@ class Ours(Side):
         return json.loads(self.call(*self.command()).stdout)["outcome"]
 
     def starts(self, before):
-        """Returns how often version 1.1.0 was started since the log had `before` bytes."""
+        """Returns how often version 1.1.0 was started after the log had `before` bytes."""
         text = self.log.read_bytes()[before:].decode(errors="replace")
         return text.count("started as process") - text.count("web-v1.0.0/agent-entry.cjs")
 
@@ -198,7 +198,7 @@ class Pm2(Side):
         wait("an answer", lambda: self.answer() == "1.0.0")
 
     def begin(self):
-        """Starts the tree as if pm2 had never seen it."""
+        """Starts the service in pm2, which has forgotten all about it."""
         self.ask("delete")
         self.ask("start", str(self.tree / "server.js"), *self.delay)
 
@@ -223,8 +223,8 @@ class Pm2(Side):
         return self.install_killed(at, self.command())
 
     def works(self):
-        """Restarts the service. Returns the version that answers, or `none` if pm2 has refused, has
-        tried three times, or nothing has answered for a minute."""
+        """Restarts the service. Returns the version that answers. Returns `none` if pm2 refuses, if
+        it has tried three times, or if nothing answers within a minute."""
         first = self.ask("restart")
         before, latest = first.get("restarts", 0), time.monotonic() + 60
 
@@ -269,8 +269,8 @@ class Watch:
             self.over.wait(0.01)
 
     def end(self):
-        """Returns the longest time without an answer of `versions`, and the version that answered
-        at the end, or nothing."""
+        """Returns the longest time for which none of `versions` answered, and the version that
+        answered last, if any."""
         self.over.set()
         self.thread.join()
         silent = time.monotonic() - self.good

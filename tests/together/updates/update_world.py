@@ -1,6 +1,6 @@
-# The parts that the tests of a daemon's own update share: a registry of npm, an index of pip, a
-# daemon under `agentify run`, a directory of releases. All of it offline, on ports that the kernel
-# chooses.
+# The fixture of the tests of daemons that update themselves: a registry of npm, an index of pip, a
+# daemon under `agentify run`, and a directory of releases. Everything works offline, on ports that
+# the kernel chooses.
 import base64
 import contextlib
 import hashlib
@@ -26,7 +26,8 @@ from double import marked  # noqa: E402
 from world import BUILD, World  # noqa: E402
 
 FILE_TIME = 499162500
-PATIENCE_S = 300  # npm and pip take seconds of the processor, which on a busy machine are minutes
+# Seconds; npm and pip need seconds of processor time, which on a busy machine become minutes.
+PATIENCE_S = 300
 
 
 def wait(what, condition):
@@ -48,7 +49,7 @@ def archive(files):
 
 class Registry(http.server.ThreadingHTTPServer):
     """A registry of npm and the simple index of pip, with the packages that a test publishes.
-    `broken` has the paths whose bytes differ from what the registry says."""
+    `broken` has the paths of packages whose bytes differ from their published hashes."""
 
     def __init__(self):
         self.packages, self.files, self.pages, self.broken = {}, {}, {}, set()
@@ -62,7 +63,7 @@ class Registry(http.server.ThreadingHTTPServer):
         self.server_close()
 
     def publish(self, tarball):
-        """Publishes a tarball of npm. The last one that is published is the latest."""
+        """Publishes a tarball of npm. The version that was published last is the tag `latest`."""
         with tarfile.open(fileobj=io.BytesIO(tarball)) as tar:
             described = json.load(tar.extractfile("package/package.json"))
         name, version = described["name"], described["version"]
@@ -131,12 +132,12 @@ def answer_of(port):
 
 
 def ended(process, mark):
-    """Kills a process, and waits for the end of all that have `mark` in their environment."""
+    """Kills a process. Waits for the end of all processes that have `mark` in their environment."""
     if process.poll() is None:
         process.kill()
     process.wait(60)
     for other in marked(mark):
-        with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+        with contextlib.suppress(ProcessLookupError):  # the process has ended meanwhile
             os.kill(other, 9)
     wait("all processes have gone", lambda: not marked(mark))
 
@@ -187,7 +188,7 @@ class UpdateWorld(World):
         self.closers.insert(0, self.end)
 
     def start_agent(self, *words, options=()):
-        """Starts the agent, which speaks the protocol by itself, under the upgrader."""
+        """Starts an agent that speaks the protocol by itself, under the upgrader."""
         with open(self.log, "ab") as log:
             self.daemon = subprocess.Popen(
                 [os.path.join(BUILD, "upgrader"), "--relink",

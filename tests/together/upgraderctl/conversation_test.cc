@@ -1,4 +1,5 @@
-// Tests requests by stories of what upgraderctl reads and sends, and of how the request ends.
+// Tests requests of upgraderctl by sequences of events: the statuses that it reads, the lines that
+// it sends, and the end of the request.
 #include "tools/upgraderctl/core/conversation.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-# A double of an upgrader, as its control directory shows it: it keeps status.json, previous.json
-# and the FIFO as the protocol says, has no agents, and obeys orders on standard input. Shares no
-# code with upgraderctl or the upgrader.
+# A fake upgrader, as its control directory shows it. It keeps status.json, previous.json and the
+# FIFO as the protocol says, has no agents, and obeys orders on standard input. Shares no code with
+# upgraderctl or the upgrader.
 #
 # usage: double.py DIR [NOW]    NOW: a time in seconds, at which the clock stands until `pass`
 #
@@ -17,7 +17,7 @@ import time
 
 LINE_MAX = 4096
 KEPT = 16
-IDLE_MAX = 300  # seconds; if a play has died, its double must end, too
+IDLE_MAX = 300  # seconds without an order, after which it exits: the test has died
 
 
 def spelled(seconds):
@@ -27,8 +27,8 @@ def spelled(seconds):
 
 
 class Double:
-    """A double of an upgrader. Each method `do_NAME` obeys the order NAME, and gets the words
-    behind it as arguments."""
+    """A fake upgrader. Each method `do_NAME` obeys the order NAME, and gets the words behind it as
+    arguments."""
 
     def __init__(self, directory, now):
         self.directory = directory
@@ -37,14 +37,14 @@ class Double:
         self.mute = False      # writes no status.json, as on a full disk
         self.refusal = None    # the reason with which the next request is refused
         self.hold = 0          # how many requests are read and not answered
-        self.taken = []        # types of requests that were obeyed or refused
-        self.sent = 0          # lines that were read, including repeated ones
+        self.taken = []  # types of the requests that were obeyed or refused
+        self.sent = 0  # how many lines were read, including repeated ones
         self.accepted_ends = {}
         self.state = None
         self.lock = None
         self.fifo = None
         self.line = b""
-        self.lost = False      # the directory has vanished, so nothing more is read
+        self.lost = False  # true when the directory has vanished: no request is read any more
         self.begin()
 
     def clock(self):
@@ -208,7 +208,7 @@ class Double:
         self.offset += float(seconds)
 
     def do_catch(self, *up):
-        """Makes the clock show the real time from now on."""
+        """Makes the clock run with the real time from now on."""
         self.now, self.offset = None, 0.0
 
     def do_ready(self):
@@ -263,8 +263,8 @@ class Double:
                                       self.state["requests"])[:KEPT]
 
     def do_restart(self, *word):
-        """Starts again as a new upgrader. The one before has recorded its end only if the order
-        `end` came."""
+        """Starts as a new upgrader. The previous one has recorded its end only if the order `end`
+        came before."""
         os.close(self.fifo)
         os.close(self.lock)
         self.offset += 1
@@ -280,8 +280,7 @@ class Double:
         self.state["ended"] = {"exit_status": int(status), "reason": " ".join(reason), "at": now}
 
     def do_exit(self):
-        """Exits as an upgrader does that has recorded its end: writes status.json, and removes the
-        FIFO."""
+        """Exits like an upgrader that records its end: writes status.json, and removes the FIFO."""
         self.write()
         os.unlink(self.path("control"))
         sys.stdout.write("done\n")
@@ -298,7 +297,7 @@ class Double:
         print("done", flush=True)
         orders = b""
         awaited = None
-        while True:  # until its standard input ends
+        while True:  # ends with standard input
             watched = ([] if self.lost else [self.fifo]) + ([0] if awaited is None else [])
             readable = select.select(watched, [], [], IDLE_MAX)[0]
             if not readable:
@@ -310,7 +309,7 @@ class Double:
                 if not got:
                     return
                 orders += got
-            while awaited is None or awaited in self.taken:  # until no order is left
+            while awaited is None or awaited in self.taken:  # ends when no order is left
                 if awaited is not None:
                     self.taken.remove(awaited)
                     awaited = None

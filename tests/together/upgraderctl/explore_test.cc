@@ -26,7 +26,7 @@ const std::string cancel_line = "cancel\n";
 // ends.
 struct Truth {
   bool alive = true;
-  bool last_word = false;  // the upgrader wrote into status.json that it ended
+  bool last_word = false;  // status.json says that the upgrader has ended
   bool confirmed = false;  // some operator opened the gate
   std::string phase = "running";
   std::vector<Answer> answers;
@@ -45,7 +45,7 @@ struct World {
   std::deque<std::string> fifo;
   int sent = 0;
   bool cancel_sent = false;
-  bool told_gone = false;  // the conversation knows that the FIFO has no reader
+  bool told_gone = false;  // the conversation has been told that the FIFO has no reader
   bool another_life = false;
   bool vanished = false;
   bool interrupted = false;
@@ -358,7 +358,7 @@ void judge_end(const World& world) {
   FAIL(complaint);
 }
 
-// Checks that time alone ends every conversation that has a limit.
+// Checks that a conversation which has a time limit ends even if nothing but time happens.
 void judge_time(World world) {
   constexpr int deadlines_max = 40;
   for (int i = 0; i < deadlines_max && !world.finish; ++i) {
@@ -395,7 +395,7 @@ void judge_usefulness(World world) {
 
 struct Figures {
   std::size_t worlds = 0;
-  std::size_t lies_caught = 0;  // planted wrong exit statuses that the rules caught
+  std::size_t lies_caught = 0;  // how many planted wrong exit statuses the rules have found
   std::map<int, std::size_t> ends;
   std::set<std::string> moves;
 };

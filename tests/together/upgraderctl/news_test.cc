@@ -1,4 +1,4 @@
-// Tests how upgraderctl hears that something in a control directory has changed.
+// Tests how upgraderctl notices that a file of a control directory has changed.
 #include <unistd.h>
 #include <uv.h>
 
@@ -20,7 +20,8 @@ TEST_CASE("files that change faster than they are looked at do not hold up a tim
   REQUIRE(uv_loop_init(&loop) == 0);
   const auto write = [&] { std::ofstream(directory + "/status.json") << "{}"; };
   {
-    // Each look finds the file changed once more, as if others always wrote before it has ended.
+    // Changes the file again at each look, as if another process always wrote before upgraderctl
+    // has finished looking.
     int looks = 0;
     bool is_due = false;
     News news(&loop, directory, [&] {

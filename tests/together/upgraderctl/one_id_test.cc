@@ -1,5 +1,5 @@
-// Tests a conversation whose id belongs already to another request, for another executable. Tests
-// also endings that lack some of the usual facts.
+// Tests a request with an id that another request, for another executable, already has. Tests also
+// endings that lack some of the usual facts.
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"
@@ -59,7 +59,8 @@ TEST_CASE("whose upgrade it is may show only when its candidate is started") {
   CHECK_FALSE(talk.finish);
 
   talk.status.upgrade.reset();
-  talk.status.endings = {ending_of("u1", "committed")};  // this ending belongs to an upgrade to 1.1
+  // The ending of the other request's upgrade, to 1.1.
+  talk.status.endings = {ending_of("u1", "committed")};
   talk.look();
   CHECK(talk.ended_with() == exit_refused);
 }

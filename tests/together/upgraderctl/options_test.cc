@@ -214,7 +214,7 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
            none->text.find("belongs to an upgrade to ") != std::string::npos;
   };
   options.resolved = "/opt/agent/1.2";
-  CHECK_FALSE(refused());  // no upgrade has the id u7 yet
+  CHECK_FALSE(refused());  // not refused: no upgrade has the id u7 yet
 
   SECTION("that has ended, to 1.1") {
     status.endings = {ending_of("u7", "kept", "start", "exited")};
@@ -238,7 +238,7 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
   }
   SECTION("that is under way") {
     status.upgrade = upgrade_called("u7");
-    CHECK_FALSE(refused());  // in a sequential upgrade the candidate has not been started yet
+    CHECK_FALSE(refused());  // not refused: a sequential upgrade has not started its candidate yet
     status.candidate = status.active;
     status.candidate->executable = "/opt/agent/1.1";
     status.candidate->role = "fallback";

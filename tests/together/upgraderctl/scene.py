@@ -1,4 +1,4 @@
-# The scene of upgraderctl's tests: upgraders, or doubles of them, below a directory, and
+# The fixture of upgraderctl's tests: upgraders, real or fake ones, below a directory, and
 # upgraderctl beside them, in pipes and at a terminal.
 
 import fcntl
@@ -16,7 +16,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CTL = str(pathlib.Path(os.environ.get("BUILD", "build"), "upgraderctl").absolute())
-DEADLINE = 60  # for one thing that is waited for; only what hangs takes that long
+DEADLINE = 60  # seconds for one wait; only a process that hangs takes so long
 
 
 class Failed(Exception):
@@ -39,7 +39,7 @@ def read_until(reader, what):
 
 
 class Double:
-    """A double of an upgrader in a process of its own."""
+    """A fake upgrader in a process of its own."""
 
     def __init__(self, directory, now=None):
         self.process = subprocess.Popen(
@@ -130,7 +130,7 @@ class Asking:
 
     def wait_for(self, condition, what):
         """Reads the output until the condition holds. Fails, and names `what`, if upgraderctl ends
-        before or time is up."""
+        before that or the time is over."""
         ends = time.monotonic() + DEADLINE
         while not condition():
             need(self.open and time.monotonic() < ends, "waited in vain for", what, "\n", self.out,
@@ -195,8 +195,8 @@ class Screen:
         return True
 
     def is_painted(self):
-        """Returns whether the page is complete: false between its first and its last line, which
-        may come in pieces."""
+        """Returns whether the whole page has been read. Its bytes may come in pieces, so at times
+        only its first lines are there."""
         begun = max(self.written.rfind("A\r"), self.written.rfind("\x1b[K"))
         return begun < 0 or begun < self.written.rfind("\x1b[J")
 
@@ -219,7 +219,7 @@ class Screen:
         os.close(self.terminal)
 
     def lines(self):
-        """Returns the lines that the terminal shows. It understands only the controls that
+        """Returns the lines that the terminal shows. Understands only the control sequences that
         upgraderctl uses: up, back, and clear to the end of the line or page."""
         lines, row, column = [""], 0, 0
         for part in re.findall(r"\x1b\[[0-9]*[A-Za-z]|\r|\n|[^\x1b\r\n]+", self.written):

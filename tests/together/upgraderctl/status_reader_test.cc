@@ -1,4 +1,4 @@
-// Tests how status.json becomes a status, whatever the file holds.
+// Tests how upgraderctl reads status.json, whatever the file contains.
 #include "agent-protocol/cpp/control/status_reader.h"
 
 #include <catch2/catch.hpp>

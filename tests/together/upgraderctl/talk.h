@@ -47,7 +47,7 @@ class Talk {
   void look(const Look& look) { feed(Looked{look, at(20)}); }
   void feed(const Happening& happening) { take(conversation_.step(happening, now)); }
 
-  // Moves the time to the next deadline.
+  // Moves the clock to the next deadline.
   void wait() {
     REQUIRE(conversation_.next_deadline());
     now = std::max(now, *conversation_.next_deadline());
@@ -58,7 +58,8 @@ class Talk {
     status.requests.insert(status.requests.begin(), Answer{request, "upgrade", ok, reason});
   }
 
-  // Starts the upgrader anew. previous.json keeps its last status, which does not say how it ended.
+  // Restarts the upgrader. previous.json then has the previous upgrader's last status, which does
+  // not say how it ended.
   void begin_another_life() {
     previous = status;
     status = at_rest();
@@ -73,7 +74,7 @@ class Talk {
     });
   }
 
-  WriteOutcome writes;  // the outcome of every write to the FIFO
+  WriteOutcome writes;  // the outcome that every write to the FIFO has
   Duration now{0};
   Status status = at_rest();
   std::optional<Status> previous;

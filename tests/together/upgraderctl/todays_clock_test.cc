@@ -1,4 +1,5 @@
-// Tests how upgraderctl shows times of an upgrader that was started before somebody set the clock.
+// Tests how upgraderctl shows the times of an upgrader if somebody has set the clock since the
+// upgrader's start.
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"
