@@ -29,7 +29,7 @@ TEST_CASE("the doctor counts the processes that had to be killed") {
   CHECK(left_in("") == 0);
 }
 
-TEST_CASE("of a daemon that floods its output, the lines of others and the end are kept") {
+TEST_CASE("a run's log keeps the lines of others and the end, even if a daemon floods its output") {
   RunLog log;
   log.add("upgrader: generation 1: the daemon is ready after 12 ms\n");
   for (int i = 0; i < 1'000; ++i)

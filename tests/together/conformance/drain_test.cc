@@ -13,7 +13,7 @@ namespace drain_test {
 
 using namespace conformance;
 
-TEST_CASE("one turn reads so much of an output without an end, and not more") {
+TEST_CASE("one turn of the loop reads a limited amount of an endless output") {
   const int endless = ::open("/dev/zero", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   REQUIRE(endless >= 0);
   int pieces = 0;
@@ -27,7 +27,7 @@ TEST_CASE("one turn reads so much of an output without an end, and not more") {
   ::close(endless);
 }
 
-TEST_CASE("what is in a pipe is read, and its end is told once all is") {
+TEST_CASE("a pipe is read to its end, and the end is reported after the last byte") {
   std::array<int, 2> ends{};
   REQUIRE(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
   REQUIRE(::write(ends[1], "abc", 3) == 3);

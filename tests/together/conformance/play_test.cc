@@ -149,7 +149,7 @@ TEST_CASE("a closed output counts only if the agent does not end soon") {
   CHECK(ends.fault() == "it exited with status 1, although it was held");
 }
 
-TEST_CASE("what is refused is answered with error, and is no matter of other checks") {
+TEST_CASE("a refused message is answered by `error`, and fails no other check") {
   Bench bench("stop");
   bench.says(R"({"type":"hello","protocol":1})");
 

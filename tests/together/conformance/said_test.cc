@@ -81,7 +81,7 @@ TEST_CASE("texts are counted in bytes, unescaped, and states escaped as well") {
   CHECK(stopped("\\u0001", 10'834) == Said::Kind::malformed);
 }
 
-TEST_CASE("what is no object with a text as its type is stray output") {
+TEST_CASE("a line that is not an object with a text as its `type` is stray output") {
   const std::string deep =
       R"({"type":"ready","of":)" + std::string(32, '[') + std::string(32, ']') + "}";
   const std::string line =

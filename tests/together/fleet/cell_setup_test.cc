@@ -254,7 +254,8 @@ TEST_CASE("certificates that end soon, or have ended, are named") {
                                                "certificate: that of controller:c1 ends in 1 day"});
 }
 
-TEST_CASE("a cell without controllers or nodes is told what to do, and one that is closed, too") {
+TEST_CASE(
+    "the check names missing controllers, signers and nodes, and records that cannot be read") {
   CellFacts empty = facts();
   empty.records->found.clear();
   CHECK(wrong(empty) == std::vector<std::string>{

@@ -126,7 +126,7 @@ TEST_CASE("a trial that is not ready in time, or cannot be, is ended") {
   CHECK(trial.take(DevEnded{store, "exited"}) == DevActions{DevFinish{true}});
 }
 
-TEST_CASE("what does not stop is killed after ten seconds, or by a second request") {
+TEST_CASE("a program that does not stop is killed after ten seconds, or by a second request") {
   Trial trial;
   trial.start_all();
   trial.take(DevStopAsked{});
@@ -141,7 +141,7 @@ TEST_CASE("what does not stop is killed after ten seconds, or by a second reques
 
 // ---- the parts of a trial cell
 
-TEST_CASE("what is missing is named, with its package") {
+TEST_CASE("a missing program is named, with its package") {
   std::map<std::string, std::string> found;
   for (const DevNeed& need : dev_needs()) {
     found[std::string(need.program)] = "/usr/bin/" + std::string(need.program);

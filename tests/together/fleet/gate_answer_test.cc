@@ -128,7 +128,7 @@ TEST_CASE("above is the other side, and the limit itself is on neither good side
   CHECK(prometheus_says(gate, {.status = 200, .body = matrix({{"0.9"}})}).says == GateSays::worse);
 }
 
-TEST_CASE("an answer that is none is not known, and says why") {
+TEST_CASE("an answer of a gate that cannot be used counts as not known, with the reason") {
   struct Case {
     GateReply reply;
     std::string words;
@@ -201,7 +201,7 @@ GateRound round_of(GateSays a, GateSays b) {
           .stands = {{"a", a, "1"}, {"b", b, "2"}}};
 }
 
-TEST_CASE("a round begins when there is none of this batch, and again after a while") {
+TEST_CASE("gates are asked if they were not asked for this batch, and again after a while") {
   CHECK(gates_now(both, {}, 3, 1'000).is_to_ask);
   CHECK(gates_now(both, round_of(GateSays::well, GateSays::well), 4, 2'000).is_to_ask);
   GateRound round = round_of(GateSays::well, GateSays::well);

@@ -57,7 +57,7 @@ TEST_CASE("a machine that has other keys of releases keeps them, and takes none"
   CHECK(root.key("b.pub").empty());
 }
 
-TEST_CASE("what cannot be read as a file has no content") {
+TEST_CASE("a path that cannot be read as a file has no content") {
   const Root root;
   CHECK(content_of_file(root.path()).empty());
   CHECK(content_of_file(root.path() + "/none").empty());

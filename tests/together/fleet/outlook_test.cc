@@ -253,7 +253,7 @@ TEST_CASE("machines wait for approval until they are approved, refused or gone")
   CHECK(bench.waits().empty());
 }
 
-TEST_CASE("a record with a name that is none is not read, so no shell gets such a name") {
+TEST_CASE("a record with an invalid name is not read, so that no shell gets such a name") {
   Bench bench;
   bench.put("join/" + std::string(32, 'a'),
             write_record(JoinRequest{.node = "n;reboot", .waits = true}));

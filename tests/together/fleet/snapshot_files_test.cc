@@ -24,7 +24,7 @@ TEST_CASE("a file with another name is not a snapshot") {
   CHECK_FALSE(snapshot_time(name));
 }
 
-TEST_CASE("a snapshot is due an hour after the last, and at once where there is none") {
+TEST_CASE("a snapshot is due an hour after the last one, and at once if there is none") {
   const Files files{snapshot_name(10'000), snapshot_name(6'000), "notes"};
 
   CHECK(until_snapshot({}, 10'000) == 0);

@@ -43,7 +43,7 @@ Texts argv_of(const Texts& behind) {
 
 }  // namespace
 
-TEST_CASE("what is started is the adapter, with its words, two dashes and AGENT's command line") {
+TEST_CASE("the upgrader starts the adapter with its options, two dashes and AGENT's command line") {
   World world{World::Later()};
   const std::string daemon = install_daemon(world, "daemon");
   const Texts words = {"", "--ready=notify", "a b", "--", "\xff", "--ready=notify"};
@@ -230,7 +230,7 @@ TEST_CASE("the link is made to name the program and not its adapter") {
   CHECK(target_of(world.path("current")) == "two");
 }
 
-TEST_CASE("SIGUSR2 has the adapter run what AGENT names now") {
+TEST_CASE("after SIGUSR2 the adapter runs the program that AGENT names now") {
   World world{World::Later()};
   install_daemon(world, "one");
   const std::string two = install_daemon(world, "two");

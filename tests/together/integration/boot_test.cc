@@ -89,7 +89,7 @@ TEST_CASE("a first agent that exits gives way to what was committed before, on t
   CHECK(target_of(boot.previous) == "one");
 }
 
-TEST_CASE("AGENT that names nothing that can be started gives way, too") {
+TEST_CASE("the previous program is also started if AGENT cannot be started") {
   World world{World::Later()};
   Boot boot(world);
   Boot::point(boot.link, "missing");
@@ -148,7 +148,7 @@ TEST_CASE("status.json has how many starts are counted: none once the agent has 
   CHECK_FALSE(boot_said().has("attempts"));
 }
 
-TEST_CASE("what is no way back leaves the end as it was") {
+TEST_CASE("without a usable previous program the upgrader ends with the first agent's failure") {
   World world{World::Later()};
   Boot boot(world);
   SECTION("it is absent") {
@@ -262,7 +262,7 @@ TEST_CASE(
 }
 
 // Rows: X-15
-TEST_CASE("what never lasts gives way from the Nth start on") {
+TEST_CASE("after N starts of an agent that never lasts, the previous program is started") {
   World world{World::Later()};
   Boot boot(world);
   Boot::point(boot.link, "one");
@@ -313,7 +313,7 @@ TEST_CASE(
 }
 
 // Rows: X-15
-TEST_CASE("what has been committed since it failed to last is started at the next boot") {
+TEST_CASE("a program that was committed after it had failed to last is started at the next boot") {
   World world{World::Later()};
   Boot boot(world);
   Boot::point(boot.link, "one");

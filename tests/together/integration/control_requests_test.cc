@@ -150,7 +150,8 @@ TEST_CASE("the log tells of a request that is no known one, by its name and its 
   scene.world.wait_for_log("request b (nonsense) refused: ");
 }
 
-TEST_CASE("what has no newline when its last writer has gone is stray, and the next is read") {
+TEST_CASE(
+    "a line without a newline is stray when its last writer has gone, and the next line is read") {
   Scene scene;
   scene.person.write("no newline");
   scene.world.wait_for_log("not a whole line: no newline");
@@ -199,7 +200,7 @@ TEST_CASE("a flood of requests keeps no agent waiting") {
   close(fd);
 }
 
-TEST_CASE("who opens the FIFO of nobody is told so at once") {
+TEST_CASE("opening the FIFO fails at once if no upgrader reads it") {
   World world{World::Later()};
   Operator person(world);
   CHECK(person.open_fifo() == -1);

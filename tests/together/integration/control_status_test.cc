@@ -63,7 +63,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a name of any length ends the upgrader like any other, and is told as far as it fits") {
+TEST_CASE("a missing AGENT with a very long path is reported, cut to the length that fits") {
   World world{World::Later()};
   world.start(
       Start{.options = {"--control=" + world.path("ctl")}, .agent = std::string(70'000, 'a')});
@@ -230,7 +230,7 @@ TEST_CASE("a user who may read a control directory cannot keep an upgrader from 
   ::close(reader);
 }
 
-TEST_CASE("what stands in the way of status.json costs the news and one log line") {
+TEST_CASE("if status.json cannot be written, the upgrader goes on and logs one line") {
   World world{World::Later()};
   fs::create_directories(world.path("ctl/.status.json.upgrader/full"));
   fs::permissions(world.path("ctl"), fs::perms(0700));

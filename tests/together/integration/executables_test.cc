@@ -142,7 +142,7 @@ TEST_CASE("an executable that is being written to cannot be started") {
   active.expect("accepted");
 }
 
-TEST_CASE("what the check lets through and the kernel refuses fails with stage spawn") {
+TEST_CASE("a program that passes the check and that the kernel refuses fails with stage spawn") {
   World world{World::Later()};
   // The limit of the stack leaves room for the environment, or for the arguments, but not for both,
   // so execve() fails.

@@ -146,7 +146,7 @@ TEST_CASE("a candidate that does not read keeps the active agent from nothing") 
   next.expect_gone();
 }
 
-TEST_CASE("what is there is read before an exit is judged, also of an agent that does not read") {
+TEST_CASE("an agent's output is read before its exit is judged, even if the agent does not read") {
   World world;
   Puppet active = world.first();
   Puppet next = world.begin_upgrade(active);
@@ -163,7 +163,7 @@ TEST_CASE("what is there is read before an exit is judged, also of an agent that
   CHECK(activate.text("state") == "at the end");
 }
 
-TEST_CASE("of what is found with an exit, a ready and a healthy are dropped") {
+TEST_CASE("a ready or healthy that is read together with the agent's exit is dropped") {
   World world;
   Puppet active = world.first();
   Puppet next = world.begin_upgrade(active);
@@ -196,7 +196,8 @@ TEST_CASE("of what is found with an exit, a ready and a healthy are dropped") {
   }
 }
 
-TEST_CASE("what is there is read before a deadline, also of an agent that does not read") {
+TEST_CASE(
+    "an agent's output is read before its deadline is judged, even if the agent does not read") {
   World world({"--exit-grace=300ms"});
   Puppet active = world.first();
   Puppet next = world.begin_upgrade(active, R"("stop_timeout_ms":1500)");

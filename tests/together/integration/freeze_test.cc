@@ -47,7 +47,7 @@ TEST_CASE("a candidate that a freeze kept from being ready in time is ready afte
   old.expect("stop");
 }
 
-TEST_CASE("what does not stop after a freeze either is killed") {
+TEST_CASE("an agent that does not stop after a freeze is killed") {
   World world;
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("stop_timeout_ms":1000)");

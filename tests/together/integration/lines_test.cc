@@ -165,7 +165,7 @@ TEST_CASE("a malformed member makes the message malformed: an error, and nothing
   first.expect("activate");
 }
 
-TEST_CASE("a text is as long as its bytes are, unescaped") {
+TEST_CASE("the length of a text is its number of bytes without escapes") {
   World world;
   Puppet first = world.first();
   std::string fits;

@@ -70,7 +70,7 @@ TEST_CASE("stray output goes to the log, its first 200 bytes, escaped") {
   CHECK(world.log().find('\x1b') == std::string::npos);
 }
 
-TEST_CASE("what an agent that has gone had said beyond that is counted before its end is told") {
+TEST_CASE("further stray lines of an agent are counted in the log before its exit is logged") {
   World world;
   Puppet first = world.first();
   world.freeze();
@@ -119,7 +119,7 @@ TEST_CASE("each agent has its own share of the log") {
   world.wait_for_log("stray of the second");
 }
 
-TEST_CASE("of many status lines in a second the first is shown at once, and the last in the end") {
+TEST_CASE("of many status lines in a second the first is shown at once, and the last one later") {
   World world;
   Puppet first = world.first();
   std::string lines = R"({"type":"status","text":"status-first"})"

@@ -66,7 +66,8 @@ TEST_CASE("a standby gets the state that the agent on trial left when it was rol
   CHECK_FALSE(activate.has("failure"));
 }
 
-TEST_CASE("what a long state leaves no room for is left out of the failure") {
+TEST_CASE(
+    "parts of the failure are left out of an activate if a long state leaves no room for them") {
   World world({"--fallback=warm"});
   Trial trial = reach_trial(world, world.first());
   trial.standby.hello();

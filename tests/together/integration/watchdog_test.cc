@@ -90,7 +90,7 @@ TEST_CASE("a heartbeat that is there when its deadline is judged counts") {
   CHECK(next.expect("stop").text("reason") == "rollback");
 }
 
-TEST_CASE("a watchdog of another process is none, and one that makes no sense is told") {
+TEST_CASE("a watchdog of another process is ignored, and a malformed one is also logged") {
   World world{World::Later()};
   Init init(world.path("notify"));
   const bool others = GENERATE(true, false);

@@ -64,7 +64,8 @@ TEST_CASE("a fallback runs the very file that it ran before") {
   CHECK(back.argv() == Texts{agent, "a", "b"});
 }
 
-TEST_CASE("it is the same when that happened before the upgrade") {
+TEST_CASE(
+    "a fallback runs the old file even if the file was removed or replaced before the upgrade") {
   World world{World::Later()};
   const std::string agent = world.install("agent");
   world.start({.agent = agent});

@@ -57,7 +57,7 @@ TEST_CASE("an entry that is written is the one that is read") {
   REQUIRE(parse_ledger(to_line(long_one)).size() == 1);
 }
 
-TEST_CASE("what a crash has left of the last line is no entry, and neither is any other text") {
+TEST_CASE("the torn last line of a ledger is no entry, and neither is any other text") {
   const std::string line = to_line(entry("1.0.0", Ending::trying));
   for (std::size_t cut = 0; cut < line.size(); ++cut) {
     std::size_t sound = 99;
@@ -127,7 +127,7 @@ TEST_CASE("the last entry decides, and is of these very bytes") {
   CHECK_FALSE(has_failed({bad}, version("1.0.0"), "other bytes", version("0.0.1"), std::nullopt));
 }
 
-TEST_CASE("what was tried and has no ending has failed, unless it is what runs") {
+TEST_CASE("a version that was tried and has no ending has failed, unless it runs") {
   const Entry trying = entry("1.0.0", Ending::trying);
 
   CHECK(failed({trying}, "1.0.0", "0.9.0"));

@@ -122,7 +122,8 @@ TEST_CASE("a release may take as long as its size takes at 8 KiB a second, and t
   CHECK(fetch_limit(std::int64_t{1} << 36) == 10min + 8'388'608s);
 }
 
-TEST_CASE("what is no regular file is not waited for, and a file is read from where it was told") {
+TEST_CASE(
+    "a path that is not a regular file is refused, and a file is read from the given offset") {
   const TemporaryDirectory place;
   REQUIRE(::mkfifo((place / "fifo").c_str(), 0600) == 0);
   place.write("a file", "0123456789");

@@ -175,7 +175,7 @@ TEST_CASE("after a failure the next best release is asked for") {
   CHECK(bench.asked == Texts{"1.2.0", "1.1.0"});
 }
 
-TEST_CASE("what was tried before a crash and has no ending is not tried again") {
+TEST_CASE("a version that was tried before a crash and has no ending is not tried again") {
   Bench bench;
   bench.good("1.1.0");
   bench.start();
@@ -186,7 +186,7 @@ TEST_CASE("what was tried before a crash and has no ending is not tried again") 
   CHECK(bench.asks_no_more(1));
 }
 
-TEST_CASE("that the new version works is the ending of its upgrade") {
+TEST_CASE("an upgrade without an ending is committed when its version runs at the next start") {
   Bench bench;
   bench.good("1.1.0");
   bench.start();
@@ -249,7 +249,7 @@ TEST_CASE("a release whose self-test fails is not asked for, one that could not 
   CHECK(bench.asked == Texts{"1.2.0"});
 }
 
-TEST_CASE("what the kernel refuses is run by nobody, a shell least of all") {
+TEST_CASE("a file that the kernel does not execute is not run by a shell either") {
   Bench bench;
   const std::string mark = bench.directory / "mark";
   const std::string commands = "\necho 1.1.0 ok; touch " + mark + "\n";

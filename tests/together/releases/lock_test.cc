@@ -47,7 +47,7 @@ TEST_CASE("a lock that another process holds is waited for no longer than was sa
   CHECK(later.refusal().trouble == Trouble::system);
 }
 
-TEST_CASE("whoever waits for a lock has it when it is free, or gives up when asked to") {
+TEST_CASE("a wait for a lock ends when the lock is free, or when the wait is cancelled") {
   Bench bench;
   LockHolder holder(bench.place / "lock");
   int asked = 0;
@@ -74,7 +74,7 @@ TEST_CASE("a file that others could open is closed to them, and one that is new 
   CHECK(bench.mode("new") == 0600);
 }
 
-TEST_CASE("what is locked is the file of that name, and a regular one") {
+TEST_CASE("a lock is for the file that has the name now, which must be a regular file") {
   Bench bench;
   bench.place.write("lock", "");
   {

@@ -93,7 +93,7 @@ TEST_CASE("each member of a manifest that is missing, or of another type, is nam
   CHECK(refusal_of(with({{"undo", "5"}})) == "`undo` is not true or false");
 }
 
-TEST_CASE("what a member may not hold is refused, with the reason") {
+TEST_CASE("a manifest with a wrong value in a member is refused, with the reason") {
   using Case = std::pair<std::pair<std::string, std::string>, std::string>;
   const std::vector<Case> cases{
       {{"name", R"("")"}, "`name`: a name has 1 to 64"},
@@ -137,7 +137,7 @@ TEST_CASE("an entry that leads out of its directory is refused") {
   }
 }
 
-TEST_CASE("what is no object, is there twice, or is too long is refused") {
+TEST_CASE("a manifest that is not an object, has a member twice, or is too long is refused") {
   CHECK(refusal_of("").starts_with("it is no JSON object"));
   CHECK(refusal_of("[]").starts_with("it is no JSON object"));
   CHECK(refusal_of(with() + "x").starts_with("it is no JSON object"));

@@ -71,7 +71,7 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
 // combination: each release needed or not, each young or not, with every --keep and some --older.
 // The releases do not stand in the order of their versions.
 // Rows: H-105
-TEST_CASE("what is pruned is right for every combination") {
+TEST_CASE("the right releases are pruned in every combination of needed and young ones") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};
   // For each of these versions, how many of the other versions are newer.
   const std::vector<std::size_t> newer_ones{1, 3, 0, 4, 2};
@@ -108,7 +108,8 @@ TEST_CASE("what is pruned is right for every combination") {
   CHECK(combinations == 32 * 32 * 6 * 4 * 5);
 }
 
-TEST_CASE("what is pruned is named in order of version, and without releases nothing is") {
+TEST_CASE(
+    "pruned releases are named in the order of their versions; without releases there are none") {
   const std::vector<Holding> holdings{{*Version::parse("1.10.0"), 50, std::nullopt},
                                       {*Version::parse("1.9.0"), 40, std::nullopt},
                                       {*Version::parse("1.1.0"), 60, std::nullopt}};
@@ -122,7 +123,7 @@ TEST_CASE("what is pruned is named in order of version, and without releases not
 }
 
 // Tries every subset of the files of two releases as the content of a directory.
-TEST_CASE("what stands beside no release is an orphan, whatever else is there") {
+TEST_CASE("a file that belongs to no release is an orphan, whatever else is in the directory") {
   const std::vector<std::string> files{"a-v1.0.0",       "a-v1.0.0.json", "a-v1.0.0.json.minisig",
                                        "a-v1.0.0.files", "a-v2.0.0",      "a-v2.0.0.json",
                                        "b-v1.0.0.json",  "desired",       "ledger.jsonl"};
@@ -142,7 +143,7 @@ TEST_CASE("what stands beside no release is an orphan, whatever else is there") 
 }
 
 // Tries every subset of the files that a crash may leave as the content of .staging.
-TEST_CASE("of .staging only what was fetched in part may stay, if it is wanted") {
+TEST_CASE("only partial downloads that are wanted may stay in .staging") {
   const std::vector<std::string> files{"aa.part",       "bb.part", "a-v1.0.0", "a-v1.0.0.json",
                                        "a-v1.0.0.part", "name",    "desired",  ".part"};
   const std::vector<bool> is_part{true, true, false, false, true, false, false, true};

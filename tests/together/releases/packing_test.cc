@@ -91,7 +91,7 @@ TEST_CASE(
   CHECK(refusal_of(wanted("any"), {elf("agent", 62)}) == "agent is for x86_64, and not for any");
 }
 
-TEST_CASE("what an archive may not have is refused before it is packed") {
+TEST_CASE("a tree that no archive may contain is refused before it is packed") {
   CHECK(refusal_of(wanted(), {}) == "the directory is empty");
   CHECK(refusal_of(wanted(),
                    {script("agent"), {.path = "l", .kind = symbolic_link, .target = "../x"}}) ==
@@ -131,7 +131,7 @@ TEST_CASE("a manifest that is written is read again as it was") {
   CHECK_FALSE(check_wanted(words, now));
 }
 
-TEST_CASE("what is signed is verified, and anything else is not") {
+TEST_CASE("a signature is accepted for the signed message alone") {
   Randomness drawn;
   drawn.seed.fill(7);
   drawn.number = {1, 2, 3, 4, 5, 6, 7, 0xf8};

@@ -115,7 +115,7 @@ TEST_CASE("a release that hangs is killed with all that it has started") {
   CHECK((pid.empty() || is_gone_soon(pid.substr(0, pid.size() - 1))));
 }
 
-TEST_CASE("what says ok but leaves its output to another is judged by its own exit") {
+TEST_CASE("a self-test is judged by its own exit, even if a child keeps its output open") {
   Bench bench;
 
   const std::string verdict = bench.run_script(
@@ -126,7 +126,7 @@ TEST_CASE("what says ok but leaves its output to another is judged by its own ex
   CHECK(verdict == "");
 }
 
-TEST_CASE("what floods its output fails and does not block the test for ever") {
+TEST_CASE("a self-test that floods its output fails, and does not last for ever") {
   Bench bench;
 
   CHECK(bench.run_script("while :; do echo 1.2.3 ok; done", 300ms) == "it took too long");
@@ -177,7 +177,7 @@ TEST_CASE("a file that only begins like a program is refused by the kernel, and 
   CHECK_FALSE(std::filesystem::exists(bench.directory / "run"));
 }
 
-TEST_CASE("what cannot be started is told") {
+TEST_CASE("a self-test that cannot be started fails with the reason") {
   Bench bench;
 
   CHECK(bench.run(bench.directory / "missing") == "it is no program");

@@ -32,14 +32,14 @@ const passwd& stranger() {
 
 }  // namespace
 
-TEST_CASE("what belongs to root or the caller is trusted where nobody else may write") {
+TEST_CASE("a directory of root or of the caller is trusted if nobody else may write to it") {
   CHECK(check_owner(directory_of(0), "releases"));
   CHECK(check_owner(directory_of(::geteuid()), "releases"));
   CHECK(check_owner(directory_of(::geteuid(), 0770), "releases").reason() ==
         "releases can be written by others than its owner: chmod go-w releases");
 }
 
-TEST_CASE("what belongs to an agent's user is for this user, and root is told how to be it") {
+TEST_CASE("a directory of another user is refused, with the command that runs as that user") {
   const passwd& agent = stranger();
   const std::string name = agent.pw_name;
 

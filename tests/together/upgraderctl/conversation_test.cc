@@ -62,7 +62,7 @@ TEST_CASE("a refused request ends with 3 and the upgrader's reason") {
   CHECK(talk.said("busy: upgrade u0 is under way"));
 }
 
-TEST_CASE("who does not wait for the end has it with the answer") {
+TEST_CASE("a request that does not wait for the upgrade's end is over with its answer") {
   Talk talk(Goal::answer);
 
   talk.answer(true);
@@ -130,7 +130,8 @@ TEST_CASE("an upgrader that has gone before it was asked ends it with 2") {
   CHECK(std::get<Finish>(orders.at(0)).status == exit_absent);
 }
 
-TEST_CASE("where another life has begun, an unanswered request ends with 7 and is not sent again") {
+TEST_CASE(
+    "if a new upgrader has started, an unanswered request ends with 7 and is not sent again") {
   Talk talk(Goal::ending);
 
   talk.begin_another_life();
@@ -286,7 +287,7 @@ TEST_CASE("a rehearsal whose gate somebody opens is followed to its end, and is 
   CHECK(talk.ended_with() == exit_refused);
 }
 
-TEST_CASE("whoever leaves a rehearsal early has it cancelled first") {
+TEST_CASE("an interrupted rehearsal is cancelled before upgraderctl ends") {
   Talk talk(Goal::rehearsal);
   talk.answer(true);
   talk.status.upgrade = upgrade_called("u1");

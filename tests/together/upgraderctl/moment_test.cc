@@ -20,7 +20,7 @@ TEST_CASE("a time of RFC 3339 is read, with any offset and any number of digits"
   CHECK(*parse_moment("2026-11-22T08:15:04.123Z") - *parse_moment("2026-11-22T08:15:04Z") == 123ms);
 }
 
-TEST_CASE("what is no time is none") {
+TEST_CASE("a text that is not a time is refused") {
   for (const char* spelled :
        {"", "now", "2026-11-22", "2026-13-22T08:15:04Z", "2026-02-30T08:15:04Z",
         "2026-11-22T24:15:04Z", "2026-11-22T08:15:04", "2026-11-22T08:15:04.Z",

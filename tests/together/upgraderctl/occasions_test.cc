@@ -137,7 +137,7 @@ TEST_CASE("commits and fall-backs of both files are told, oldest first, and each
   CHECK(run_all(commits, 1s).empty());
 }
 
-TEST_CASE("where both files are of one life, its upgrades are told once") {
+TEST_CASE("upgrades that are in both status files of one upgrader are reported once") {
   const Status status = with({ended("u1", "committed")});
   Occasions occasions(Occasion::commit, 30s);
 
@@ -159,7 +159,7 @@ TEST_CASE("a command that fails is run again, and later occasions wait for it") 
   CHECK(run_all(occasions, 15s) == "u1 u2 ");
 }
 
-TEST_CASE("of too many occasions the oldest that waits is dropped, and not the one that runs") {
+TEST_CASE("of too many occasions the oldest waiting one is dropped, and not the running one") {
   Occasions occasions(Occasion::commit, 30s);
   const auto commit = [&](int number) {
     occasions.looked(look(with({ended("u" + std::to_string(number), "committed")})), 0s);

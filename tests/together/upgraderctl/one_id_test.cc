@@ -50,7 +50,7 @@ TEST_CASE("an upgrade that another request has begun under the id is not told as
         "Another upgrade needs another --id");
 }
 
-TEST_CASE("whose upgrade it is may show only when its candidate is started") {
+TEST_CASE("another request's upgrade may be recognised only by its ending or its candidate") {
   Talk talk(errand_to("/opt/agent/1.2"));
   talk.status = with_candidate("/opt/agent/1.1");
   talk.status.candidate.reset();
@@ -86,7 +86,7 @@ TEST_CASE("the same executable is waited for, whoever asked first") {
   CHECK_FALSE(talk.finish);
 }
 
-TEST_CASE("a cancel that comes too late is told what goes back") {
+TEST_CASE("a cancel that comes too late names the command that goes back") {
   Errand errand = errand_for(Goal::answer);
   errand.asks_upgrade = false;
   errand.deed = "cancel of u1";
@@ -115,7 +115,7 @@ TEST_CASE("a shutdown that nobody has answered may not have been heard") {
   CHECK(talk.ended_with() == exit_unknown);
 }
 
-TEST_CASE("of a life that has been put aside twice it is not said that it had no last word") {
+TEST_CASE("an upgrader that was replaced twice is not said to have ended without a last word") {
   Talk talk(errand_to("/opt/agent/1.1"));
   talk.begin_another_life();
   talk.begin_another_life();
@@ -142,7 +142,8 @@ TEST_CASE("a rehearsal that is interrupted twice does not promise its cancel") {
   }
 }
 
-TEST_CASE("where the candidate is started last, it is ready last") {
+TEST_CASE(
+    "in a sequential upgrade the candidate is shown as ready after the stop of the old agent") {
   Progress progress("u1", "upgraderctl app");
   Status status = with_candidate("/opt/agent/1.1");
   status.candidate->version = "1.1";

@@ -61,7 +61,7 @@ TEST_CASE("a NAME stands before the command, and --dir before or behind it") {
   CHECK(parsed({"--dir", "status", "status"}).directory == "status");
 }
 
-TEST_CASE("what follows the options of an upgrade is EXECUTABLE and its arguments, as they are") {
+TEST_CASE("the words after the options of an upgrade are EXECUTABLE and its unchanged arguments") {
   const Options options =
       parsed({"upgrade", "--trial=60s", "--gate=confirm", "/opt/a", "--trial=x", "--", "-v", ""});
 
@@ -99,7 +99,7 @@ TEST_CASE("usage errors say what is wrong") {
   CHECK_FALSE(error_of({"confirm", "u1", "u2"}).empty());
 }
 
-TEST_CASE("a reason that is empty is none, and does not swallow the ID behind it") {
+TEST_CASE("an empty reason counts as absent, and the ID after it is still read") {
   CHECK(parsed({"cancel", "--reason=", "u1"}).id == "u1");
   CHECK_FALSE(parsed({"rollback", "--reason=", "u1"}).reason);
   CHECK(parsed({"cancel", "--reason", "why", "u1"}).reason == "why");
@@ -171,7 +171,8 @@ TEST_CASE("a rehearsal has a gate that opens for nobody, and its cancel ready") 
         "\n");
 }
 
-TEST_CASE("without an ID the upgrade under way is meant, and where there is none that is said") {
+TEST_CASE(
+    "without an ID the upgrade under way is meant, and if there is none, upgraderctl says so") {
   Status status = at_rest();
   CHECK(no_errand_from({"confirm"}, status).status == exit_refused);
   CHECK(no_errand_from({"wait"}, status).status == exit_done);
@@ -281,7 +282,7 @@ TEST_CASE("an id is not asked for where the life before cannot be read that may 
   CHECK(status_of({"upgrade", "--id=u7"}) == -1);
 }
 
-TEST_CASE("where the status may be old, that no upgrade is under way is not said") {
+TEST_CASE("if the status may be old, upgraderctl does not say that no upgrade is under way") {
   Seen seen = seen_before(at_rest());
   seen.hearing = Hearing::full;
   for (const Words& words : {Words{"wait"}, Words{"cancel"}, Words{"commit"}}) {
@@ -294,7 +295,7 @@ TEST_CASE("where the status may be old, that no upgrade is under way is not said
   CHECK(std::holds_alternative<Errand>(errand_of(parsed({"cancel", "u1"}), seen, "ctl-1")));
 }
 
-TEST_CASE("what does not fit into a request is a usage error") {
+TEST_CASE("an argument that is too long for a request is a usage error") {
   const Finish finish = no_errand_from({"upgrade", "/opt/a", std::string(5'000, 'x')});
 
   CHECK(finish.status == exit_usage);

@@ -60,7 +60,7 @@ TEST_CASE("an upgrader that does not run yet is waited for") {
   CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == exit_done);
 }
 
-TEST_CASE("one that ends meanwhile ends the wait with 6, however that is seen") {
+TEST_CASE("an upgrader that ends meanwhile ends the wait with 6, however its end is noticed") {
   PhaseWait wait("trial", std::nullopt, "upgraderctl status");
   CHECK(wait.start(0s).empty());
   CHECK(ended_with(wait.step(looked(in_phase("running")), 0s)) == -1);
@@ -84,7 +84,7 @@ TEST_CASE("one that ends meanwhile ends the wait with 6, however that is seen") 
   }
 }
 
-TEST_CASE("what a killed upgrader has left is not taken for one that runs") {
+TEST_CASE("the status of a killed upgrader is not taken for that of a running one") {
   PhaseWait wait("running", std::nullopt, "upgraderctl status");
   CHECK(wait.start(0s).empty());
 

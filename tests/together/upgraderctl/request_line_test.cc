@@ -18,7 +18,7 @@ UpgradeRequest upgrade_request() {
 
 }  // namespace
 
-TEST_CASE("what is not said is absent from the request") {
+TEST_CASE("an option that is not given is absent from the request") {
   CHECK(line_of(upgrade_request()).value() == R"({"type":"upgrade","request":"r1","id":"u1"})"
                                               "\n");
   CHECK(line_of(ShutdownRequest{"r2"}).value() == R"({"type":"shutdown","request":"r2"})"

@@ -65,7 +65,7 @@ TEST_CASE("a text that the upgrader has cut ends in an ellipsis") {
   CHECK(status.ended->reason == "no...");
 }
 
-TEST_CASE("what is wrong in a member costs only that member") {
+TEST_CASE("a wrong value in status.json costs only its own member") {
   const auto read = read_status(
       R"({"upgrader":{"started":"then","pid":"many"},"phase":7,"since":"soon","active":[],)"
       R"("upgrade":{"id":"u1","trial_ms":1.5,"id2":null},"endings":[3,{"id":"u0"},null],)"
@@ -85,7 +85,7 @@ TEST_CASE("what is wrong in a member costs only that member") {
   CHECK(status.requests.empty());
 }
 
-TEST_CASE("what is no status of an upgrader is refused with a reason") {
+TEST_CASE("a file that is not an upgrader's status is refused with a reason") {
   for (const char* text :
        {"", "{", "[]", "{}", R"({"upgrader":{"pid":1}})", R"({"phase":"trial"})"}) {
     CAPTURE(text);

@@ -217,7 +217,7 @@ TEST_CASE("an upgrader that is stopped is shown to be so, wherever it is shown")
             .starts_with("aa    stopped"));
 }
 
-TEST_CASE("one line for a change, which has nothing in it that merely grows older") {
+TEST_CASE("`status --watch` prints a line for each change, but not if only times have grown") {
   Status status = on_trial();
 
   CHECK(status_line(status, Hearing::listens, at(22)) ==
@@ -287,7 +287,7 @@ TEST_CASE("the history has an upgrade that was cut off with the life before") {
   CHECK(history_table(at_rest(), Hearing::listens, previous).size() == 1);
 }
 
-TEST_CASE("what was under way when the upgrader was killed is told before another is started") {
+TEST_CASE("the history shows the upgrade that was under way when the upgrader was killed") {
   Status status = on_trial();
   status.upgrade = upgrade_called("u1");
   CHECK(history_table(status, Hearing::listens, std::nullopt).size() == 1);
@@ -371,7 +371,7 @@ TEST_CASE("each step of an upgrade is told once, with its time") {
   CHECK(progress.take(at_rest()).empty());
 }
 
-TEST_CASE("what is seen late is told of with the names that were seen before") {
+TEST_CASE("steps that are noticed late are shown with the names that were seen before") {
   Progress progress("u1", "upgraderctl app");
   Status status = at_rest();
   status.upgrade = upgrade_called("u1");
