@@ -23,12 +23,13 @@ constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
-// Each gap is measured in ten runs, and one of them may be over the bar: the bar allows some twenty
-// microseconds more than the minimal program's gap, and other work of the machine may take longer.
+// Each gap is measured in ten runs, and one of them may exceed the bar. The bar is only some twenty
+// microseconds above the minimal program's gap, and other work of the machine may take longer than
+// that.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
-// The pairs of programs in each run. The upgrader is measured first in one pair, the minimal
-// program first in the other.
+// The number of pairs of programs in each run. The order alternates: in one pair the upgrader is
+// measured first, in the next the minimal program.
 constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},

@@ -87,7 +87,8 @@ Child::Child(const Command& command) : name_(command.argv.at(0)), log_(command.l
   if (log < 0) give_up("cannot open " + log_);
 
   start_ns_ = now_ns();
-  pid_ = ::vfork();  // unlike fork(), copies none of our memory, which would be measured, too
+  // Copies none of this process's memory, as fork() would; a copy would be measured, too.
+  pid_ = ::vfork();
   if (pid_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     put_descriptors_in_place(log);

@@ -17,8 +17,8 @@ inline constexpr std::chrono::seconds patience{60};
 // Prints the reason on standard error, and exits with a failure.
 [[noreturn]] void give_up(const std::string& reason);
 
-// Checks the condition often until it is true. After `patience`, gives up and names `what` as the
-// reason.
+// Waits until the condition is true. If that takes longer than `patience`, prints `what` as the
+// reason and exits with a failure.
 void wait_until(const std::function<bool()>& condition, const std::string& what);
 
 // Returns the path of `program` in PATH, or nothing if it is not installed.
@@ -26,8 +26,9 @@ void wait_until(const std::function<bool()>& condition, const std::string& what)
 
 struct Command {
   std::vector<std::string> argv;
-  std::vector<std::string> settings;  // NAME=VALUE, added to the environment
-  std::string log;                    // the file to which standard error and output are appended
+  // Settings of the form NAME=VALUE, which are added to the environment.
+  std::vector<std::string> settings;
+  std::string log;  // the file to which standard error and output are appended
 };
 
 class Child {
@@ -43,9 +44,9 @@ class Child {
   // Returns the time right before the program was started.
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
 
-  // Waits for the program's end, and gives up if its exit status is not 0.
+  // Waits for the program's end. If its exit status is not 0, exits with a failure.
   void wait_for_success();
-  // Ends the program by SIGTERM; its exit status does not matter.
+  // Ends the program by SIGTERM, whatever its exit status is then.
   void end();
 
  private:

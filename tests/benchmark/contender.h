@@ -18,32 +18,33 @@ struct Place {
 };
 
 struct Contender {
-  // How a contender is given the agent: on a command line, or as `run` in a directory.
+  // Two ways to give a contender its agent: on the command line, or as the program `run` in a
+  // directory.
   enum class Kind { upgrader, command, service };
 
   std::string name;
   Kind kind;
   std::vector<std::string> argv;
-  bool hears_ready = false;  // the agent notifies the contender when it works
+  bool hears_ready = false;  // the agent notifies the contender as soon as it works
   // True for an upgrader that runs in a directory of its own, with the options of our service
   // files.
   bool as_service = false;
 };
 
 [[nodiscard]] Contender the_upgrader(const Place& place);
-// Returns an upgrader with warm fallbacks: a standby is started with each trial.
+// Returns an upgrader with --fallback=warm: it starts a standby with each trial.
 [[nodiscard]] Contender the_warm_upgrader(const Place& place);
 // Returns an upgrader with the options of our service files, but without --attempts, which syncs a
 // file at each start.
 [[nodiscard]] Contender the_service_upgrader(const Place& place);
 [[nodiscard]] Contender the_minimal(const Place& place);
 [[nodiscard]] Contender direct_exec();
-// The next two functions return those contenders that are installed here: tini and its static form,
-// and the supervisors of runit and s6.
+// The next two functions return the contenders that are installed on this machine: the first tini
+// and its static form, the second the supervisors of runit and s6.
 [[nodiscard]] std::vector<Contender> installed_reapers();
 [[nodiscard]] std::vector<Contender> installed_supervisors();
 
-// The agent's task. stamps.h explains the settings.
+// The settings of the agent; stamps.h explains them.
 struct Task {
   int handovers = 0;
   int start_ms = 0;

@@ -10,7 +10,7 @@
 namespace benchmark {
 namespace {
 
-// The time that each version takes to start, and the number of upgrades in a run.
+// How long each version takes to start, and how many upgrades a run has.
 struct Load {
   int start_ms = 0;
   int upgrades = 0;
@@ -27,7 +27,7 @@ struct Gaps {
   std::vector<Milliseconds> warm;
 };
 
-// Measures one run. The gaps alternate: a hand-over, and then the fall-back.
+// Measures one run. Hand-overs and fall-backs alternate, and so do their gaps in the result.
 void measure(const Place& place, const Contender& contender, const Load& load,
              std::vector<Milliseconds>& hand_over, std::vector<Milliseconds>& fall_back) {
   const Task task{.handovers = load.upgrades,

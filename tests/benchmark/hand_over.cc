@@ -12,7 +12,7 @@ namespace {
 
 constexpr int handovers_a_run = 40;
 
-// A function that returns one kind of measurement of a run.
+// A function that takes one kind of measurement from a run.
 using Measure = std::vector<Milliseconds> (StampFile::*)() const;
 
 std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender, const Task& task,

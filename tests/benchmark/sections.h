@@ -7,8 +7,8 @@
 
 namespace benchmark {
 
-// Measures the upgrader's share of a hand-over: from the end of one agent to the beginning of the
-// next one's work, while nothing else happens.
+// Measures the upgrader's share of a hand-over: the time from the end of one agent until the next
+// agent begins to work, while the machine does nothing else.
 [[nodiscard]] std::string measure_hand_over(const Place& place);
 
 // Measures two times from the start of a program: to the start of its agent, and to the beginning

@@ -1,5 +1,5 @@
-# One file system on a disk: makes it, runs the machine that works on it, makes the states in which
-# a power cut may leave it, and has them judged by another machine.
+# Tests one file system on a disk: makes it, runs the machine that works on it, builds the states in
+# which a power cut may leave it, and lets another machine judge them.
 import os
 import shutil
 import subprocess
@@ -24,7 +24,8 @@ SYSTEMS = {
     "f2fs": (64, ["mkfs.f2fs", "-q", "-f"], "defaults", ["crc32_generic", "f2fs"]),
     "overlay": (48, ["mkfs.ext4", "-q", "-F", "-J", "size=4"], "commit=1",
                 ["ext4", "squashfs", "overlay"]),
-    # It promises nothing, so e2fsck repairs each state, and violations are only reported.
+    # A file system without a journal promises nothing after a power cut. So e2fsck repairs each
+    # state first, and violations are only reported.
     "ext4-nojournal": (48, ["mkfs.ext4", "-q", "-F", "-O", "^has_journal"], "defaults", ["ext4"]),
     "btrfs": (128, ["mkfs.btrfs", "-q", "-f"], "commit=1", ["btrfs"]),
     "xfs": (320, ["mkfs.xfs", "-q", "-f"], "defaults", ["xfs"]),
@@ -32,11 +33,11 @@ SYSTEMS = {
 
 
 class Bench:
-    """One file system, which is made once, and the machines that work on it."""
+    """One file system, made once, and the virtual machines that work on it."""
 
     bad_disk = "a disk that obeys only every third flush"
     flushes = "flushes"
-    delays_writes = True  # a write may reach the disk later than a program has made it
+    delays_writes = True  # the disk may get a write later than a program has made it
 
     def __init__(self, name, system=None):
         self.name = name
@@ -56,7 +57,7 @@ class Bench:
             self.others["bin/e2fsck"] = "/sbin/e2fsck"
 
     def make_base(self, make):
-        """Makes the file `base`, which is the disk before the first machine starts."""
+        """Makes the file `base`: the content of the disk before the first machine starts."""
         with open(self.base, "wb") as base:
             base.truncate(self.bytes)
         subprocess.run([*make, self.base], check=True, stdout=subprocess.DEVNULL)
@@ -106,7 +107,8 @@ class Bench:
         return entries
 
     def record(self, files):
-        """Runs the machine that works. Returns what it has told, and the log."""
+        """Runs the machine that works. Returns the lines that it has printed, and the log of its
+        disk."""
         disk = self.scratch / "disk"
         subprocess.run(["cp", "--sparse=always", self.base, disk], check=True)
         with open(disk, "r+b") as end:
@@ -147,8 +149,8 @@ class Bench:
         return found
 
     def judge_prefixes(self, entries, upgrader):
-        """Judges the disk after each write of one committed upgrade, every write before it kept.
-        Returns their number and the violations."""
+        """Judges the disk after each write of one committed upgrade: that write and every write
+        before it are kept. Returns the number of writes, and the violations."""
         notes = self.notes(entries)
         spans = [(one, other) for (one, word), (other, next_word) in zip(notes, notes[1:])
                  if word.startswith("begin") and next_word.startswith("committed")]
@@ -180,11 +182,12 @@ class Bench:
             for cut, word in zip(positions, words)], first)
 
     def state(self, base, entries, cut, chance, obeys, how):
-        """Returns the disk after a power cut, and in words how it was made."""
+        """Returns the disk after a power cut, and a description of how it was made."""
         return log.state(base, entries, cut, chance, obeys, self.bytes, how)
 
     def run_judge(self, files, disk):
-        """Runs the machine that judges the states on `disk`. Returns what it has told."""
+        """Runs the machine that judges the states on `disk`. Returns the lines that it has printed.
+        """
         return run_machine(self.kernel, self.scratch, files, disk, PATIENCE_S)
 
     def span(self, entries):

@@ -20,10 +20,11 @@ struct head {
 
 static unsigned long start, bytes, log_bytes;
 static unsigned long block_bytes = 65536;
-module_param(start, ulong, 0);        // the address of the memory
-module_param(bytes, ulong, 0);        // the size of the flash
-module_param(log_bytes, ulong, 0);    // the size of the log behind it; 0: nothing is logged
-module_param(block_bytes, ulong, 0);  // the size of an erase block
+module_param(start, ulong, 0);  // the address of the memory
+module_param(bytes, ulong, 0);  // the size of the flash, in bytes
+// the size of the log behind the flash, in bytes; 0: nothing is logged
+module_param(log_bytes, ulong, 0);
+module_param(block_bytes, ulong, 0);  // the size of an erase block, in bytes
 
 static u8* memory;
 static DEFINE_MUTEX(lock);

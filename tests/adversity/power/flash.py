@@ -1,6 +1,6 @@
-# File systems for flash, on a flash that flash.c plays: each write is on it before the next one
-# begins, so a power cut tears only the last write or the last erase. The memory of the machine is a
-# file of this host, where the log is read.
+# Tests file systems for flash on the simulated flash of flash.c. There each write is complete
+# before the next one begins, so a power cut tears only the last write or the last erase. The memory
+# of the virtual machine is a file on this host, in which the log is read.
 import struct
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from bench import BUILD, PATIENCE_S, Bench
 from machine import run_machine
 
 MIB = 1 << 20
-START = 64 * MIB  # where the flash lies in the memory
+START = 64 * MIB  # the flash begins here in the machine's memory
 BYTES = 4 * MIB
 LOG_BYTES = 96 * MIB
 BLOCK_BYTES = 65536
-BUFFER_BYTES = 64  # so many bytes are written at once, in any order
+BUFFER_BYTES = 64  # a flash writes so many bytes at once, and a cut may leave any of them unwritten
 WRITE, ERASE, NOTE = 1, 2, 3
 HEAD = struct.Struct("<III")
 MODULES = {"jffs2": ["flash", "jffs2"],
@@ -21,8 +21,8 @@ TOOLS = {"jffs2": ("flash_erase",), "ubifs": ("flash_erase", "ubiattach", "ubide
 
 
 class Entry:
-    """A write, an erase (which counts where a disk's flush does), or a note, which lies behind the
-    flash."""
+    """A write, an erase or a note. An erase counts as a flush of a disk does. A note has an offset
+    behind the end of the flash."""
 
     is_durable = True
 
@@ -50,13 +50,14 @@ def read_log(memory):
 
 
 def torn(flash, entry, chance):
-    """Does a part of a write or of an erase, up to which the power lasted. Returns it in words."""
+    """Does a write or an erase only in part, as if power was cut meanwhile. Returns a description.
+    """
     begin = entry.offset
     if not entry.flushes:
         whole = chance.randrange(entry.length + 1)
         buffer = min(entry.length, whole // BUFFER_BYTES * BUFFER_BYTES + BUFFER_BYTES)
         for at, byte in enumerate(entry.data[:buffer]):
-            # A bit that is being cleared may still be set.
+            # A bit that was to be cleared may still be set.
             flash[begin + at] &= byte if at < whole else byte | chance.getrandbits(8)
         return "%d of %d bytes of a write" % (whole, entry.length)
     how = chance.choice(["begun", "cleared", "partly set", "half"])
@@ -87,7 +88,7 @@ class FlashBench(Bench):
         return Bench.files(self, script, *rest)
 
     def make_base(self, make):
-        self.base.write_bytes(b"\xff" * BYTES)  # an erased flash
+        self.base.write_bytes(b"\xff" * BYTES)  # all bits of an erased flash are set
 
     def run(self, files, disk):
         memory = self.scratch / "memory"

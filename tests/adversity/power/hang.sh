@@ -61,7 +61,7 @@ hang() {
   esac
 }
 
-# A layer of the kernel lies between the file system and the disk. Once the layer is suspended, it
+# Puts a device-mapper layer between the file system and the disk. When this layer is suspended, it
 # answers no request any more, like a disk that has died.
 disk=/dev/vda
 if [ "$KIND" = disk ]; then
@@ -92,7 +92,7 @@ start 1h
 wait_until 60 in_phase running
 touch /data/second
 sync
-# An agent that hangs on trial is rolled back, so the machine is not reset.
+# An agent that hangs on trial is rolled back by the upgrader, so the machine is not reset.
 if [ "$KIND" != agent ] && [ "$KIND" != disk ]; then
   request 3-good
   wait_until 60 in_phase trial || tell "not on trial: $(tr '\n' ';' </run/log)"

@@ -1,6 +1,7 @@
 #!/bin/busybox sh
-# The init of the machine that stays up: it mounts each state of the disk, prints what is there,
-# starts the upgrader with the same options, and prints what has started. verdict.py judges.
+# The init of the machine that judges: it mounts each state of the disk, prints the files that it
+# finds, starts the upgrader with the same options as before the cut, and prints which agent has
+# started. verdict.py judges the output.
 . /common.sh
 
 # Prints the program that a link names, and whether that file is as it was made.
@@ -15,7 +16,7 @@ look_at_link() {
 }
 
 # usage: insert STATE
-# Makes the state the content of /dev/loop0 or, for a file system on flash, of the flash.
+# Makes the state the content of /dev/loop0, or of the flash if the file system is one for flash.
 insert() {
   case $FS in
     jffs2 | ubifs)
@@ -30,7 +31,7 @@ insert() {
 remove() {
   case $FS in
     jffs2) ;;
-    ubifs) ubidetach -m 0 >/dev/null 2>&1 ;;  # if it could not be mounted
+    ubifs) ubidetach -m 0 >/dev/null 2>&1 ;;  # still attached if the mount has failed
     *) losetup -d /dev/loop0 ;;
   esac
 }

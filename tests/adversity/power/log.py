@@ -9,7 +9,7 @@ HEADER = struct.Struct("<QQQQ")
 
 
 class Entry:
-    """One write or one flush to the disk. A flush covers every write before it."""
+    """One write to the disk, or one flush. A flush makes every write before it durable."""
 
     def __init__(self, sector, flags, data):
         self.offset = sector * SECTOR
@@ -34,9 +34,9 @@ def read_log(path):
 
 
 def unflushed(entries, cut, obeys=lambda number: True):
-    """Returns the place behind the last flush before `cut`, and the numbers of the writes from
-    there to `cut`, which no flush has covered. `obeys` says of each flush whether the disk obeys
-    it."""
+    """Returns the number of the entry behind the last flush before `cut`, and the numbers of the
+    writes from there to `cut`, which no flush has made durable. `obeys` says for each flush whether
+    the disk obeys it."""
     last = number = 0
     for at, entry in enumerate(entries[:cut]):
         if entry.flushes:
@@ -48,9 +48,9 @@ def unflushed(entries, cut, obeys=lambda number: True):
 
 
 def state(base, entries, cut, random, obeys=lambda number: True, size=None, how=None):
-    """Builds the disk after a cut before entry `cut`. It has all flushed writes; of the others it
-    has none, all, some, or some of their sectors; which of these may be given as `how`. Returns the
-    disk, and which of these it has, in words."""
+    """Builds the disk as a power cut before the entry `cut` may leave it. All flushed writes are on
+    it. Of the other writes, none are on it, all, some, or some of their sectors: `how` may choose
+    one of these. Returns the disk, and the choice in words."""
     last, loose = unflushed(entries, cut, obeys)
     how = how or (random.choice(["none", "all", "some", "torn"]) if loose else "none")
     if how in ("some", "torn"):

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-# For each file system: the kernel's modules, in the order in which they are loaded.
+# For each file system: the kernel modules that it needs, in the order in which they are loaded.
 MODULES = ["virtio_pci", "virtio_blk", "loop", "crc32c_generic", "libcrc32c"]
 
 
@@ -19,8 +19,8 @@ class Kernel:
                       for path in Path(root).glob("lib/modules/*/kernel/**/*.ko")}
 
     def modules(self, names):
-        """Returns the files of these modules and of those that they need, each behind those that it
-        needs. A module that is built into the kernel has no file."""
+        """Returns the files of these modules and of all modules that they need, in an order in
+        which they can be loaded. A module that is built into the kernel has no file."""
         order = []
 
         def add(name):
@@ -62,14 +62,15 @@ def initramfs(path, files, links=()):
 
 
 def libraries_of(program):
-    """Returns the files that the loader needs for a program; none for a static one."""
+    """Returns the loader and the libraries of a program. A static program has none."""
     found = subprocess.run(["ldd", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                            text=True).stdout
     return re.findall(r"(/\S+) \(0x", found)
 
 
 def guest_files(kernel, init, others, modules, config):
-    """Returns the files of a machine. `others` maps names in the machine to paths on this host."""
+    """Returns the files for a machine's initramfs. `others` maps paths in the machine to paths on
+    this host."""
     files = {"bin/busybox": (0o755, Path("/bin/busybox").read_bytes()),
              "init": (0o755, Path(init).read_bytes()),
              "config": (0o644, "".join("%s='%s'\n" % pair for pair in config.items()).encode())}
@@ -85,14 +86,14 @@ def guest_files(kernel, init, others, modules, config):
 
 
 def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=False, words=""):
-    """Runs a machine until it switches itself off. Returns what it has told, a line each.
-    `disk` is a -blockdev chain whose last node is called `disk`, `more` are options of QEMU, and
-    `words` are more words for the kernel's command line."""
+    """Runs a machine until it switches itself off. Returns the lines that it has printed. `disk` is
+    a -blockdev chain whose last node is called `disk`, `more` are further options of QEMU, and
+    `words` is added to the kernel's command line."""
     directory = Path(directory)
     initramfs(directory / "initramfs", files, [("bin/sh", "busybox"), ("bin/env", "busybox")])
     told = directory / "told"
-    # The machine's clock counts instructions, so no time limit runs out in it, however busy the
-    # host is.
+    # The clock of the machine counts instructions. So no time limit passes in the machine because
+    # the host is busy.
     arguments = ["qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=2,sleep=off", "-rtc",
                  "clock=vm", "-m", "256", "-nodefaults", "-display", "none",
                  "-kernel", str(kernel.image),

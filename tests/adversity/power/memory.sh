@@ -33,7 +33,7 @@ until grep -q '"phase":"running"' /run/control/status.json 2>/dev/null; do
   [ $((tries += 1)) -lt 600 ] || { tell "not active: $(tr '\n' ';' </run/log)"; break; }
   usleep 100000
 done
-sleep 5  # agentify then waits for releases
+sleep 5  # gives agentify the time to begin to wait for releases
 for name in notify-watchdog upgrader $agent; do
   rollup=/proc/$(pidof $name)/smaps_rollup
   tell "$name $(sed -n 's/^Pss: *\([0-9]*\) kB/\1/p' "$rollup")" \

@@ -14,7 +14,7 @@ $(power_kernel)/boot:
 	  echo "Fetching from Debian: $$package" && cd $(power_kernel)/package && \
 	  apt-get download -q $$package >/dev/null 2>&1 && dpkg -x *.deb ..
 
-# The flash for jffs2 and ubifs: a module for that kernel.
+# Builds flash.c, the simulated flash for jffs2 and ubifs, as a module for that kernel.
 power_flash := $(BUILD)/tests/adversity/power/flash.ko
 $(power_flash): tests/adversity/power/flash.c $(power_kernel)/boot
 	@mkdir -p $(power_kernel)/flash
@@ -44,9 +44,9 @@ check-fat:
 	@$(MAKE) $(jobs) --no-print-directory static-program $(power_kernel)/boot
 	@BUILD=$(BUILD) nice -n 15 tests/adversity/power/fat
 
-# make check-memory: the memory and the flash that a small device needs, on a MIPS processor. With
-# TOOLS=DIRECTORY, that has agentify and agent-releases for it, these are measured, too; see
-# make static-tools.
+# make check-memory: measures the memory and the flash that a small device needs, on a MIPS
+# processor. If TOOLS names a directory with agentify and agent-releases for that processor,
+# measures these, too; see make static-tools.
 .PHONY: check-memory
 power_mipsel := $(BUILD)/power/mipsel
 $(power_mipsel)/boot:

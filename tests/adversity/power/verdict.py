@@ -1,11 +1,12 @@
-# The rules for a disk after a power cut: judges by the notes that were in the log before the cut,
-# and by the output of the second machine. Knows nothing of machines and disks.
+# The rules for a disk after a power cut. Judges by the notes that the log has before the cut, and
+# by the lines that the second machine has printed. Works on texts only, and starts no machine.
 
 import statistics
 
-# The names that may be on the disk beside the releases. Of the upgrader's temporary names, only the
-# two of its links may be left: a cut may come between making a link and renaming it. The next
-# commit replaces what is left, so nothing grows; tests/adversity/crash tests that.
+# The names that may be on the disk beside the releases. Two of them are temporary: a cut may come
+# between the making of a link and its renaming. Others of the upgrader's temporary names must not
+# be left. The next commit replaces a temporary link, so the number of files does not grow;
+# tests/adversity/crash tests that.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 PREPARED = {"./.current.upgrader", "./.previous.upgrader"}
 
@@ -44,7 +45,7 @@ def wear_each(entries, notes, begin, end, count):
 
 
 class Expected:
-    """The states that the notes before a cut allow."""
+    """The states of the disk that the notes before a cut allow."""
 
     def __init__(self, notes):
         self.link = set()      # the versions that AGENT's link may name
@@ -55,7 +56,8 @@ class Expected:
                 self.link = {version}
                 self.committed.add(version)
             elif word == "begin" and version.endswith("-good"):
-                # The version may have been committed already, before the note about it was written.
+                # The version may have been committed, and the power cut before the note about that
+                # was written.
                 self.link.add(version)
                 self.committed.add(version)
             elif word in ("kept", "fell_back"):
@@ -64,8 +66,8 @@ class Expected:
 
 
 def violations_of(expected, seen):
-    """Returns the violations in one state, each in words. `seen` has the lines that the second
-    machine has printed about it."""
+    """Returns the violations in one state, in words. `seen` has the lines that the second machine
+    has printed about the state."""
     facts = {}
     for line in seen:
         word, _, rest = line.partition(" ")
@@ -76,7 +78,7 @@ def violations_of(expected, seen):
     for link, allowed in (("current", expected.link), ("previous", expected.committed)):
         version, _, how = facts.get(link, "is not there").partition(" ")
         if link == "previous" and how == "not there":
-            continue  # no later version has been committed
+            continue  # no upgrade has been committed, so the link does not exist yet
         if version not in allowed:
             found.append("%s names %s %s, allowed: %s" % (
                 link, version, how, " ".join(sorted(allowed))))
@@ -94,8 +96,9 @@ def violations_of(expected, seen):
 
 
 def violations(told, states, first=0):
-    """Returns the violations in all states. `states` has, for each state, the notes before its cut,
-    and in words how it was made. `first` is the number of the first state in the words."""
+    """Returns the violations in all states. `states` has two things for each state: the notes
+    before its cut, and a description of how it was made. `first` is the number of the first state
+    in the texts."""
     seen = {}
     for line in told:
         if line.startswith("state "):

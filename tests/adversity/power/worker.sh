@@ -26,7 +26,8 @@ request() {
     "$1" "$1" "$2" | timeout 10 dd of=/run/control/control bs=4096 2>/dev/null
 }
 
-# Installs a release without syncing it, as a careless program would, while other files are written.
+# Installs a release without syncing it, as a careless program would do, and writes other files
+# meanwhile.
 bring() {
   agent_of "$1" >"/data/releases/.$1"
   chmod 755 "/data/releases/.$1"

@@ -19,9 +19,10 @@ $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(prot
 $(coverage_dump): tests/judging/coverage/dump.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 $(WARNINGS) -O2 -c -o $@ $<
-	@rm -rf $(BUILD)/tests $(BUILD)/upgrader  # to be linked anew with it
+	# so that all programs are linked again, with the new dump.o
+	@rm -rf $(BUILD)/tests $(BUILD)/upgrader
 
-# Code that is only in headers is counted in its tests, so these tests are compiled anew.
+# Code in headers is counted in the tests that include it, so these tests are compiled again.
 tests_of_headers := $(call objects,$(wildcard tests/decisions/unit/agent_cpp*_test.cc))
 $(tests_of_headers): CXXFLAGS += -fexceptions
 endif

@@ -26,20 +26,20 @@ SWAPS = {'==': ['!='], '!=': ['=='], '<': ['<=', '>='], '<=': ['<', '>'], '>': [
 RESULTS = INTEGERS | {T.RECORD, T.POINTER, T.ENUM, T.ELABORATED}
 NOTHING = r'\{\}|nullptr|0|""|std::nullopt|\*this'
 COMPARISONS = {'==', '!=', '<', '<=', '>', '>=', '&&', '||'}
-# Functions that only serve UPGRADER_CHECK, which fails only if the program is wrong already.
+# Functions that are called only by UPGRADER_CHECK, which fails only in a program with an error.
 CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'check_failed'}
 ASSIGNMENTS = {'+=': '-=', '-=': '+=', '|=': '&=', '&=': '|='}
 
 
 @dataclass
 class Place:
-    """A stretch of the file, and the texts that could stand there instead."""
+    """A stretch of the file, and the texts that mutants put in its place."""
     start: int
     end: int
     kind: str  # `truth`, `value`, `statement`, `return`, `head`: see weave.py
     function: str
-    at_run_time: bool  # the function may be run by the compiler, too
-    alternatives: list = field(default_factory=list)  # texts; the first part of a mutant's name
+    at_run_time: bool  # True: the function may also be run by the compiler
+    alternatives: list = field(default_factory=list)  # texts; each begins the name of a mutant
 
 
 def flat(text):
@@ -109,7 +109,8 @@ class Finder:
         self.function = self.name_of(cursor)
         head = self.text(cursor.extent.start.offset, body.extent.start.offset)
         if re.search(r'\bconsteval\b', head):
-            return  # only the compiler runs it, where no mutant is ever on
+            # A consteval function is run by the compiler only, and no mutant is ever on there.
+            return
         self.begin, self.end = self.extent(cursor)
         self.at_run_time = re.search(r'\bconstexpr\b', head) is not None
         self.result = cursor.result_type
@@ -122,7 +123,7 @@ class Finder:
     def enter_member(self, cursor):
         """Finds the places in the default value of a member."""
         self.function = self.name_of(cursor).replace('()', '')
-        self.at_run_time = True  # it may initialise a constant
+        self.at_run_time = True  # the function may initialise a constant
         self.result = None
         for child in cursor.get_children():
             if child.kind.is_expression() and '=' in self.text_of(cursor):
@@ -147,7 +148,7 @@ class Finder:
         """Looks at a statement or an expression, and at what is in it."""
         start, end = self.extent(cursor)
         if re.match(r'UPGRADER_CHECK|\W+$', self.text(start, end)):
-            return  # see CHECKING
+            return  # a function that only serves UPGRADER_CHECK: see CHECKING
         look = getattr(self, 'look_at_' + cursor.kind.name.lower(), None)
         if look is not None and look(cursor) == 'done':
             return
@@ -174,14 +175,14 @@ class Finder:
             return
         if text == 'return' and re.fullmatch(rb'[;\s}]*', self.source[end:self.end]) and \
                 not re.search(rb'\b(for|while|do)\b', self.source[self.begin:self.end]):
-            return  # the function ends here anyway
+            return  # without this return, the function would end here, too
         semicolon = re.compile(rb'\s*;').match(self.source, end)
         if semicolon:
             self.add(start, semicolon.end(), 'statement', '')
 
     def look_at_case_stmt(self, cursor):
         body = list(cursor.get_children())[-1]
-        # The last break of a switch is left alone: nothing changes without it.
+        # The last `break` of a switch gets no mutant: without it, the program does the same.
         if re.compile(rb'break;\s*\}').match(self.source, body.extent.start.offset):
             return 'done'
         self.look_at_statement(body)
@@ -271,7 +272,7 @@ class Finder:
             self.add(*whole, 'return', 'return', text)
         elif self.result is not None and re.search(
                 r'\bResult<|variant<|\bMember<', self.result.get_canonical().spelling):
-            pass  # the type has no empty value
+            pass  # this type has no empty value that could be returned instead
         elif result in RESULTS and not re.fullmatch(NOTHING, text) and not self.is_constant(value):
             self.add(*whole, 'return', 'return {}')
 
@@ -395,7 +396,7 @@ class Finder:
             c.type for c in cursor.referenced.get_children() if c.kind == K.PARM_DECL]
         if any(t.kind == T.LVALUEREFERENCE and not t.get_pointee().is_const_qualified()
                for t in taken):
-            return  # the argument is changed by the call
+            return  # the function may change an argument
         for one, other in zip(given, given[1:]):
             a, b = self.extent(one), self.extent(other)
             if not start <= a[0] < a[1] <= b[0] < b[1] <= end:

@@ -37,12 +37,12 @@ class Group:
     name: str
     what: str
     files: list
-    killed_min: float  # as a share of all mutants
+    killed_min: float  # the share of all mutants that must be killed
     # True if the table must list each mutant that survives, with the reason. If false, only
     # killed_min has to be reached.
     listed: bool
-    patient: bool  # its tests start processes, which may be slow
-    tests: tuple  # the beginnings of their paths
+    patient: bool  # true if the tests start processes, and may therefore be slow
+    tests: tuple  # the beginnings of the paths of the tests that may kill
 
     def may_kill(self, case):
         return case.program.startswith(self.tests)

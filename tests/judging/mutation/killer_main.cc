@@ -75,7 +75,7 @@ void limit_processor(int seconds) {
   }
   ::close(null);
   limit_processor(seconds);
-  ::setsid();  // a mutant may signal its whole process group, which must not be ours
+  ::setsid();  // a new session: a mutant may send a signal to its whole process group
   mutation::active = mutant;
   mutation::control->active = mutant;
   session.configData().testsOrTags = {escaped(name)};

@@ -6,14 +6,14 @@ import struct
 import subprocess
 from dataclasses import dataclass, field
 
-HEAD_BYTES = 4  # the bytes of mutants.control before its notes: see mutant.h
+HEAD_BYTES = 4  # the size of the head of mutants.control in bytes; the notes follow: see mutant.h
 MUTANTS_MAX = 1 << 21
 RECORD = -1
 # A mutant may send any signal to any process, or to all of them, so it runs in a process namespace
 # of its own.
 APART = ['unshare', *([] if os.geteuid() == 0 else ['--map-current-user']), '--pid', '--fork',
          '--kill-child', '--mount-proc']
-FORK_MS = 3  # the cost of a test case that does nothing
+FORK_MS = 3  # the time that a test case takes in any case, since a process is forked for it
 
 
 @dataclass
@@ -23,13 +23,15 @@ class Case:
     name: str
     ms: int = 0
     reached: set = field(default_factory=set)
-    kills: dict = field(default_factory=dict)  # by mutant, by function, and by file
+    # Counts the kills of each test case by mutant, by function, and by file.
+    kills: dict = field(default_factory=dict)
 
 
 def limits_of(case, patient):
-    """Seconds of the processor, and milliseconds of the clock. What loops uses up the first, which
-    is generous, for busy machines; a test with processes may wait in vain for the second, which is
-    short, since being late has to be confirmed."""
+    """Returns two time limits: seconds of the processor, and milliseconds of the clock. A test case
+    without processes can hang only in a loop, which uses up the first; the second is then generous,
+    for busy machines. A test case with processes may also wait for an event that never comes. The
+    second limit is then short, since a late test case is run again before it counts."""
     if patient:
         return 60, 2_000 + 4 * case.ms
     return 1 + 8 * case.ms // 1000, 120_000 + 20 * case.ms
@@ -91,9 +93,9 @@ class Worker:
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
-        # Noting the mutants slows a test down, so its time is taken from a second run. A test of
-        # tests/together/integration mostly waits for processes, so the time of the first run is
-        # right.
+        # Noting the reached mutants slows a test down, so the time is taken from a second run
+        # without that. A test of tests/together/integration mostly waits for processes, so the time
+        # of its first run will do.
         waits = case.program.startswith('tests/together/integration/')
         if outcome != 'passed' or waits:
             return outcome == 'passed'

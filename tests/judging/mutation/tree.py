@@ -17,8 +17,8 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
           'tests/decisions/unit', 'tests/decisions/scenario', 'tests/decisions/explore',
           'tests/support', 'tests/together/integration', 'tests/together/regression',
           'tests/judging/mutation/mutant.h']
-# Tests that are not made: those of code that has no mutants, and explore_test, whose walk
-# second_table_test makes, too.
+# Tests that are not built: those of code without mutants, and explore_test, since second_table_test
+# explores the same states.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
 # The flags leave out the hardening of the installed programs. With it, the compiler would rename
 # some calls that the tests replace in order to make them fail.
@@ -66,12 +66,13 @@ def included(path, seen=None):
 
 class Tree:
     def __init__(self, directory, sources, wanted_tests):
-        self.directory = directory  # the directory of everything that is made here
-        self.wanted_tests = wanted_tests  # the beginnings of the wanted tests' paths
+        self.directory = directory  # all files of the instrumented copy are made here
+        self.wanted_tests = wanted_tests  # tests whose paths begin with one of these are built
         self.root = os.path.join(directory, 'tree')
         self.build = os.path.join(self.root, 'build')
         self.sources = sources
-        self.mutants = {}  # by file: dictionaries with the members of weave.Mutant
+        # For each file, its mutants as dictionaries with the members of weave.Mutant.
+        self.mutants = {}
         self.woven = {}
         self.stillborn = set()
         self.known_stillborn = os.path.join(directory, 'stillborn.json')
@@ -155,7 +156,7 @@ class Tree:
         return None if done.returncode == 0 else done.stderr
 
     def bury(self, errors):
-        """Takes out the mutants in the lines that the compiler complained of."""
+        """Removes those mutants that stand in lines with compiler errors."""
         found = set()
         for path, line in re.findall(r'^(?:\./)?([^:\s]+):(\d+):\d+: error', errors, re.M):
             if path not in self.woven:

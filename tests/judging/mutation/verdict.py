@@ -14,7 +14,7 @@ class Verdict:
     listed: int
     sampled: int
     all: int
-    wrong: list  # for people, a line each
+    wrong: list  # the errors in words, each a line
     # If the table decides: the share of all mutants that is not listed. Otherwise: the share of the
     # tried mutants that is killed.
     figure: float
@@ -62,7 +62,7 @@ def read_table(path):
     lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
         texts = [text.rstrip('\n') for text in file]
-    above = []  # the lines that a reason is about
+    above = []  # the lines to which the next reason belongs
     for number, text in enumerate(texts, 1):
         if text.startswith(' '):
             above = [replace(line, reason=f'{line.reason} {text.strip()}'.strip())

@@ -76,8 +76,8 @@ class Weaver:
         return text + self.source[start:end].decode()
 
     def choice(self, place):
-        """Returns the text that is woven in at a place, with everything that lies within the
-        place."""
+        """Returns the text that replaces a place. It also contains the replacements of all places
+        within that place."""
         numbered = [(self.number(place, a), a) for a in place.alternatives]
         numbered = [(number, a) for number, a in numbered if number is not None]
         within = self.stretch(place.start, place.end)

@@ -5,9 +5,10 @@ shape_checks='columns file_lengths budget function_lengths heads test_namespaces
 
 columns_max=100
 file_lines_max=300
-test_lines_max=500  # tests are read one at a time, and their tables of cases stay whole
+test_lines_max=500  # tests may be longer, since their tables of cases stay whole
 function_lines_max=60
-code_lines_max=8300  # of the upgrader: as it is today, and some for a repair; see `make lines`
+# The limit for the upgrader: its present size, and some lines for repairs; see `make lines`.
+code_lines_max=8300
 
 # No line may be longer than a screen is wide, except rows of tables and links in Markdown. Columns
 # are characters.
@@ -29,7 +30,7 @@ canary_columns() {
 # Lists the files that check_file_lengths allows to be longer than others, each with the reason.
 long_files() {
   sed 's/ *#.*//' <<'TABLE'
-agent-protocol/agent.h   # what is installed for C++ is one header
+agent-protocol/agent.h  # the C++ interface is installed as one header
 upgrader/core/supervisor.cc   # the state machine, in the order of an upgrade's life
 TABLE
 }
@@ -122,13 +123,14 @@ openings() {
     case $file in
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/decisions/scenario/*.txt) opening='^# *[A-Za-z`-]' ;;
-      docs/*.svg) continue ;;  # its title says it
-      agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;  # npm's, cargo's
+      docs/*.svg) continue ;;  # its <title> says it
+      # Files in the formats of npm and cargo.
+      agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;
       fleet/http/openapi.json) continue ;;  # JSON has no comments
       agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
       debian/rules) opening='^# *[A-Za-z]' ;;
-      debian/*) continue ;;  # what Debian wants them to be
-      sample-agent/init/s6/timeout-kill) continue ;;  # a number, and s6 takes nothing beside it
+      debian/*) continue ;;  # files in Debian's formats
+      sample-agent/init/s6/timeout-kill) continue ;;  # s6 allows only a number in this file
       sample-agent/init/s6/notification-fd) continue ;;
       */init/*.service | */init/*.conf) opening='^# *[A-Za-z`]' ;;
       sample-agent/init/*/inittab | sample-agent/init/*/keep.d) opening='^# *[A-Za-z]' ;;
@@ -136,18 +138,20 @@ openings() {
       tests/adversity/fuzz/inputs/*.txt | tests/together/releases/inputs.txt)
         opening='^# *[A-Za-z]'
         ;;
-      *_test.go) opening='^package ' ;;  # as Go wants it; its name says it
+      # In Go, a test's file begins so; its name says what it tests.
+      *_test.go) opening='^package ' ;;
       agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
         opening='^package '
         ;;
       *.h | *.cc | *.c | *.pml | *.go | *.rs | *.ts | *.proto)
         opening='^(//!?|/\*) *[A-Za-z0-9`-]'
         ;;
-      *.test.js) opening='^import ' ;;  # its name says it
+      *.test.js) opening='^import ' ;;  # its name says what it tests
       *.js) opening='^// *[A-Za-z]' ;;
       *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
-      packaging/buildroot/Config.in | packaging/yocto/*.in) continue ;;  # as their tools want them
-      packaging/openwrt/Makefile.in) continue ;;  # as its tool wants it
+      # Files in the formats of Buildroot and Yocto.
+      packaging/buildroot/Config.in | packaging/yocto/*.in) continue ;;
+      packaging/openwrt/Makefile.in) continue ;;  # a file in OpenWrt's format
       packaging/*.in | packaging/container/Containerfile | packaging/nix/*.nix) opening='^#' ;;
       packaging/prometheus/*.yml) opening='^# *[A-Za-z`]' ;;
       packaging/openwrt/files/*) opening='^# *[A-Za-z`]' ;;
@@ -174,7 +178,7 @@ check_heads() {
       pattern = substr($0, 1, length($0) - length(file) - 1)
       if (pattern == "?") {
         if (!(file in script)) { print file ": of no known kind"; next }
-        pattern = "^(# *|\"\"\")[A-Za-z`]"  # or a docstring
+        pattern = "^(# *|\"\"\")[A-Za-z`]"  # a Python file may begin with a docstring instead
       }
       opening = ""
       if ((getline opening < file) > 0 && opening ~ /^#(!|compdef |autoload$)/)
@@ -219,8 +223,8 @@ clang_format() {
   done
 }
 
-# Other versions of clang-format format differently, so only the project's version is asked. The
-# build keeps the sums of well-formatted files, and those are not checked again.
+# Only the project's version of clang-format is used, since others format differently. The build
+# keeps the checksums of well-formatted files, and these files are not checked again.
 check_format() {
   program=$(clang_format | head -n 1)
   if [ -z "$program" ]; then
@@ -274,7 +278,8 @@ check_planted() {
   python3 -B - <<'END'
 import sys, types
 sys.path.insert(0, "tests/judging/mutation")
-sys.modules["find"] = types.ModuleType("find")  # which needs a compiler's parser
+# find.py needs a compiler's parser, and this check does not.
+sys.modules["find"] = types.ModuleType("find")
 from planted import PLANTED
 for _, path, text, _ in PLANTED:
     if open(path).read().count(text) != 1:
