@@ -291,8 +291,8 @@ $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integr
   $(BUILD)/objects/units/tests/decisions/unit/%.o \
   $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
-# Catch2's main is optimised: where its object is linked first, the linker takes the templates of
-# the standard library from it, and they then run faster in all tests.
+# Catch2's main is optimised. Its object is linked first, so the linker takes the standard library's
+# templates from it, and all tests run faster with these.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 
 $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \

@@ -3,8 +3,8 @@
 
 base_files = $(patsubst %,base/%.cc,$(1))
 
-# Parts that the protocol's library contains, so that it needs no other library where it is
-# installed.
+# Parts that are also compiled into the protocol's library, so that this library needs no other one
+# where it is installed.
 base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
 # The other parts of base/ that the upgrader links. For the static program they are also compiled

@@ -54,8 +54,7 @@ $(fleet_fuzz): $(fleet_fuzz_unit) $(catch_main) $(fleet_worlds) \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
-# ---- tests of a store's contract, on the fake store and on etcd; and tests of real members of
-# etcd, with faults
+# ---- tests of the promises that every store makes, and tests with real members of etcd and faults
 
 store_contract = $(call fleet_test_unit,store_$(1),store_contract store_bed $(1)_bed)
 etcd_members := $(call fleet_test_unit,etcd,etcd_cluster tcp_proxy)
