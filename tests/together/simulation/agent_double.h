@@ -28,8 +28,8 @@ class AgentDouble {
   void wake();
   void signalled(int signal);
 
-  // From now on, lets a guide choose the agent's messages. The agent still reads its input, but
-  // does nothing by itself.
+  // Lets a guide choose the agent's messages from now on. The agent still reads its input, but does
+  // nothing by itself.
   void become_puppet();
   // Makes the agent stop reading its input, or start again.
   void read_on(bool wanted);

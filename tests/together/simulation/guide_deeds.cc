@@ -51,8 +51,8 @@ bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// If the move needs an `activate` that is lost because the agent has closed its input: makes room
-// in the agent's pipe for all bytes that wait in the upgrader. Returns true if there were any.
+// Makes room in the agent's pipe for all bytes that wait in the upgrader, if the move needs an
+// `activate` that is lost because the agent has closed its input. Returns true if any bytes waited.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;

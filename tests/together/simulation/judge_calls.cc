@@ -92,7 +92,7 @@ void Judge::signal_sent(Process& process, int signal) {
 }
 
 void Judge::signal_taken(int signal) {
-  timer_settings_ = 0;  // 0: each signal counts as a turn of the loop of its own
+  timer_settings_ = 0;  // since each signal counts as a turn of the loop of its own
   if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
   if (signal != SIGCHLD) note("signal " + std::to_string(signal));
 }

@@ -260,7 +260,7 @@ agent_protocol::Result<Link> Link::open(const std::string&, const std::optional<
   return link;
 }
 
-// Only lets some time pass, as a sync may take.
+// Lets some time pass, as much as a sync may take, and does nothing else.
 int Link::prove(const Program&, const BeforeSync& before_sync) const {
   for (int syncs = 0; syncs < 3; ++syncs) {
     before_sync();
