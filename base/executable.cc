@@ -35,7 +35,7 @@ constexpr int scripts_max = 5;
 // The largest table of program headers that the kernel accepts.
 constexpr std::size_t program_headers_bytes_max = 65'536;
 
-// Reasons that are given in several places.
+// Reasons to refuse an executable that several functions below return.
 constexpr const char* truncated = "is a truncated program";
 constexpr const char* malformed_loader = "its loader's name is malformed";
 

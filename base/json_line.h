@@ -23,7 +23,7 @@ class JsonLine {
   // An element of the list: a value, or the name of a member. An array is followed by its elements.
   // An object is followed by its members, each as its name and then its value.
   struct Node {
-    std::uint32_t begin = 0;  // where the line has the text or number
+    std::uint32_t begin = 0;  // the offset of the text or number in `bytes_`
     std::uint32_t size = 0;   // for a text or number its length, for a boolean 1 if it is true,
                               // for an array or object the number of nodes in it
     Kind kind = Kind::null;

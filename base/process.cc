@@ -20,8 +20,9 @@
 namespace upgrader {
 namespace {
 
-// The size of the kernel's sets of signals, in whole words of 64 bits: 128 signals on MIPS, 64 on
-// other machines.
+// How many signals a set of the kernel can hold, rounded up to whole words of 64 bits: 128 on MIPS,
+// 64 on other machines. The set has one bit for each signal, and system calls want its size in
+// bytes.
 constexpr int signals_max = (_NSIG - 1 + 63) / 64 * 64;
 constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 

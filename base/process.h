@@ -74,8 +74,8 @@ struct Started {
 
 struct StartFailed {
   enum class Where {
-    resources,  // there is no process or descriptor left
-    exec        // the kernel refused the program
+    resources,  // the system had no process, memory or descriptor left
+    exec        // exec failed: the kernel refused the program
   };
 
   Where where = Where::resources;

@@ -29,13 +29,13 @@ namespace fleet {
 // The objects and values that all components of a node share.
 struct NodeDesk {
   std::string node;
-  std::string instance;  // the id of this process
+  std::string instance;  // the id of this process of fleet-agent
   std::string boot_id;
   Store& store;
   Timers& timers;
   Mirror& mirror;                     // the copy of all records below the node's key
   KeptRecords& records;               // records that are written while this instance is active
-  Revision active = 0;                // revision of our record `active`; 0: not active
+  Revision active = 0;                // revision of our record `active`; 0: we are not active
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // the file by which a program asks for a reboot
   bool is_doubtful = false;           // if true, no upgrade is begun
@@ -71,7 +71,7 @@ class Component {
   struct Request {
     std::string id = {};
     std::string executable = {};
-    std::string version = {};  // the version of the release
+    std::string version = {};  // the version of the release in `executable`
     bool gate = false;         // when ready, the new version waits beside the old one for `confirm`
     // The time of the trial, after which the upgrade is undone without a `commit`. If it is 0, the
     // upgrader itself decides about the commit.
@@ -88,7 +88,8 @@ class Component {
   struct Settings {
     std::string name = {};
     Fetcher::Settings releases = {};
-    std::string ledger = {};  // the path of the ledger's file
+    // The path of the file that keeps this component's ledger (node_ledger.h) across restarts.
+    std::string ledger = {};
     // The arguments for a release's self-test. If there is no value, releases have no self-test.
     std::optional<std::vector<std::string>> test_arguments = {};
   };
@@ -194,7 +195,8 @@ class Component {
   std::string before_;  // the version that ran before the upgrade of the last command
   // The id of the upgrade to the version that the directory of releases now desires.
   std::string desired_;
-  std::pair<std::string, Revision> seen_;  // id and revision of the last command seen
+  // The id and the record's revision of the command read last.
+  std::pair<std::string, Revision> seen_;
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;
 };

@@ -19,9 +19,9 @@ namespace fleet {
 class FailureWatch {
  public:
   struct Places {
-    std::string control = {};   // the neighbour's control directory
-    std::string releases = {};  // the directory of the neighbour's releases
-    std::string name = {};      // the program's name in the releases' names
+    std::string control = {};   // the path of the control directory of the neighbour's upgrader
+    std::string releases = {};  // the path of the directory with the neighbour's releases
+    std::string name = {};      // NAME, with which the names of these releases begin
   };
 
   FailureWatch(Places places, EvidenceLevel level) : places_(std::move(places)), level_(level) {}
@@ -45,7 +45,8 @@ class FailureWatch {
   Places places_;
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
-  std::optional<upgraderctl::LastWords> words_before_;  // the kept output before this upgrade
+  // The daemon's last output as it was kept before this upgrade began.
+  std::optional<upgraderctl::LastWords> words_before_;
   std::string from_;  // the two versions; empty if an earlier process began the upgrade
   std::string to_;
   std::int64_t pid_ = 0;

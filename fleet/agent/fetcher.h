@@ -20,7 +20,7 @@ namespace fleet {
 class Fetcher {
  public:
   struct Settings {
-    std::string directory = {};  // the directory to bring releases into
+    std::string directory = {};  // the path of the directory into which releases are fetched
     std::string name = {};       // the program's name in manifests
     std::string keys = {};       // a directory with the public keys of trusted publishers
     // The directories from which `file:` URLs may be fetched.

@@ -64,7 +64,7 @@ class HealthKeeper {
   std::unique_ptr<HookRun> run_;
   std::unique_ptr<Timer> soon_;
   bool is_measuring_ = false;
-  std::int64_t written_ = 0;  // the sequence of the record written last
+  std::int64_t written_ = 0;  // the member `sequence` of the record that was written last
 };
 
 }  // namespace fleet

@@ -21,7 +21,8 @@ class HookRun {
     std::string path = {};
     std::string directory = {};  // directory of the hooks; empty if `path` is another program
     std::vector<std::string> arguments = {};
-    std::vector<std::string> environment = {};  // NAME=value, in addition to this process's own
+    // Variables NAME=value that the hook gets besides this process's own.
+    std::vector<std::string> environment = {};
     std::chrono::milliseconds longest{0};
   };
   struct Result {

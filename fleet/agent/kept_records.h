@@ -62,7 +62,7 @@ class KeptRecords {
   std::vector<Compare> compares_;
   std::map<std::string, Wanted> wanted_;
   bool writing_ = false;
-  Revision written_ = 0;  // the revision of our last write
+  Revision written_ = 0;  // the store's revision after our last write
   Revision seen_ = 0;     // the mirror's revision at the last look()
   std::unique_ptr<Timer> retry_;
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');

@@ -108,9 +108,11 @@ class NodeAgent {
   EtcdStore store_;
   Mirror mirror_;
   LeaseKeeper lease_;
-  KeptRecords presence_;  // the leased record of this instance
-  KeptRecords records_;   // facts and versions; written while active
-  Mirror halt_;           // copy of the record `stop`; while it exists, nothing begins
+  // This instance's record, which the store erases when this process has ended.
+  KeptRecords presence_;
+  // The node's facts and versions, written only while this instance is active.
+  KeptRecords records_;
+  Mirror halt_;  // copy of the record `stop`; while it exists, nothing begins
   Mirror epoch_;
   KnownStore known_;  // epoch and revision of the store, as this process saw them last
   KnownStore kept_;   // epoch and revision of the store, as the file on disk has them
@@ -121,11 +123,12 @@ class NodeAgent {
   std::unique_ptr<Timer> health_timer_;  // null while no rollout compares this node
   PlanDesk plans_;
   Renewal renewal_;
-  std::unique_ptr<HookRun> reboot_;  // the running command to reboot
+  std::unique_ptr<HookRun> reboot_;  // the command to reboot the machine; null if it does not run
 
   Agent::Role role_ = Agent::Role::first;
   std::optional<Agent::Failure> failure_;  // if the upgrade to another version failed: the reason
-  NodeLedger ledger_;                      // the ledger of an earlier process
+  // The ledger that an earlier process of fleet-agent has left on disk.
+  NodeLedger ledger_;
   // Why the ledger cannot be read; if not empty, nothing is begun.
   std::string unreadable_;
   Timers::Milliseconds activated_at_{0};

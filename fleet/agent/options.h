@@ -13,7 +13,7 @@ namespace fleet {
 
 // The options of `fleet-agent join`.
 struct JoinOptions {
-  std::string token = "-";  // a file; `-` for standard input
+  std::string token = "-";  // the path of the file with the token; `-`: standard input
   std::string node;         // the node's name; empty: the machine's host name
   std::string root;         // a directory to use instead of `/`; empty: this machine itself
   int wait_s = 60;
@@ -29,7 +29,7 @@ struct AgentOptions {
   // A source of measures of one component. The component `agent` is fleet-agent itself.
   struct Measures {
     std::string component;
-    std::string source;  // in the form for parse_measure_source()
+    std::string source;  // the option's value, which parse_measure_source() parses
   };
 
   std::string node;  // the node's name
@@ -38,20 +38,21 @@ struct AgentOptions {
   std::string keys;      // a directory with the public keys of publishers
   // The directories below which `file:` URLs may name files.
   std::vector<std::string> allowed_files;
-  std::string state;  // a directory for files of fleet-agent
+  std::string state;  // the directory in which fleet-agent keeps its ledgers and its other files
   std::string hooks = "/etc/upgrader/hooks.d";
   std::string reboot_command;  // reboots the machine; if empty, commands cannot reboot it
   // The path of a file. A new version that needs a reboot of the machine makes this file.
   std::string reboot_asked = "/run/reboot-required";
   // The path of a file with an id that changes at each boot.
   std::string boot_id = "/proc/sys/kernel/random/boot_id";
-  std::string machine_id = "/etc/machine-id";  // a file with an id of this machine
-  std::vector<std::string> labels;             // each is NAME=VALUE
+  std::string machine_id = "/etc/machine-id";  // the file whose content identifies this machine
+  std::vector<std::string> labels;             // the node's labels, each as NAME=VALUE
   std::vector<Component> components;
   std::vector<Measures> measures;
   int lease_s = 30;
   int trial_s = 60;
-  EvidenceLevel evidence = EvidenceLevel::reason;  // how much to tell about a failed version
+  // How much the node reports about a version that has failed.
+  EvidenceLevel evidence = EvidenceLevel::reason;
   bool self_test = false;
   // the options of `join`; if set, fleet-agent joins a cell and exits
   std::optional<JoinOptions> join;

@@ -24,7 +24,7 @@ struct ServerFact {
   std::string trouble = {};  // why the server gave no answer; empty if it gave one
   std::optional<Validity> certificate = {};
   std::optional<UnixSeconds> clock = {};  // the time that the server's clock shows
-  UnixSeconds asked = 0;                  // this machine's time at the answer
+  UnixSeconds asked = 0;                  // what this machine's clock showed when the answer came
 };
 
 struct CellFacts {
@@ -33,7 +33,8 @@ struct CellFacts {
   std::vector<ServerFact> controllers = {};  // the controllers in the setting `controllers`
   std::optional<Reading> records = {};       // all records of the store; std::nullopt if unreadable
   std::string unread = {};                   // why the records could not be read
-  std::optional<Validity> own = {};          // the validity of the asking person's certificate
+  // The validity of the certificate of the person who runs the check.
+  std::optional<Validity> own = {};
   std::optional<Validity> authority = {};
   UnixSeconds now = 0;
 };

@@ -17,9 +17,11 @@ namespace fleet {
 struct CellFindings {
   ControllersAtWork controllers = {};
   std::map<std::string, UnixSeconds> expiries = {};  // when certificates end, by their owners
-  std::vector<std::string> late = {};                // nodes whose renewal is late: see is_late()
-  std::size_t waiting = 0;                           // how many nodes wait for a new certificate
-  UnixSeconds newest = 0;                            // the time of the newest event
+  // Nodes whose certificate should have been renewed by now: see is_late().
+  std::vector<std::string> late = {};
+  std::size_t waiting = 0;  // how many nodes wait for a new certificate
+  // The time of the newest event in the cell's history.
+  UnixSeconds newest = 0;
   std::map<std::string, SignerAtWork> signers = {};  // signers at work, by their names
   // requests that wait for approval, by key fingerprint
   std::map<std::string, JoinRequest> joins = {};

@@ -10,7 +10,9 @@
 namespace fleet {
 
 struct CellMachine {
-  std::string name = {};     // an id, as in ids.h
+  // The name by which the cell's certificates and options name the machine; must pass is_id()
+  // (ids.h).
+  std::string name = {};
   std::string address = {};  // IP address or host name, by which other machines reach it
   // The port of etcd for clients, if the machine is a member of the store.
   int client_port = 2'379;
@@ -60,7 +62,7 @@ struct CertificateThere {
 // used. If `refused` is not empty, none is made.
 struct CertificatePlan {
   std::vector<CertificateWanted> make = {};
-  std::vector<std::string> refused = {};  // a sentence for each reason
+  std::vector<std::string> refused = {};  // why no certificate is made: a sentence for each reason
 };
 // Decides which certificates to make. An existing certificate is never replaced. If an authority
 // and its key are both missing, but a certificate that it has signed exists, refuses to make a new

@@ -14,7 +14,8 @@ namespace fleet {
 
 inline constexpr int dev_nodes_max = 50;  // more nodes would not all start in time on a laptop
 
-// The component beside fleet-agent, and its versions.
+// The component that each node of a trial cell (`fleetctl dev`) runs besides fleet-agent, and the
+// versions of this component.
 inline constexpr std::string_view dev_component = "shop";
 inline constexpr std::string_view dev_installed = "1.0.0";
 inline constexpr std::string_view dev_good = "1.1.0";
@@ -25,7 +26,7 @@ inline constexpr std::string_view dev_bad = "1.2.0";
 inline constexpr std::string_view dev_person = "you";
 
 struct DevPorts {
-  int clients = 0;  // etcd's port for clients
+  int clients = 0;  // the port at which etcd serves its clients
   int peers = 0;
   int page = 0;   // the port of the controller that serves the page by plain HTTP
   int https = 0;  // the port of the controller that serves HTTPS

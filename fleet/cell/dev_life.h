@@ -53,7 +53,7 @@ struct DevStart {
   std::size_t program = 0;
   bool operator==(const DevStart&) const = default;
 };
-struct DevAwait {  // look repeatedly whether this round is ready
+struct DevAwait {  // find out again and again whether the programs of this round work
   int round = 0;
   bool operator==(const DevAwait&) const = default;
 };
@@ -95,7 +95,7 @@ class DevLife {
     DevProgram program;
     bool lives = false;
     int deaths = 0;             // ends in a row, each soon after a start
-    upgrader::Time started{0};  // the time of the last start
+    upgrader::Time started{0};  // when the program was started last
     // When to start the program again; set if it has ended.
     std::optional<upgrader::Time> restart_due = {};
   };

@@ -15,7 +15,7 @@ struct MachineFile {
   std::string path = {};  // the file's absolute path, without the slash at its beginning
   std::string content = {};
   unsigned int mode = 0644;
-  std::string group = "root";  // the file's group; its owner is root
+  std::string group = "root";  // the group of the installed file, whose owner is root
 };
 
 // The port at which controllers serve HTTPS.

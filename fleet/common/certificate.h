@@ -22,7 +22,7 @@ struct Signer {
 struct Signing {
   std::string request = {};
   Signer signer = {};
-  std::string name = {};     // the name in the certificate, KIND:WHO
+  std::string name = {};     // the name that the certificate gets, in the form KIND:WHO
   bool only_renews = false;  // refuses a request for another name than `name`
   int days = 0;
   // IP addresses and host names of the owner's servers. If there are none, the owner is only a
@@ -34,7 +34,7 @@ struct Signing {
 };
 
 struct Signed {
-  std::string certificate = {};  // empty if signing has failed
+  std::string certificate = {};  // the signed certificate in PEM; empty if signing has failed
   IssuedCertificate issued = {};
   std::string error = {};
 };
@@ -47,7 +47,7 @@ struct Signed {
 // signed `certificate` for this name.
 struct KeyProof {
   std::string serial = {};  // the serial number of the certificate
-  std::string error = {};   // why the proof fails; empty if it holds
+  std::string error = {};   // why the request or the certificate is refused; empty if both are good
 };
 [[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
                                     const std::string& authority, const std::string& name);

@@ -13,7 +13,7 @@
 namespace fleet {
 
 struct CertificateTime {
-  UnixSeconds clock = 0;    // what this machine's clock shows
+  UnixSeconds clock = 0;    // the time that this machine's clock shows
   UnixSeconds durable = 0;  // the last time written to disk; 0 if none was
 };
 

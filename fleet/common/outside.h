@@ -16,7 +16,7 @@
 namespace fleet {
 
 struct OutsideAnswer {
-  long status = 0;  // HTTP status; 0 if there is no answer
+  long status = 0;  // the HTTP status of the answer; 0 if no answer came
   std::string body = {};
   std::string error = {};
 
@@ -37,7 +37,7 @@ class Outside {
   // The limits for one answer. A later or longer answer counts as a failure.
   struct Limits {
     long timeout_ms = 30'000;
-    // enough for an index of thousands of releases
+    // The longest body that is accepted. An index of thousands of releases fits in.
     std::size_t bytes_max = 16'777'216;
   };
 

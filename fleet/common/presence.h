@@ -36,7 +36,7 @@ class Presence {
   Timers& timers_;
   std::string key_;
   std::function<void(const std::string&)> denied_;
-  std::string wanted_;  // empty until show() is called
+  std::string wanted_;  // the record's wanted value; empty until show() is called
   std::vector<Put> lasting_;
   bool stands_ = false;
   bool writing_ = false;

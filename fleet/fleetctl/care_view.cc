@@ -29,8 +29,9 @@ struct Found {
   // The times at which certificates of nodes and people expire.
   std::map<std::string, UnixSeconds> expiries = {};
   std::size_t revoked = 0;
-  std::vector<std::string> waiting = {};          // nodes that wait for a new certificate
-  std::map<std::string, std::size_t> bytes = {};  // bytes of each node's records in the store
+  std::vector<std::string> waiting = {};  // nodes that wait for a new certificate
+  // How many bytes each node's records have in the store.
+  std::map<std::string, std::size_t> bytes = {};
 };
 
 Found look_at(const fleet::Reading& reading) {

@@ -22,7 +22,7 @@ struct CertificateCount {
   std::size_t enrolled = 0;
   std::size_t ending = 0;
   std::size_t revoked = 0;
-  std::size_t waiting = 0;  // nodes that wait for a new certificate
+  std::size_t waiting = 0;  // how many nodes wait for a new certificate
 };
 [[nodiscard]] CertificateCount certificates_in(const fleet::Reading& reading,
                                                fleet::UnixSeconds now);

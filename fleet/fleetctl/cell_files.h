@@ -13,8 +13,9 @@ namespace fleetctl {
 inline constexpr unsigned int secret_mode = 0600;
 
 struct CertificatesMade {
-  std::vector<std::string> files = {};    // the names of the new files, without `.pem`
-  std::vector<std::string> refused = {};  // the reasons, if nothing was made
+  std::vector<std::string> files = {};  // the names of the new files, without `.pem`
+  // Why no file was made, a sentence for each reason; empty if files were made.
+  std::vector<std::string> refused = {};
 };
 
 // Makes the wanted certificates that are missing in the directory, each with its key. Never

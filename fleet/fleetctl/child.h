@@ -13,7 +13,8 @@
 namespace fleetctl {
 
 struct ChildTerms {
-  std::vector<std::string> arguments = {};    // the path of the program first
+  // The command line, of which the first word is the path of the program.
+  std::vector<std::string> arguments = {};
   std::vector<std::string> environment = {};  // NAME=value, added to this process's own
   std::string log = {};                       // a file, to which output and errors are appended
 };

@@ -102,8 +102,9 @@ struct Options {
   std::vector<std::string> release_keys;  // for token create: files with public keys of releases
   std::string fingerprint;                // for approve: the fingerprint of the machine's key
 
-  std::string rollout;        // the rollout's name
-  fleet::RolloutTerms terms;  // for rollout start; without the release's digest
+  std::string rollout;  // the rollout's name
+  // For rollout start: the terms of the rollout, still without the release's digest.
+  fleet::RolloutTerms terms;
   bool many_batches = false;  // for rollout start: allows more batches than the usual limit
   bool dry_run = false;
   fleet::RolloutWish wish = fleet::RolloutWish::pause;
@@ -111,8 +112,8 @@ struct Options {
 
   std::string plan;            // the plan's name
   std::string file;            // for plan run, apply: a file of the user's
-  bool diff = false;           // for apply: shows only what would change
-  bool wait = false;           // for plan run: waits for its end
+  bool diff = false;           // for apply: only shows the changes, and makes none
+  bool wait = false;           // for plan run: waits until the plan has ended
   bool is_controller = false;  // for forget: the name is that of a controller
 
   // For command: what the node has to do.
@@ -120,8 +121,8 @@ struct Options {
   // For command: the order must begin within this time.
   std::int64_t not_after_s = 600;
 
-  std::string group;           // for window: the group of nodes
-  fleet::Window window;        // for window set: the window
+  std::string group;           // for window: the name of the group of nodes
+  fleet::Window window;        // for window set: the days and times of the window
   bool ignore_window = false;  // for desire, plan run: may begin outside of windows
 
   int nodes = 3;          // for dev: the number of nodes

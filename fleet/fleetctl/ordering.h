@@ -12,10 +12,10 @@
 namespace fleetctl {
 
 struct Placed {
-  int status = 0;  // exit_done: written, or nothing had to change
+  int status = 0;  // the exit status; exit_done if the order was written, or nothing had to change
   // The reason if the order was refused. place() does not print it, so the caller must.
   std::optional<fleet::OrderRefused> refused = std::nullopt;
-  fleet::OrderTaken taken = {};  // the decision, unless the order was refused
+  fleet::OrderTaken taken = {};  // what the order changes, unless it was refused
   std::string trace = {};
 };
 

@@ -41,7 +41,7 @@ std::string in_small_letters(std::string text) {
 // without the tag of the record. The person has decided by the record that the page showed, so the
 // record must not have changed since.
 std::optional<Response> why_not_from_page(const Request& request) {
-  // Not from a browser.
+  // A request with neither header was not sent by a page in a browser.
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
     return problem(403, "a page of another site may change nothing here (Sec-Fetch-Site)");

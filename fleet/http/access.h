@@ -41,7 +41,7 @@ struct Door {
 
 struct Address {
   std::string host;
-  std::uint16_t port = 0;  // 0 for any free port
+  std::uint16_t port = 0;  // the port to listen on; 0: any free port
 };
 
 // Parses `HOST:PORT`, `[::1]:PORT` or `PORT`.

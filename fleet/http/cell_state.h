@@ -48,7 +48,7 @@ class CellState {
   // it is kept. Nodes do not report when a soak begins, so `since` is the time at which this
   // controller first saw it.
   struct Soak {
-    std::string attempt = {};  // the id of the upgrade
+    std::string attempt = {};  // the id of the upgrade to the new version
     UnixSeconds since = 0;
   };
 
@@ -105,15 +105,16 @@ class CellState {
   std::map<std::string, std::string> drivers_;
   std::map<std::string, SignerAtWork> signers_;
   ControllersAtWork controllers_;
-  std::map<std::string, bool> unread_;  // the keys of records that cannot be read
+  std::map<std::string, bool> unread_;  // the keys of damaged records
   std::optional<Stop> stop_;
   std::optional<Epoch> epoch_;
   Settings settings_;
-  std::map<std::string, std::map<std::string, Soak>> soaks_;  // the soaks, by node and component
+  // The soaks that go on, by node and component.
+  std::map<std::string, std::map<std::string, Soak>> soaks_;
   std::map<std::string, JoinRequest> joins_;  // requests to join, by the fingerprint of the key
   std::set<std::string> approvals_;           // the fingerprints of approved keys
   std::map<std::string, Token> tokens_;       // the tokens, by their IDs
-  std::set<std::string> renewing_;            // nodes
+  std::set<std::string> renewing_;            // the nodes that renewing_nodes() returns
   std::map<std::string, UnixSeconds> expiries_;
 };
 

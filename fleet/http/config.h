@@ -32,7 +32,7 @@ struct ConfigMoment {
                                                     const std::string& rest);
 
 struct ConfigDecision {
-  Response response = {};                       // the response when everything is written
+  Response response = {};                       // the response to send when everything is written
   std::vector<Transaction> first = {};          // transactions to write first, one after the other
   std::optional<Transaction> transaction = {};  // the last transaction, with the event
   // If set, makes all records of a new rollout or plan, in place of `transaction`.

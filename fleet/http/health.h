@@ -32,7 +32,7 @@ struct Health {
   std::vector<CertificateHealth> certificates = {};
   double cpu_seconds = 0;
   std::int64_t resident_bytes = 0;
-  std::map<int, std::int64_t> responses = {};  // the number of responses, by status
+  std::map<int, std::int64_t> responses = {};  // how many responses were sent, by HTTP status
   std::int64_t streams = 0;
 
   // Returns whether more than half of the members answer and have a leader.

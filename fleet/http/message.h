@@ -21,7 +21,7 @@ enum class Method { get, head, put, patch, post, erase, other };
 // The client of a request, according to its certificate, which was verified.
 struct Visitor {
   std::string name = {};     // the name in the certificate, ROLE:WHO
-  std::string serial = {};   // the certificate's serial number, as in records
+  std::string serial = {};   // the certificate's serial number, written as in records
   std::int64_t expires = 0;  // the end of the certificate, in seconds since 1970
 
   bool operator==(const Visitor&) const = default;

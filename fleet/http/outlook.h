@@ -31,7 +31,8 @@ inline constexpr std::size_t degraded_shown = 5;
 struct OutlookLine {
   std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};
-  std::optional<UnixSeconds> not_before = {};  // under `moves`: the earliest possible end
+  // Only for lines under `moves`: when the move can end at the earliest.
+  std::optional<UnixSeconds> not_before = {};
   // Commands that a person may type now, to look at the matter or to act. The page shows them.
   std::vector<std::string> commands = {};
 };

@@ -6,7 +6,7 @@
 namespace fleet {
 
 struct PageFile {
-  std::string_view name;  // path in the URL: `/page.css`; for page.html `/`
+  std::string_view name;  // the path in the URL, such as `/page.css`; `/` for page.html
   std::string_view type;
   std::string_view text;
 };

@@ -12,7 +12,7 @@ const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying:
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged'};
-const chipsShown = 24;      // with more nodes, the picture has no names
+const chipsShown = 24;      // if a rollout has more nodes, the picture shows no names
 const cellsShown = 1000;    // with more nodes, the picture has one bar for each batch
 // With more batches, neighbouring batches that are alike are drawn as one.
 const batchesShown = 12;

@@ -26,7 +26,8 @@ namespace fleet {
 
 struct WebsiteSettings {
   Address address;
-  std::string certificate = {};  // paths of files; empty: no TLS
+  // The path of the server's certificate; if empty, the server has no TLS.
+  std::string certificate = {};
   std::string key = {};
   std::string authority = {};
   std::string revocations = {};

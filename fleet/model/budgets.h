@@ -37,8 +37,8 @@ inline constexpr std::int64_t budget_places_max = 1'000;
 // The answer to a rollout, a plan or a desired version (in this file each of them is called a run)
 // that asks for the places of some nodes.
 struct PlacesAnswer {
-  bool has_all = false;                // true: every node has its places
-  std::vector<Compare> compares = {};  // the places in `puts` are still free
+  bool has_all = false;                // true if every node has its places already
+  std::vector<Compare> compares = {};  // the conditions that the places in `puts` are still free
   std::vector<Put> puts = {};
   // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`, or
   // empty. If some places are free, but too few, the text ends with the number of places that are
@@ -77,7 +77,8 @@ class Budgets {
     // Labels from the node's identity. If `reported` has the same label, this one counts.
     std::map<std::string, std::string> given = {};
     std::map<std::string, std::string> reported = {};
-    std::map<std::string, bool> instances = {};  // instances that are alive; true if degraded
+    // The living instances of fleet-agent, by id; true for a degraded one.
+    std::map<std::string, bool> instances = {};
     // The node has a record `active`, so it was not forgotten.
     bool exists = false;
   };
@@ -103,7 +104,8 @@ class Budgets {
                                                               const std::string& value) const;
   [[nodiscard]] std::map<Domain, Need> needs_of(const std::vector<std::string>& nodes) const;
 
-  std::map<std::string, std::int64_t> limits_;  // the number of places, by label
+  // How many nodes with one value of a label may be down, by label.
+  std::map<std::string, std::int64_t> limits_;
   std::map<std::string, Node> nodes_;
   std::map<Domain, std::map<std::int64_t, Taken>> taken_;
 };

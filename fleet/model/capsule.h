@@ -17,8 +17,8 @@ namespace fleet {
 // How much a node writes into the store about a failure. Everybody who may read the store can see
 // it.
 enum class EvidenceLevel {
-  none,    // only the error as a text
-  reason,  // the capsule without the daemon's output
+  none,    // no capsule: the node reports only the error as a text
+  reason,  // a capsule, but without the daemon's output
   lines,   // the capsule with the last lines of the daemon's output
 };
 

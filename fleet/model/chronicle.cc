@@ -31,11 +31,13 @@ bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// Returns whether two events of one subject say the same, so that the second one need not be
-// written. Two events with different traces follow from different orders, and do not say the same:
-// for example, a desired version that was written anew. For events of an upgrade the trace does not
-// count, since one command may begin the upgrade, and another may confirm it. If the upgrade begins
-// a second time, an event of another kind lies in between, so both beginnings are written.
+// Returns whether the second of two successive events of one subject, such as a node, only repeats
+// the first, and so need not be written. That is so if kind, text and trace are equal. Different
+// traces mean that the events follow from different orders: if a person writes the same desired
+// version again, for example, the event is written again, too. For events of an upgrade the trace
+// is not compared, since one command may begin the upgrade, and another may confirm it. If the same
+// upgrade begins a second time, an event of another kind lies in between, so both beginnings are
+// written.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   // The text about rollouts that may be the cause (bake_suspects.h) contains counts that change all
   // the time, so this text is not compared.

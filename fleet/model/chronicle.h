@@ -87,10 +87,10 @@ class ChronicleTask {
   };
 
   std::map<std::uint64_t, Kept> events_;   // all events in the store, by their numbers
-  std::map<std::string, KeyValue> notes_;  // notes of orders that are not events yet
+  std::map<std::string, KeyValue> notes_;  // by key, the notes of orders that are not events yet
   std::map<std::string, Told> told_;       // for each subject, the last event
   std::deque<FleetEvent> pending_;
-  // The number of pending events of each subject.
+  // For each subject, how many of its events are in pending_.
   std::map<std::string, std::size_t> waiting_;
   // True while take_all() takes in records whose changes have events in the store already: no event
   // is written for them.
@@ -102,7 +102,8 @@ class ChronicleTask {
   // So the cost of a change grows with the number of silent nodes, and not with that of all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
-  std::map<std::string, Ms> since_;  // for each node in quiet_since_, its time there
+  // For each node in quiet_since_, the time with which it is there.
+  std::map<std::string, Ms> since_;
   BakeSuspects suspects_;
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;

@@ -49,7 +49,8 @@ struct DesiredSettings {
   std::int64_t uncommitted_percent = 5;
   Ms observe_ms = 30'000;   // how long a new version must be ready before the old one is stopped
   Ms staging_ms = 900'000;  // time to fetch and start the version, over a slow link
-  Ms stop_ms = 60'000;      // time for the old instance to end
+  // The time limit for the end of the old instance, after the order to stop.
+  Ms stop_ms = 60'000;
 };
 
 // Decides by the maintenance window of the node whether an action that takes the time `takes` may
@@ -60,7 +61,7 @@ struct DesiredDecision {
   // The transaction to write now, or no value if there is nothing to write.
   std::optional<Transaction> transaction = {};
   std::optional<Ms> until = {};  // when to decide again, if no record has changed by then
-  std::string news = {};         // a line for the log
+  std::string news = {};         // a line for the log; empty if there is nothing to log
 };
 
 // Decides the next transaction. A command to stop the old version gets the lease `lease`, whose end

@@ -311,7 +311,8 @@ class Driver {
   LeaseId lease_;
   Revision fence_ = 0;
   UnderWay under_way_ = UnderWay::nothing;
-  std::optional<Write> write_;     // the transaction under way
+  // The transaction that was sent to the store and has no answer yet.
+  std::optional<Write> write_;
   std::optional<Ms> retry_at_;     // when to read again after the store did not answer
   std::optional<Ms> waits_until_;  // when to decide again, if no event comes before
   // The last known revision of each key, including those of the driver's own writes.

@@ -24,7 +24,7 @@ namespace fleet {
 struct PrometheusGate {
   std::string name = {};
   std::string url = {};    // the server's URL, without `/api/v1/...`
-  std::string query = {};  // PromQL; the answer is an instant vector
+  std::string query = {};  // the query in PromQL; its result must be an instant vector
   bool is_below = true;    // true: values below the limit are good
   double limit = 0;
   std::string limit_text = {};  // the limit as the person wrote it

@@ -99,8 +99,9 @@ class HealthWatch {
   Counts counts_at_begin_;  // the counts when the node's comparison began
   bool has_begun_measuring_ = false;
   bool has_measured_end_ = false;
-  std::vector<Measure> first_;  // the measures after the first minute
-  std::vector<Measure> last_;   // the measures at the end of the soak, with their changes
+  // The measures from near the beginning: after a minute, or after half of a shorter soak.
+  std::vector<Measure> first_;
+  std::vector<Measure> last_;  // the measures at the end of the soak, with their changes
   std::string trouble_;
   std::int64_t sequence_ = 0;
   std::optional<NodeHealth> report_;

@@ -17,7 +17,7 @@ struct Token {
   std::map<std::string, std::string> labels = {};  // the labels that the nodes get
   std::int64_t uses = 1;                           // how many nodes may join with the token
   std::int64_t used = 0;                           // how many nodes have joined with the token
-  std::int64_t expires = 0;                        // seconds since 1970
+  std::int64_t expires = 0;                        // when the token expires, in seconds since 1970
   std::string created = {};
   std::string who = {};      // the person who has made the token
   std::string revoked = {};  // when the token was revoked; empty if it was not
@@ -70,18 +70,19 @@ struct SignerAtWork {
 // fleet-controller of the cell, and a process of it at work.
 struct ControllerAtWork {
   std::string version = {};
-  std::string since = {};  // when the process began
+  std::string since = {};  // when this process of the controller began
 
   bool operator==(const ControllerAtWork&) const = default;
 };
 
 // The text of a token, which a person brings to a machine.
 struct TokenText {
-  std::vector<std::string> controllers = {};   // URLs
-  std::vector<std::string> store = {};         // the URLs of the store's members
-  std::string authority = {};                  // SHA-256 of the authority's public key
-  std::vector<std::string> release_keys = {};  // SHA-256 of each file with a public key
-  std::string secret = {};                     // 128 random bits, in hexadecimal
+  std::vector<std::string> controllers = {};  // the URLs of the cell's controllers
+  std::vector<std::string> store = {};        // the URLs of the store's members
+  std::string authority = {};                 // SHA-256 of the authority's public key
+  // SHA-256 of each file with a public key of a publisher.
+  std::vector<std::string> release_keys = {};
+  std::string secret = {};  // 128 random bits, in hexadecimal
 
   bool operator==(const TokenText&) const = default;
 };
@@ -97,7 +98,7 @@ struct JoinQuestion {
 
 // The controller's answer to a machine that wants to join.
 struct JoinAnswer {
-  std::string state = {};        // `joined` or `waits`
+  std::string state = {};        // `joined`, or `waits`: a person has to approve the machine first
   std::string words = {};        // a message for people
   std::string certificate = {};  // the new certificate in PEM, if the machine has joined
   std::map<std::string, std::string> release_keys = {};

@@ -36,9 +36,9 @@ namespace fleet {
 inline constexpr double bake_alpha = 0.001;
 
 struct BakeCounts {
-  std::int64_t control_failed = 0;  // nodes of the control group that have failed
+  std::int64_t control_failed = 0;  // how many nodes of the control group have failed
   Ms control_ms = 0;                // the times at risk of the control group's nodes, added up
-  std::int64_t failed = 0;          // new nodes that have failed during the bake
+  std::int64_t failed = 0;          // how many new nodes have failed during the bake
   Ms node_ms = 0;
 
   bool operator==(const BakeCounts&) const = default;

@@ -47,7 +47,7 @@ enum class Cohort { fresh, control };
 // The counts of one cohort, as of the last look().
 struct CohortCount {
   std::int64_t nodes = 0;   // the nodes that were ever compared in this cohort
-  std::int64_t failed = 0;  // nodes that have failed, each once
+  std::int64_t failed = 0;  // how many of these nodes have failed; each counts once
   std::int64_t at_risk = 0;
   Ms node_ms = 0;  // the times at risk of all nodes together
 

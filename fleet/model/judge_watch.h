@@ -98,8 +98,10 @@ class JudgeWatch {
     // The instances that are alive, and their versions.
     std::map<std::string, std::string> instances = {};
     std::string active = {};
-    std::map<std::string, NodeHealth> health = {};    // by component
-    std::map<std::string, std::string> control = {};  // by component: `run` of the record `control`
+    // By component, the health that the node reports.
+    std::map<std::string, NodeHealth> health = {};
+    // By component, the member `run` of the node's record `control`.
+    std::map<std::string, std::string> control = {};
   };
   // A node of the rollout that is watched.
   struct Part {
@@ -114,8 +116,8 @@ class JudgeWatch {
   };
   struct SoakReports {
     std::vector<MeasuredNode> nodes = {};
-    std::int64_t soaked = 0;   // nodes of the batch whose soak is over
-    std::int64_t missing = 0;  // nodes whose report may still come
+    std::int64_t soaked = 0;   // how many nodes of the batch have soaked to the end
+    std::int64_t missing = 0;  // how many nodes of the batch have not reported yet, but still may
   };
 
   void begin(const RolloutView& view);

@@ -106,7 +106,7 @@ constexpr bool is_under_way(UpgradePhase phase) {
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {
   std::string stage = {};         // the stage of the upgrade, or `prepare`
-  std::string reason = {};        // the reason as a text
+  std::string reason = {};        // why the upgrade failed, as a text
   std::int64_t exit_status = -1;  // -1: the process did not exit, or the status is unknown
   std::int64_t signal = 0;        // the signal that ended the process; 0: none, or unknown
   std::int64_t lived_ms = -1;     // how long the process ran; -1: unknown
@@ -124,7 +124,7 @@ struct Capsule {
 // The record node/ID/upgrade/COMPONENT: how far the last upgrade is.
 struct Upgrade {
   UpgradePhase phase = UpgradePhase::unknown;
-  std::string attempt = {};  // the id of the upgrade
+  std::string attempt = {};  // the id of the upgrade that is recorded here
   std::string error = {};
   std::string from = {};
   std::string to = {};
@@ -184,7 +184,7 @@ struct NodeHealth {
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
   std::int64_t fallbacks = 0;  // upgrades that fell back to the old version
   bool over = false;           // the comparison is over, so the changes are known
-  std::string trouble = {};    // why some or all measures are missing
+  std::string trouble = {};    // why some or all measures are missing; empty if none is
   std::vector<Measure> measures = {};
 
   // Returns how many failures have been counted.
@@ -224,7 +224,7 @@ constexpr auto names(CommandAction) {
 struct Command {
   std::string id = {};  // the command's id, TRACE.STEP.ATTEMPT
   CommandAction action = CommandAction::unknown;
-  std::string version = {};       // the version of the release
+  std::string version = {};       // the version of the release to fetch or to run
   std::string digest = {};        // a hash of all manifests of the release
   std::string instance = {};      // the instance that has to obey; if empty, the active one
   std::int64_t not_after_ms = 0;  // the command must begin within this time after its receipt

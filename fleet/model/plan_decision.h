@@ -56,11 +56,12 @@ struct MemberSight {
 struct PlanView {
   std::string name = {};
   Plan plan = {};
-  Revision revision = 0;                            // 0 if the plan does not exist
-  std::vector<std::string> ids = {};                // the names of the members, sorted
-  std::map<std::string, MemberSight> members = {};  // the members' own records
-  std::map<std::string, Once> once = {};            // records of steps that were done once, by step
-  std::map<std::string, Rollout> rollouts = {};     // rollouts begun by plans of this name
+  Revision revision = 0;              // 0 if the plan does not exist
+  std::vector<std::string> ids = {};  // the names of the members, sorted
+  // The members' own records, by the names of the members.
+  std::map<std::string, MemberSight> members = {};
+  std::map<std::string, Once> once = {};         // records of steps that were done once, by step
+  std::map<std::string, Rollout> rollouts = {};  // rollouts begun by plans of this name
   // The places of budgets that the plan has: their keys, and the node of each.
   std::map<std::string, std::string> places = {};
   bool stopped = false;     // the record `stop` exists, so nothing may begin

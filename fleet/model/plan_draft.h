@@ -23,9 +23,11 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 // The state of the records that must not change until the plan begins: revisions and the desired
 // version.
 struct PlanGround {
-  Revision release = 0;        // release of the plan's component; 0: the plan has none
-  Revision agent_release = 0;  // release of fleet-agent, if the plan names one
-  Desired desired = {};        // the desired version of the plan's component
+  // Revision of the record of the component's release; 0: the plan has no component.
+  Revision release = 0;
+  // Revision of the record of the release of fleet-agent; 0: the plan names none.
+  Revision agent_release = 0;
+  Desired desired = {};  // the desired version of the plan's component
   Revision desired_revision = 0;
 };
 

@@ -67,7 +67,7 @@ struct FollowerFacts {
 struct RunHook {
   std::string hook = {};
   HookVerb verb = HookVerb::check;
-  std::string step = {};     // the step's name
+  std::string step = {};     // the name of the plan's step
   std::string version = {};  // the version that the plan brings
   Ms timeout_ms = 0;         // the hook is killed after this time
 

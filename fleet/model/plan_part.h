@@ -59,7 +59,7 @@ class PlanPart {
   std::optional<RunHook> running_;
   bool outdated_ = false;  // the member's record has changed while the hook runs
   std::optional<WriteMember> pending_;
-  Basis decided_on_ = {};              // the records on which `pending_` was decided
+  Basis decided_on_ = {};              // the revisions on which the write in `pending_` was decided
   std::optional<PlanMember> unknown_;  // the record in a transaction whose outcome is unknown
   bool looks_ = false;                 // waits for a reading that shows the outcome of `unknown_`
   std::optional<Basis> refused_;       // the records on which a refused write was decided

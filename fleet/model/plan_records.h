@@ -19,7 +19,7 @@ struct PlanStep {
   std::string name = {};
   StepClass kind = StepClass::unknown;
   std::string hook = {};              // the file hooks.d/NAME on the node
-  std::int64_t timeout_ms = 600'000;  // limit for each wait in the step
+  std::int64_t timeout_ms = 600'000;  // the time limit for each wait in the step
   bool migrate = false;  // for `together`: one member runs `migrate` when all have stopped
 
   bool operator==(const PlanStep&) const = default;
@@ -66,7 +66,7 @@ struct Plan {
   // The member that may act or migrate now, and no other. For a step `any`: all members up to this
   // one, in the order of names, may run the step.
   std::string lock = {};
-  std::string error = {};  // the first error of the run
+  std::string error = {};  // the first error of the run; empty if there was none
   bool ignore_window = false;
   bool over_budget = false;    // takes no places of the cell's budgets (budgets.h)
   std::string waits_for = {};  // the places of a budget that the plan's next step waits for

@@ -24,7 +24,7 @@ inline std::string quoted(std::string_view text) {
   return "\"" + brief(text, label_bytes_max) + "\"";
 }
 
-// Returns the first fault.
+// Returns the first fault in the list, or no value if the list has none.
 inline Wrong first_of(std::initializer_list<Wrong> all) {
   for (const Wrong& one : all) {
     if (one) return one;

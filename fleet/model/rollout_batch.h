@@ -20,7 +20,7 @@ class RolloutBatchNow {
     RolloutNode record = {};
     Stand stand = {};
     std::optional<Ms> answer_by = {};  // the time limit for an answer; no value: none is awaited
-    bool undoes = false;               // an undo of the rollout is under way
+    bool undoes = false;               // true while an undo of the rollout is under way
     bool is_unjudged = false;          // the node had to go back since there was no verdict in time
   };
 

@@ -46,7 +46,9 @@ struct GatesNow {
   std::vector<GateStand> stands = {};
 };
 
-// Returns the state of these gates. `round` is the last round of this driver, if there is one.
+// Returns the state of these gates. `round` is the last round of questions that this driver has
+// begun, or has no value if this driver has begun none. `turn` numbers the present batch:
+// turn_of().
 [[nodiscard]] GatesNow gates_now(const std::vector<std::string>& gates,
                                  const std::optional<GateRound>& round, std::int64_t turn, Ms now);
 

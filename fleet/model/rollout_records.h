@@ -38,7 +38,7 @@ struct RolloutTerms {
   std::string version = {};
   std::string digest = {};
   std::string target = {};  // the expression that selects nodes
-  std::int64_t batch = 1;   // the size of a batch, in nodes
+  std::int64_t batch = 1;   // how many nodes a batch has
   // The batch as a percentage of all nodes. If it is not 0, `batch` is ignored.
   std::int64_t batch_percent = 0;
   std::int64_t canary = 0;  // the size of the first batch, if not 0
@@ -52,8 +52,8 @@ struct RolloutTerms {
   bool downgrade = false;
   std::string batches = {};  // sizes as in `--batches`; if empty, `batch` and `canary` hold
   NodeOrder order = NodeOrder::name;
-  std::string seed = {};                // the seed of a random order
-  std::vector<std::string> apart = {};  // each is a text as in `--apart`: LABEL:LIMIT
+  std::string seed = {};                // the seed for a random order of the nodes
+  std::vector<std::string> apart = {};  // the values of `--apart`, each LABEL:LIMIT
   // the time over which a batch begins; -1: depends on its size
   std::int64_t spread_ms = 0;
   bool max_failed_unsaid = false;  // no --max-failed was given, so failures_allowed() decides
@@ -154,7 +154,7 @@ struct Rollout {
   bool undo = false;                  // the abort is followed by an undo
   bool undo_now = false;              // the undo goes through all batches at once
   bool wish_refused = false;          // the cell's desired version is marked as refused
-  std::int64_t kept = 0;              // how many nodes could not be undone
+  std::int64_t kept = 0;              // how many nodes the undo could not take back
   std::vector<GateStand> gates = {};  // the last answers of the gates
   // How many times the batch under way has gone back for lack of a verdict.
   std::int64_t again = 0;
@@ -184,7 +184,7 @@ struct JudgedMeasure {
   std::int64_t log = 0;     // the logarithm of the evidence, in millionths; 0: not judged yet
   std::int64_t judged = 0;  // how many batches were judged by this measure
   std::int64_t batch = -1;  // the batch that was judged last, as turn_of() numbers it
-  std::int64_t fresh = 0;   // nodes of the new version that were compared
+  std::int64_t fresh = 0;   // how many nodes with the new version were compared
   std::int64_t fresh_worse = 0;
   std::int64_t control = 0;  // nodes of the control group, at the batch judged last
   std::string words = {};
@@ -195,8 +195,9 @@ struct JudgedMeasure {
 // The record rollout/NAME/judge: the judge's findings, with which another driver continues
 // (judge_watch.h).
 struct RolloutJudge {
-  std::vector<std::int64_t> logs = {};  // logarithms of the evidence, in millionths
-  std::int64_t fresh = 0;               // nodes of the new version that were compared
+  // The logarithms of the evidence that the new version fails more often, in millionths.
+  std::vector<std::int64_t> logs = {};
+  std::int64_t fresh = 0;  // how many nodes with the new version were compared
   std::int64_t fresh_failed = 0;
   std::int64_t control = 0;
   std::int64_t control_failed = 0;
@@ -267,14 +268,14 @@ constexpr bool is_end(NodeStage stage) {
 // The record rollout/RID/node/ID.
 struct RolloutNode {
   NodeStage stage = NodeStage::waiting;
-  std::string command = {};  // the id of the last command
+  std::string command = {};  // the id of the last command to the node
   std::int64_t attempt = 0;
   std::string error = {};
   // The command `apply` was given, so perhaps the node already runs the new version.
   bool applied = false;
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
-  bool undo = false;                         // true: the last order belongs to an undo
+  bool undo = false;                         // true if the node's last order belongs to an undo
   // the value of Rollout::again when the node got its last order
   std::int64_t again = 0;
   std::vector<Capsule> evidence = {};  // at most one: why the node has failed, beside `error`

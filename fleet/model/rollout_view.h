@@ -86,7 +86,7 @@ enum class Standing {
   failed,
   unconfirmed,
   rolled_back,
-  ended,  // the node's end is recorded
+  ended,  // the rollout's record of the node has a stage for which is_end() is true
 };
 
 struct Stand {

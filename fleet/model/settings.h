@@ -41,7 +41,7 @@ struct WatchSettings {
   Channel channel = Channel::production;
   ThenDo then = ThenDo::publish;
   std::int64_t every_ms = 600'000;
-  RolloutTerms terms = {};  // the terms for rollouts of new releases
+  RolloutTerms terms = {};  // the terms for the rollouts of new releases of this component
 
   bool operator==(const WatchSettings&) const = default;
 };
@@ -51,7 +51,7 @@ struct CellSettings {
   std::int64_t event_count = 10'000;
   std::int64_t keep_s = 90 * 86'400;
   std::string webhook = {};
-  bool joins_wait = false;                    // every machine that joins waits for approval
+  bool joins_wait = false;                    // a person must approve every machine before it joins
   std::vector<std::string> controllers = {};  // the URLs of controllers, for machines that join
   std::map<std::string, WatchSettings> watches = {};     // the watched components, by their names
   std::map<std::string, std::int64_t> unavailable = {};  // how many nodes may be down, by label

@@ -18,7 +18,7 @@ struct KnownStore {
 };
 
 struct StoreVerdict {
-  KnownStore known = {};   // the facts to keep from now on
+  KnownStore known = {};   // the facts about the store to keep from now on
   std::string doubt = {};  // why the node must do nothing; empty if it may go on
 };
 

@@ -73,7 +73,7 @@ class TimeZone {
     bool operator==(const Transition&) const = default;
   };
 
-  std::int64_t first_ = 0;  // the offset before the first change
+  std::int64_t first_ = 0;  // the offset from UTC before the first change, in seconds
   std::vector<Transition> transitions_ = {};
   std::optional<ZoneRule> rule_ = {};
 };

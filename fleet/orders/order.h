@@ -47,7 +47,7 @@ struct Orderer {
 struct OrderRefused {
   enum class Why {
     malformed,  // the order is wrong, whatever records exist
-    absent,     // there is no such record
+    absent,     // the order changes or erases a record that does not exist
     conflict,   // the record's present state does not allow the order
   };
   Why why = Why::malformed;
@@ -55,7 +55,7 @@ struct OrderRefused {
 };
 
 struct OrderTaken {
-  bool is_new = false;  // true: the record did not exist
+  bool is_new = false;  // true if the record did not exist before the order
   // The transactions to write, one after the other; the caller adds the event to the last one. If
   // the store refuses one, the caller reads and decides everything again. There are none if nothing
   // has to change, or if `creation` writes everything.

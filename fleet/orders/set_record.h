@@ -18,7 +18,7 @@ namespace fleet {
 
 struct RecordSet {
   std::string record = {};
-  std::string words = {};  // the order as a text, for the event
+  std::string words = {};  // the order in words, for the event in the history
   // Conditions that hold if the records on which the decision rests are unchanged.
   std::vector<Compare> compares = {};
 };

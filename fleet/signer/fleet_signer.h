@@ -68,7 +68,7 @@ class FleetSigner {
   // the records has reached this revision.
   Revision awaited_ = 0;
   std::string since_;
-  std::string own_key_;  // the key of the record of this process
+  std::string own_key_;  // the key of the record signer/NAME of this process
   Presence presence_;
   std::unique_ptr<Snapshots> snapshots_;  // null if this process takes no snapshots
   bool leaving_ = false;

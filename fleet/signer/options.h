@@ -10,7 +10,7 @@ namespace fleet {
 
 struct SignerOptions {
   StoreOptions store;
-  std::string signer;  // the file of the authority's certificate
+  std::string signer;  // the path of the certificate of the authority that signs
   std::string signer_key;
   int days = 90;          // for how many days the signed certificates are valid
   std::string name;       // this signer's name, which no other signer may have

@@ -68,15 +68,15 @@ class Endpoints {
   std::vector<std::string> urls_;
   std::size_t at_ = 0;
   std::mt19937_64 chance_;
-  Backoff losses_;  // pauses after connections that have worked
+  Backoff losses_;  // computes the pauses after the loss of a connection that has worked
   Backoff rounds_;  // pauses after every member was tried without success
   Endpoint present_;
   bool has_worked_ = false;
   Milliseconds works_since_{0};
-  int tries_in_vain_ = 0;  // failed connections since the last success
+  int tries_in_vain_ = 0;  // how many connections have failed since a call last succeeded
   bool cannot_help_ = false;
   Milliseconds leaves_at_{0};  // when to leave the member, if it still cannot serve
-  int left_ = 0;               // members in a row that could not serve
+  int left_ = 0;               // how many members in succession could not serve
 };
 
 }  // namespace fleet

@@ -65,20 +65,20 @@ class EtcdLine {
   // Returns why the last connection was left, for people; may be empty.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
-  // ---- notes of riders about the connection of this number
+  // ---- calls by which the riders report on the connection of this number
 
-  // A message has come.
+  // Notes that a message from the member has come.
   void heard(std::uint64_t connection);
-  // A call has succeeded.
+  // Notes that a call has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // The member has answered that it cannot serve the request now, or has ended a call without an
-  // answer.
+  // Notes that the member has answered that it cannot serve the request now, or has ended a call
+  // without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
-  // A call that was begun at this time has failed.
+  // Notes that a call that was begun at the time `since` has failed.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
-  // The connection has ended.
+  // Notes that the connection has ended.
   void broke(std::uint64_t connection, const std::string& reason);
-  // A call that was begun at this time had no answer in time.
+  // Notes that a call that was begun at the time `since` had no answer in time.
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
 
  private:
@@ -97,8 +97,8 @@ class EtcdLine {
   std::string trouble_;
   Timers::Milliseconds heard_{0};  // when the last message has come, or the connection was begun
   Rider* asking_ = nullptr;        // the rider that has asked the member for a sign of life
-  std::unique_ptr<Timer> pulse_;   // checks how long the member has been silent
-  std::unique_ptr<Timer> moved_;   // calls leave() of the riders soon
+  std::unique_ptr<Timer> pulse_;   // the timer that checks how long the member has been silent
+  std::unique_ptr<Timer> moved_;   // the timer that calls leave() of the riders a moment later
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -45,7 +45,7 @@ class Http2 {
     GrpcStatus status;
     std::string error;    // libcurl's error message, or empty
     bool sent = true;     // false: the member has certainly not seen the call
-    bool silent = false;  // no answer came in time
+    bool silent = false;  // true if no answer came within the time limit
     // True if only this call has ended, and its connection is still alive.
     bool alone = false;
   };

@@ -18,7 +18,7 @@
 namespace demo {
 
 struct StageSettings {
-  std::string upgrader;  // the path of the program
+  std::string upgrader;  // the path of the upgrader's program
   std::string variants;  // the directory of the sample agents' versions
   std::size_t lines_per_second = 2'000;
   std::size_t lines_per_file = 3'000;

@@ -38,7 +38,7 @@ class Bench {
 
   // ---- longer parts of a story
   Actions hello(Generation generation, const std::string& version = "");
-  Actions ready(Generation generation);  // the agent says `hello`, and then `ready`
+  Actions ready(Generation generation);  // lets the agent say `hello`, and then `ready`
   Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
   Actions upgrade(const std::string& id = "u1");
   Actions upgrade(agent_protocol::Upgrade request);

@@ -9,11 +9,12 @@ namespace conformance {
 struct ProcessFacts {
   int pid = 0;
   std::string name;
-  bool is_agent = false;             // the process that was started, not one of its descendants
-  bool sleeps = false;               // the process waits: it neither runs nor is about to run
-  bool has_executed = false;         // the process has called exec since its fork
-  bool has_output = false;           // the process has the pipe for the agent's messages open
-  bool has_variables = false;        // its environment has variables AGENT_PROTOCOL...
+  bool is_agent = false;      // the process that was started, not one of its descendants
+  bool sleeps = false;        // the process waits: it neither runs nor is about to run
+  bool has_executed = false;  // the process has called exec since its fork
+  bool has_output = false;    // the process has the pipe for the agent's messages open
+  // The process has environment variables AGENT_PROTOCOL...
+  bool has_variables = false;
   bool has_lock = false;             // the process has the upgrader's lock open
   bool lock_on_exec = false;         // programs that the process executes inherit the lock, too
   std::vector<std::string> listens;  // the addresses on which the process listens

@@ -25,7 +25,7 @@ struct Options {
   std::vector<std::string> only;  // the names of the checks to make; if empty, all are made
   std::vector<std::string> skip;
   Terms terms;
-  std::vector<std::string> command;  // AGENT and its arguments
+  std::vector<std::string> command;  // the command line of the agent: AGENT and its arguments
   std::vector<std::string> typed;    // AGENT as it was typed, not as a path, and its arguments
 };
 

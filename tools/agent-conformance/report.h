@@ -10,7 +10,7 @@
 namespace conformance {
 
 struct Subject {
-  std::vector<std::string> command;  // AGENT and its arguments
+  std::vector<std::string> command;  // the command line of the agent: AGENT and its arguments
   std::string kit_version;
 };
 

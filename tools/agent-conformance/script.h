@@ -81,11 +81,12 @@ struct Judgement {
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,
-  rule_form = 1U << 1U,    // no unknown types, no malformed messages
-  rule_turn = 1U << 2U,    // each message comes only when it is allowed
-  rule_last = 1U << 3U,    // no line after `stopped`
-  rule_first = 1U << 4U,   // no line before `hello`
-  rule_pipes = 1U << 5U,   // an agent that closes its output must exit
+  // The rule that the agent sends no unknown types and no malformed messages.
+  rule_form = 1U << 1U,
+  rule_turn = 1U << 2U,    // the rule that each message comes only when it is allowed
+  rule_last = 1U << 3U,    // the rule that no line comes after `stopped`
+  rule_first = 1U << 4U,   // the rule that no line comes before `hello`
+  rule_pipes = 1U << 5U,   // the rule that an agent that closes its output must exit
   rule_cancel = 1U << 6U,  // no cancel of an unknown upgrade, no `stopped` after a cancel
 };
 

@@ -6,7 +6,7 @@
 namespace conformance {
 
 using Duration = std::chrono::milliseconds;
-using Time = std::chrono::microseconds;  // since the beginning of the check
+using Time = std::chrono::microseconds;  // the time since the beginning of the check
 
 // The times that options set. All except `watch` are deadlines that the agent must meet. They are
 // long, so that an agent on a loaded machine meets them, too.

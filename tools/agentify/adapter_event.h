@@ -57,7 +57,7 @@ struct Committed {
 
 struct CheckEnded {
   bool good = false;
-  std::string words;  // the reason, if the check failed
+  std::string words;  // why the check failed; empty if it succeeded
 
   bool operator==(const CheckEnded&) const = default;
 };
@@ -105,7 +105,7 @@ enum class Probe { readiness, health };
 struct ProbeAnswered {
   Probe probe = Probe::readiness;
   bool good = false;
-  std::string words;  // the reason, if the probe failed
+  std::string words;  // why the probe failed; empty if it succeeded
 
   bool operator==(const ProbeAnswered&) const = default;
 };

@@ -20,7 +20,7 @@ namespace agentify {
 
 // An address of a host, or the path of a socket.
 struct Address {
-  std::string text;          // "127.0.0.1", "::1", "/run/d/socket"
+  std::string text;          // the address, such as "127.0.0.1", "::1" or "/run/d/socket"
   bool is_path = false;      // `text` is the path of a socket
   bool is_loopback = false;  // only this machine can have this address
   std::uint32_t scope = 0;   // the number of the interface, if the address is link-local
@@ -51,7 +51,7 @@ inline constexpr std::size_t http_head_bytes_max = 65'536;
 // The certificates that a probe by https trusts. The default is the system's authorities.
 struct Trust {
   std::optional<std::string> ca_file = {};  // trust only the certificates in this file, in PEM
-  bool none_needed = false;                 // accept any certificate, and check none
+  bool none_needed = false;                 // true: accept any certificate, and check none
 };
 
 class ConnectionProbe {

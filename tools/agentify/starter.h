@@ -14,7 +14,8 @@
 namespace agentify {
 
 struct ChildSetting {
-  std::vector<std::string> environment = {};  // entries of the form NAME=value
+  // The environment of the process, as entries NAME=value.
+  std::vector<std::string> environment = {};
   // the index in `environment` of LISTEN_PID=, where the child writes its own pid
   std::optional<std::size_t> listen_pid = {};
   // The number of descriptors, from 3 on, that keep their numbers in the child.

@@ -12,7 +12,7 @@
 
 namespace upgrader {
 
-inline constexpr std::int64_t attempts_max = 999'999;  // the largest value of --attempts
+inline constexpr std::int64_t attempts_max = 999'999;  // the largest number that --attempts accepts
 
 struct Attempts {
   int count = 0;           // the number of failed starts in a row, plus 1 for the present start

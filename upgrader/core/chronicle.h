@@ -72,7 +72,7 @@ struct UpgraderEnd {
   Stamp at;
 };
 
-// An operator's request and its answer.
+// An operator's request through the control directory, and its answer.
 struct PastRequest {
   std::string name;
   std::string type;

@@ -84,7 +84,7 @@ struct ProcessExited {
 // How much of an `activate` has been written.
 enum class Sent {
   written,
-  waits,  // the pipe is full; ActivateWritten follows
+  waits,  // the pipe is full: ActivateWritten will follow
   lost    // the agent has closed its input
 };
 

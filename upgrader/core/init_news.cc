@@ -89,8 +89,9 @@ std::optional<InitWait> wait_of(const State& state) {
   const bool is_way_back = state.upgrade && state.upgrade->boot;
   const bool at_boot = agent.role == Role::first || is_way_back;
   if (!at_boot || agent.terminated || agent.activate_waits) return std::nullopt;
-  // On the way back at boot, init is always asked for more time. Its time limit for the service's
-  // start began at the start of the first agent, which may have used up all of it before it failed.
+  // If the first agent has failed, and the previous version is started in its place (--previous),
+  // init is always asked for more time: its time limit for the service's start began with the first
+  // agent, which may have used up all of that time before it failed.
   return InitWait{InitWait::What::ready, agent.generation, *deadline, extended || is_way_back};
 }
 

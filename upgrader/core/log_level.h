@@ -5,7 +5,8 @@
 
 namespace upgrader {
 
-enum class LogLevel { error, warning, info, debug };  // the most important first
+// Sorted: the most important level comes first.
+enum class LogLevel { error, warning, info, debug };
 
 }  // namespace upgrader
 

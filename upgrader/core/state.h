@@ -148,7 +148,7 @@ struct State {
   // The upgrader's exit status, once it is decided; all agents are reaped before the exit.
   std::optional<int> exit_with;
   bool shutdown = false;  // SIGTERM, SIGINT or a request of an operator has come
-  bool quit = false;      // SIGQUIT has come
+  bool quit = false;      // true if SIGQUIT has come
   bool ended = false;
   Generation last_generation = 0;
   // the number of upgrades requested through the control directory

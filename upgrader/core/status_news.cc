@@ -20,7 +20,8 @@ struct StatusNews {
   const StatusFacts& facts;
   // How many of the upgrades that have ended are shown, the newest first.
   std::size_t shown_endings;
-  bool shows_arguments;  // whether the arguments of programs are shown
+  // False if the arguments of programs are left out, since the file would be too long.
+  bool shows_arguments;
   StatusPaper paper{};
 
   std::string write() {

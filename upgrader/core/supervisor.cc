@@ -1057,8 +1057,9 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // hint() does not mention a missing `hello` while hello_deadline is set, since the log will
-      // report it. Reset, so that the reason of this failure mentions it instead.
+      // Clears hello_deadline, so that the reason of this failure says that `hello` is missing.
+      // While hello_deadline is set, hint() does not say so, since a warning in the log will say it
+      // when that deadline passes. This agent ends before.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }

@@ -91,7 +91,7 @@ class Control {
   const Attempts& attempt_;
   ControlDirectory directory_;
   Chronicle chronicle_;
-  uv_loop_t* loop_ = nullptr;  // null until claim()
+  uv_loop_t* loop_ = nullptr;  // the event loop; null until claim() is called
   Take take_;
   Show show_;
   TurnOver turn_over_;

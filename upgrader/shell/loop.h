@@ -90,14 +90,14 @@ class Loop {
   Logbook& logbook_;
   InitSystem& init_system_;
   Lock* lock_;
-  std::optional<Link> link_;  // exists with --relink
+  std::optional<Link> link_;  // the link AGENT; exists only with --relink
   AttemptsFile attempts_;
   Attempts attempt_;  // the content of the file of --attempts; empty if it cannot be written
   std::optional<ProgramId> first_program_;
   Supervisor supervisor_;
   LogLimit log_limit_;
   Programs programs_;
-  std::optional<Control> control_;  // exists with --control
+  std::optional<Control> control_;  // the control directory; exists only with --control
 
   uv_loop_t loop_{};
   bool loop_made_ = false;

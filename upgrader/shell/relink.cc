@@ -43,7 +43,8 @@ int find_way_to(const Program& program, std::vector<std::string>& way) {
   return 0;
 }
 
-// Syncs the whole file system, by the first directory of `way` that can be opened for reading.
+// Syncs the whole file system that has the directories of `way`. The system call needs an open file
+// of that file system, so the first of these directories that may be opened for reading is opened.
 int sync_file_system_of(const std::vector<std::string>& way, const BeforeSync& before_sync) {
   for (const std::string& path : way) {
     Directory directory;

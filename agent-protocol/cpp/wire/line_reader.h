@@ -23,7 +23,7 @@ struct Line {
 
 class LineReader {
  public:
-  // The longest line, with its newline.
+  // `bytes_max` is the length of the longest complete line, in bytes, with its newline.
   explicit LineReader(std::size_t bytes_max = line_bytes_max) : size_(bytes_max) {}
 
   // Returns the space for the next bytes. The space is never empty after next() has returned

@@ -29,14 +29,15 @@ inline constexpr std::size_t reason_bytes_max = 1'024;
 inline constexpr std::size_t status_bytes_max = 256;
 inline constexpr std::size_t about_bytes_max = 64;
 inline constexpr std::size_t id_bytes_max = 64;
-inline constexpr std::size_t executable_bytes_max = 4'095;  // PATH_MAX without its NUL
+// The longest path: PATH_MAX without its NUL.
+inline constexpr std::size_t executable_bytes_max = 4'095;
 inline constexpr std::size_t args_max = 1'024;
 inline constexpr std::size_t state_bytes_max = 32'768;
 // The most bytes of `state` when it is escaped. The limit is so low that `activate`, which contains
 // a state, always fits a line.
 inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 inline constexpr std::int64_t protocol_number_max = 2'147'483'647;
-inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // one day
+inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // the longest time limit: one day
 
 // The names of an enumeration's values, in their order. They are used on the wire, in the log and
 // on the command line.

@@ -83,7 +83,7 @@ export function parsed(deed, text) {
     try {
       return JSON.parse(part);
     } catch {
-      // Ignored: the last line is parsed instead.
+      // The whole text is not JSON: the loop tries its last line next.
     }
   }
   throw new UpdateError(deed, `the answer is not JSON: ${lastWords(text).slice(0, 100)}`);

@@ -104,7 +104,7 @@ function removeScratch(directory) {
   try {
     fs.rmSync(directory, { recursive: true, force: true });
   } catch {
-    // It stays.
+    // The directory stays on disk.
   }
 }
 

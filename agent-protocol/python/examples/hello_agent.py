@@ -75,7 +75,7 @@ def main() -> int:
         agent.add_check("counter", counter.problem)
         agent.ready()
         selector.register(agent, selectors.EVENT_READ)
-        listener = pause = None  # pause: the time between heartbeats
+        listener = pause = None  # pause: the seconds between heartbeats
         while True:
             for key, _ in selector.select(pause):
                 if key.fileobj is listener:

@@ -42,7 +42,7 @@ def main() -> int:
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 3600.0
     with Agent(VERSION) as agent:  # opened before the program does anything else
         agent.ready()
-        server = pause = watchdog = None  # pause: the time between heartbeats
+        server = pause = watchdog = None  # pause: the seconds between heartbeats
         while True:
             event = agent.wait(pause)
             if event is None:

@@ -25,7 +25,7 @@ class Operation:
     def __init__(self, words, owner, kind, detail):
         self.words = words
         self.owner = owner  # the number of the directory or file that is changed
-        self.kind = kind  # "entries", "write", "size" or "mode"
+        self.kind = kind  # the kind of change: "entries", "write", "size" or "mode"
         self.detail = detail
         self.at = None  # when the operation was made, and when it became durable
         self.synced = None
@@ -40,7 +40,7 @@ class Operation:
 
 class Node:
     def __init__(self, kind, content, mode=0o755):
-        self.kind = kind  # "directory", "file" or "link"
+        self.kind = kind  # the kind of node: "directory", "file" or "link"
         # Of a directory {name: number}, of a file its bytes, of a link its target.
         self.content = content
         self.mode = mode

@@ -42,7 +42,7 @@ constexpr std::size_t measured_every = 50;
 constexpr auto rest_patience = std::chrono::seconds(5);
 
 struct Outcome {
-  std::string wrong;  // the first violation that was found, or ""
+  std::string wrong;  // the first broken rule, in words; empty if none was broken
   std::size_t done = 0;
   std::size_t bad = 0;
   std::size_t served = 0;

@@ -32,7 +32,7 @@ class Expectations {
 
  private:
   struct Row {
-    std::string who;  // "upgrader" or "child"
+    std::string who;  // the process whose call failed: "upgrader" or "child"
     std::string call;
     std::vector<std::string> errors;
     std::vector<std::string> expected[4];  // the expected outcomes in each of the four phases

@@ -27,8 +27,9 @@ using Texts = std::vector<std::string>;
 struct Setting {
   std::string upgrader;
   std::string puppet;
-  bool shows = false;        // print every call, every line and the log
-  int patience_ms = 30'000;  // a run that takes longer counts as hung
+  bool shows = false;  // true: print every system call, every line of the agents, and the log
+  // How long a run may take, in milliseconds; a longer one counts as hung.
+  int patience_ms = 30'000;
 };
 
 enum class LogKind { file, pipe, socket };
@@ -84,7 +85,7 @@ struct Agent {
   Texts types{};                    // the types of all messages that the agent has read
 };
 
-// The outcome of a run.
+// The outcome of a run, from which the judge decides whether the upgrader behaved well.
 struct Report {
   int status = 0;       // the upgrader's wait status, as from waitpid
   int end_signal = 0;   // the signal by which the upgrader was ended, or 0
@@ -117,7 +118,7 @@ class Run {
   [[nodiscard]] std::string path(std::string_view name) const {
     return directory_ + "/" + name.data();
   }
-  void say(Agent& agent, std::string text);  // adds a newline
+  void say(Agent& agent, std::string text);  // lets the agent write the text and a newline
   void say_type(Agent& agent, std::string_view type, std::string_view members = "");
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
   void stop_slowly(Agent& agent);  // in three steps: says `stopped`, closes its output, exits
@@ -126,7 +127,7 @@ class Run {
   // Sends the signal to the upgrader; SIGTERM, SIGINT and SIGQUIT begin its end.
   void signal(int number);
   void point_link_at(std::string_view name);
-  void replace_program(std::string_view name);  // gives the program's path to another file
+  void replace_program(std::string_view name);  // puts another file at the program's path
   [[nodiscard]] Agent* active();
 
  private:

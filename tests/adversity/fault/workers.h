@@ -15,7 +15,7 @@ struct Judged {
   bool fired = false;
   std::string outcome;
   Phase phase = Phase::start;
-  std::string wrong;  // the violations in words, or ""
+  std::string wrong;  // the broken rules in words; empty if none was broken
 };
 
 // Makes a run with the fault, and judges the run. If the fault did not strike, tries again: on a

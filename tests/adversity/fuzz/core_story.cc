@@ -169,7 +169,7 @@ Happening agent_is_refused(Bytes& bytes, const Somebody& who) {
   const unsigned char code = bytes.take();
   if (code % 4 == 0) {
     std::string type = take_text(bytes, line_bytes_max);
-    if (code >= 128) type += '\0';  // stands for a lone surrogate in the type
+    if (code >= 128) type += '\0';  // the NUL stands for a lone surrogate in the message's type
     return {who.name + "unknown", {MessageRefused{who.generation, Unknown{type}}}};
   }
   Malformed malformed{"extend", std::string(interesting_length(code), 'r'), std::nullopt};

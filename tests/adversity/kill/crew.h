@@ -9,7 +9,7 @@ namespace kill_points {
 
 struct Finding {
   std::size_t index = 0;  // the task's number, from 0
-  std::string text;       // the text that the task has returned
+  std::string text;       // the text that the task has returned, in which it reports its result
 };
 
 // Does the tasks 0 … count-1, `workers` at a time. Calls `found` in this process with each result

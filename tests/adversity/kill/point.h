@@ -18,7 +18,8 @@ namespace kill_points {
 // `parallel/lock/good/upgrader-first/candidate/after-agent-2-writes-ready/SIGKILL`.
 struct Point {
   Setting setting;
-  std::string victim;  // "active", "candidate", "fallback", "first" or "upgrader"
+  // The process to kill: "active", "candidate", "fallback", "first" or "upgrader".
+  std::string victim;
   std::string step;
   std::string signal;
 
@@ -27,7 +28,7 @@ struct Point {
 
 struct Verdict {
   bool struck = false;  // the run has reached the step, and the signal has taken effect there
-  std::string wrong;    // the violation in words, or ""
+  std::string wrong;    // the broken rule in words; empty if none was broken
   std::string account;  // if there is a violation: all events of the run
   End end{};
 

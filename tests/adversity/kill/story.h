@@ -11,7 +11,7 @@ namespace kill_points {
 
 // The end of an upgrade, as seen from outside.
 enum class End {
-  committed,  // the new version works
+  committed,  // the upgrade has succeeded: the new version works
   kept,       // the old agent is still active, in the same process
   fallback,   // the old version works again, in a new process
   restarted,  // init has started the upgrader again, and the version that the link names works
@@ -25,7 +25,7 @@ struct Story {
   const char* part;  // how the candidate behaves: see actor.cc
   // The upgrade's id. A word in it, such as `unclean`, tells the active agent how to stop.
   const char* id;
-  const char* members;  // further members of the request
+  const char* members;  // further members of the request message, as JSON text
   bool relink;
   bool lock_only;  // played only with --lock: without it the story would show nothing new
   End end;         // how the upgrade ends if no signal is sent
@@ -43,7 +43,7 @@ struct Story {
   [[nodiscard]] bool has_way_back() const { return with == With::way_back || with == With::boot; }
 };
 
-// Returns all stories, each in its mode.
+// Returns all stories: each says which upgrade is made, and how it must end.
 const std::vector<Story>& stories();
 
 // One way to play a story: with or without --lock, and with either the agents or the upgrader first

@@ -1,10 +1,14 @@
 // A NOR flash for tests, in memory that the kernel does not use, as a module for Linux. It logs
 // each write and each erase, so that the host can build the content that a power cut leaves. Its
-// write only clears bits, and its erase sets all bits of a block. The bytes that are written to a
-// second device, `notes`, go into the same log.
+// write only clears bits, and its erase sets all bits of a block.
 //
-// The log has, for each of them, a head and the bytes that were written. The first 8 bytes of the
-// memory behind the flash are the length of the log.
+// A second device, `notes`, keeps nothing. A program in the virtual machine writes to it to note
+// how far the program is. Each such note goes into the same log, so the log shows between which
+// writes to the flash the note was made.
+//
+// The log lies in memory behind the flash. Its first 8 bytes say how many bytes of entries follow.
+// There is one entry for each write, each erase and each note: a `struct head`, and then the bytes
+// that were written. An erase has no bytes after its head.
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/mtd/mtd.h>
@@ -20,7 +24,7 @@ struct head {
 
 static unsigned long start, bytes, log_bytes;
 static unsigned long block_bytes = 65536;
-module_param(start, ulong, 0);  // the address of the memory
+module_param(start, ulong, 0);  // the address of the memory of the flash and its log
 module_param(bytes, ulong, 0);  // the size of the flash, in bytes
 // the size of the log behind the flash, in bytes; 0: nothing is logged
 module_param(log_bytes, ulong, 0);

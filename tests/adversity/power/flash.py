@@ -8,7 +8,7 @@ from bench import BUILD, PATIENCE_S, Bench
 from machine import run_machine
 
 MIB = 1 << 20
-START = 64 * MIB  # the flash begins here in the machine's memory
+START = 64 * MIB  # the address in the virtual machine's memory at which the flash begins
 BYTES = 4 * MIB
 LOG_BYTES = 96 * MIB
 BLOCK_BYTES = 65536

@@ -227,7 +227,7 @@ State normalised(State state) {
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
-  state.last_failure.reset();  // the text about the previous upgrade, for people
+  state.last_failure.reset();  // used only in texts for people
   state.lasted = false;        // used only in texts for people
   return state;
 }

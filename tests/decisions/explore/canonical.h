@@ -48,7 +48,8 @@ struct NamedDeadline {
 // --mode=sequential and --on-unclean-stop=continue, which apply to requests that do not set these
 // terms themselves.
 inline constexpr int policies = 5;
-inline constexpr int plain_policy = 1;  // with time limits, and no other option
+// The number of the policy that has time limits, and no other option.
+inline constexpr int plain_policy = 1;
 inline constexpr int relink_policy = 3;
 inline constexpr int sequential_policy = policies - 1;
 // More policies, which not every program explores: one with a watchdog; one with --gate=confirm and

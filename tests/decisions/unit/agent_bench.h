@@ -143,7 +143,7 @@ struct Pipe {
 // Reads lines from a descriptor, and waits for each no longer than agent_patience_ms.
 class Lines {
  public:
-  // Returns the next line, or "(end)".
+  // Returns the next line that is read from the descriptor, or "(end)" at the end of input.
   std::string next(int fd) {
     for (;;) {
       const std::size_t newline = bytes_.find('\n');

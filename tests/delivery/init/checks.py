@@ -241,7 +241,8 @@ class Check:
                    + before.splitlines()[-1])
 
 
-# The name of each column, and its check.
+# The columns of the table of results, with one row for each init system: the heading of the column,
+# and the check whose answer is written below that heading.
 COLUMNS = [
     ("ready", Check.becomes_ready),
     ("good upgrade", Check.good_upgrade),

@@ -18,13 +18,15 @@ namespace fleet::test {
 
 // The counts of one process of nodes. All only grow, except `connected`.
 struct CrowdCounts {
-  std::atomic<std::uint64_t> registered{0};  // nodes whose records are in the store
+  std::atomic<std::uint64_t> registered{0};  // how many nodes have their records in the store
   std::atomic<std::uint64_t> connected{0};   // nodes that have their lease and follow the store
-  std::atomic<std::uint64_t> wished{0};      // desired versions that nodes have reached
+  // How many times a node has reached its desired version.
+  std::atomic<std::uint64_t> wished{0};
   std::atomic<std::uint64_t> writes{0};
-  std::atomic<std::uint64_t> questions{0};  // transactions that only compare, and write nothing
-  std::atomic<std::uint64_t> renewals{0};   // how often a lease was renewed
-  std::atomic<std::uint64_t> troubles{0};   // how often a node lost its connection to the store
+  // How many transactions only compared, and wrote nothing.
+  std::atomic<std::uint64_t> questions{0};
+  std::atomic<std::uint64_t> renewals{0};  // how often a lease was renewed
+  std::atomic<std::uint64_t> troubles{0};  // how often a node lost its connection to the store
 };
 
 // The times of one node in the present rollout, in nanoseconds of the steady clock; 0 if it has not

@@ -49,7 +49,8 @@ class Cell {
       begin(i);
   }
 
-  // Runs until all rollouts, wishes and plans have ended, or until `steps` steps have been made.
+  // Runs until all rollouts and plans have ended and all nodes have reached their desired versions,
+  // or until `steps` steps have been made.
   void run(int steps) {
     for (int i = 0; i < steps && wrong_.empty() && !is_over(); ++i)
       step();
@@ -275,7 +276,7 @@ class Cell {
     put(key_of(KeyKind::node_versions, {id}), write_record(versions));
   }
 
-  // Lets a node make one step: it obeys the command of a rollout, or follows its wish.
+  // Lets a node make one step: it obeys the command of a rollout, or goes to its desired version.
   void node(const std::string& id) {
     const auto command = read<Command>(key_of(KeyKind::node_command, {id, "agent"}));
     const std::string answered_key = key_of(KeyKind::node_answer, {id, "agent"});
@@ -337,7 +338,7 @@ class Cell {
   std::map<int, Driven> drivers_;
   std::set<std::pair<std::string, std::string>> down_;
   std::map<std::string, PlanPart> parts_;  // for each node, its part in the plan
-  std::set<std::string> hook_;             // the members whose hook runs now
+  std::set<std::string> hook_;             // the members of the plan whose hook runs now
   LeaseId leases_ = 100;
   Ms now_ = 0;
   int most_down_ = 0;

@@ -273,7 +273,7 @@ class Cell:
                        stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def publish(self, version, content=None, sign=True, component="agent", **how):
-        """Publishes a release. Returns its version and digest, as a wish names them."""
+        """Publishes a release. Returns its version and digest, as a desired version names them."""
         if content is None:
             content = agent_binary(version)
         name = "fleet-agent" if component == "agent" else component

@@ -16,7 +16,7 @@ namespace {
 using namespace fleet;
 
 constexpr UnixSeconds day_s = 86'400;
-constexpr UnixSeconds now = 1'800'000'000;  // 2027-01-15T08:00:00Z
+constexpr UnixSeconds now = 1'800'000'000;  // this is 2027-01-15T08:00:00Z
 
 CellTerms two() {
   return {.members = {{"m1", "192.0.2.1"}, {"m2", "2001:db8::2"}},

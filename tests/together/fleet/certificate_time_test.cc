@@ -18,7 +18,7 @@ namespace {
 using namespace fleet;
 
 constexpr UnixSeconds hour = 3'600;
-constexpr UnixSeconds today = 1'795'348'800;  // 2026-11-22T12:00:00Z
+constexpr UnixSeconds today = 1'795'348'800;  // this is 2026-11-22T12:00:00Z
 constexpr Validity own{.from = today - 24 * hour, .until = today + 24 * hour};
 
 }  // namespace

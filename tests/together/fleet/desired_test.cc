@@ -89,7 +89,7 @@ struct Cell {
     if (found == nullptr) return std::nullopt;
     return read_record<Desired>(found->value).value();
   }
-  // Returns the id of the node's first attempt at its present wish.
+  // Returns the id of the node's first attempt to reach its present desired version.
   std::string attempt(int i) {
     return "desired." +
            std::to_string(store.find(key(KeyKind::node_desired, node(i), component))->modified) +
@@ -186,8 +186,8 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
   CHECK(cell.command(0)->instance == "old");
   CHECK(cell.command(0)->reason == "2 is ready");
   CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
-  // The transaction with this command compares the revision of the node's wish. So the store
-  // refuses the command if the wish has changed.
+  // The transaction with this command compares the revision of the node's desired version. So the
+  // store refuses the command if the desired version was written again.
   const Revision told =
       cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
   CHECK(words(cell.committed.back())
@@ -349,8 +349,8 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   cell.wish("2");
   cell.settle();
   CHECK(cell.begun() == std::vector<int>{0});
-  // The version that this node reports is a text that no wish may have. So the node cannot be taken
-  // back to that version, and its wish stays.
+  // The version that this node reports is a text that no desired version may have. So the node
+  // cannot be taken back to that version, and its desired version stays.
   cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
   cell.wait(cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
@@ -494,7 +494,8 @@ TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad nod
   cell.wish("2");
   for (int step = 0; step < 2'500; ++step) {
     live(cell, static_cast<int>(random() % nodes), random, bad);
-    if (random() % 500 == 0 && bad.empty()) cell.wish("2");  // sets the same wish again
+    // Writes the same desired version again.
+    if (random() % 500 == 0 && bad.empty()) cell.wish("2");
     cell.now += second;
     cell.view.take_all(cell.store.read({std::string(key_root)}));
     cell.marks.look(cell.view, cell.now);

@@ -82,7 +82,7 @@ TEST_CASE("a driver that has nothing to do for many leases keeps its key, and ac
   bench.put({.state = RolloutState::rolling});
   bench.wait(1s);
 
-  // At once, since the rollout has no batches.
+  // The rollout is completed at once, since it has no batches.
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.one.driving->is_over());
   CHECK(bench.driver().empty());  // the driver has revoked its lease, which erases its key

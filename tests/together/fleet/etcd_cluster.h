@@ -44,8 +44,9 @@ class EtcdCluster {
   // ---- faults
   void kill(std::size_t member);
   void kill_all();
-  void start(std::size_t member);  // starts a killed member again with its files
-  void stop(std::size_t member);   // stops the member by SIGSTOP, so that it is silent
+  // Starts a killed member of the store again, with the files that it had.
+  void start(std::size_t member);
+  void stop(std::size_t member);  // stops the member by SIGSTOP, so that it is silent
   void cont(std::size_t member);
   // Cuts the member off from the other members, in both directions; clients still reach it.
   void isolate(std::size_t member, bool off = true);

@@ -76,7 +76,8 @@ TEST_CASE("a mark that nearly all failed nodes have, and few others, is a suspec
                   {"host", name(i)},
                   {"site", i < 9 || i == 15 ? "north" : "south"}};
   }
-  nodes["waits"].marks = {{"arch", "aarch64"}};  // in no group: this node has not begun
+  // This node has not begun, so it belongs to no group.
+  nodes["waits"].marks = {{"arch", "aarch64"}};
   const auto groups = failure_groups(nodes);
   REQUIRE(groups.size() == 1);
   CHECK(groups.front().suspects ==

@@ -166,7 +166,7 @@ class Machine:
                                             "trace": command.split(".")[0], **members})
 
     def wish(self, release, component="agent", **members):
-        """Orders this node to begin its wish, like the driver of the desired version."""
+        """Writes a desired version for this node, like the driver of the cell's desired version."""
         self.put("desired/" + component, **release, **members)
 
     def order_stop(self, command, component="agent", **members):

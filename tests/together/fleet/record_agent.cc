@@ -1,6 +1,6 @@
 // Lets the code of fleet-agent read random records for its node. This is the code for a component's
-// commands and wishes, and for the node's part in plans. It runs on a store in memory, with a clock
-// of its own.
+// commands and desired versions, and for the node's part in plans. It runs on a store in memory,
+// with a clock of its own.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -19,8 +19,8 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// How many rounds write random records. In the rounds after them, the good rollout and wish must
-// come to their end.
+// How many rounds write random records. In the rounds after them, the good rollout must end, and
+// the good nodes must reach the desired version.
 constexpr int rounds_of_writing = 12;
 // The most actions of a driver at one moment. A driver that takes more is in an endless loop.
 constexpr int actions_max = 3'000;

@@ -1,7 +1,7 @@
 // A cell in which somebody writes random records. It also has good nodes, a good rollout and a good
-// wish, which must go on. Controllers work in rounds: they decide, and their transactions are
-// committed. The store must accept everything that they write, and other programs must be able to
-// read it.
+// desired version, which must make progress. Controllers work in rounds: they decide, and their
+// transactions are committed. The store must accept everything that they write, and other programs
+// must be able to read it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class RecordWorld {
  public:
   RecordWorld(std::uint64_t seed, Planted planted);
 
-  // Plays all rounds.
+  // Runs all rounds of the simulation.
   void live();
   // Returns the first fault that was found, or an empty text.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }

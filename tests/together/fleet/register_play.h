@@ -16,7 +16,7 @@
 
 namespace fleet::test {
 
-// A write of a client, and its outcome.
+// A write that a client has made in the store, and the store's answer.
 struct Wrote {
   std::string key = {};
   std::string value = {};  // a value that is written only once in the play

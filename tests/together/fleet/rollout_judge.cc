@@ -198,7 +198,7 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
 }
 
 // Returns the first broken promise of an undo, or an empty text. No node that can go back may run
-// the new version, and each wish must be as it was before the rollout.
+// the new version, and each desired version must be as it was before the rollout.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});

@@ -15,7 +15,7 @@ using namespace fleet;
 namespace {
 
 constexpr std::string_view component = "agent";
-// Milliseconds: enough to ask a gate twice.
+// How long a batch waits for its gates, in milliseconds: long enough for two questions to a gate.
 constexpr std::int64_t judge_timeout = 15'000;
 
 std::string key_of_node(KeyKind kind, const std::string& node) {
@@ -70,8 +70,8 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
   store_.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
   for (const std::string& id : ids_)
     store_.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));
-  // The first node has a wish of its own for the old version. The cell has a wish for the new
-  // version.
+  // The first node has a desired version of its own, the old version. The desired version of the
+  // cell is the new one.
   store_.put(key_of_node(KeyKind::node_desired, ids_.front()),
              write_record(Desired{.version = "1", .why = "before"}));
   store_.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = "2"}));

@@ -109,7 +109,7 @@ class RolloutWorld {
 
   // Returns the first fault that was found, or an empty text.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
-  // Returns how the rollout has ended.
+  // Returns in words how the rollout has ended.
   [[nodiscard]] std::string end() const;
   // Returns what is wrong with the end of the rollout, or an empty text. Must be called when
   // steps() is empty.

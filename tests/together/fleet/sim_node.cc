@@ -206,7 +206,7 @@ void SimNode::perform(const PassGate&) {
   later([this] { feed(StopOrdered{}); });
 }
 
-// ---- actions for wishes
+// ---- actions for the desired version
 
 void SimNode::perform(const FetchRelease& fetch) {
   later([this, attempt = fetch.attempt] { feed(Fetched{.attempt = attempt}); });

@@ -1,7 +1,7 @@
-// A node as the store sees it: the parts of fleet-agent that decide about commands, wishes and
-// plans, with a client of the store, the watches and the lease of a fleet-agent, but without an
-// upgrader or a disk. It has one component, `shop`. Work that takes time on a real machine takes
-// none here.
+// A node as the store sees it: the parts of fleet-agent that decide about commands, desired
+// versions and plans, with a client of the store, the watches and the lease of a fleet-agent, but
+// without an upgrader or a disk. It has one component, `shop`. Work that takes time on a real
+// machine takes none here.
 #pragma once
 
 #include <uv.h>
@@ -100,10 +100,11 @@ class SimNode {
   NodeCommander commander_;
   WishMachine machine_;
   bool registered_ = false;
-  // Whether the last upgrade was for a wish; machine_ then makes its record.
+  // True if the last upgrade was begun to reach the desired version; machine_ then makes its
+  // record.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
-  std::string upgrade_;  // the record of the wish's upgrade, until it is written
+  std::string upgrade_;  // the record of the upgrade to the desired version, until it is written
   bool writes_upgrade_ = false;
   std::string version_ = "1.0.0";
   std::string before_;  // the version before the last upgrade

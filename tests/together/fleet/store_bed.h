@@ -24,7 +24,7 @@ class StoreBed {
   virtual Store& store() = 0;
   virtual Store& other() = 0;
   virtual Timers& timers() = 0;
-  // Lets some milliseconds pass.
+  // Lets some milliseconds pass, in which the store and its client do their work.
   virtual void turn() = 0;
 
   // ---- faults
@@ -51,7 +51,7 @@ class StoreBed {
     }
     return true;
   }
-  // Lets this much time pass.
+  // Lets the time `time` pass for the store and its client.
   void pass(std::chrono::milliseconds time);
 
   // ---- requests: most functions wait for the answer

@@ -14,7 +14,7 @@
 namespace fleet_test {
 
 struct Walk {
-  std::string wrong;  // the first fault; empty if there is none
+  std::string wrong;  // the first broken rule in words; empty if none was broken
   std::size_t states = 0;
   // The number of times that the walk has reached a world without possible steps, by the name that
   // World::end() gives.

@@ -31,7 +31,7 @@ class Bench {
     }
     return actions;
   }
-  // Brings the node to this phase by the shortest way. The wish has revision 5.
+  // Brings the node to this phase by the shortest way. The desired version has revision 5.
   void reach(UpgradePhase phase) {
     step(WishSeen{wish(5)});
     if (phase == UpgradePhase::staging) return;
@@ -168,7 +168,7 @@ TEST_CASE("wishes wait while a rollout or a command moves the node") {
 }
 
 // When a rollout ends, one transaction erases the claim and writes the rollout's version as the
-// wish.
+// desired version.
 TEST_CASE("the wish from before a rollout is not begun when the rollout ends") {
   Bench bench;
   bench.step(WishSeen{.wish = wish(5, "0.9.0"), .claimed = true});
@@ -234,7 +234,7 @@ namespace {
 struct Shown {
   WishMachine machine;
   std::map<std::string, UpgradePhase> phases = {};
-  Revision seen = 0;  // the revision of the wish that the node has read last
+  Revision seen = 0;  // the revision of the desired version that the node has read last
 };
 
 // Returns whether the manual page allows `phase` after the phase `before`. `done` is allowed once

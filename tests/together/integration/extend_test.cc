@@ -142,7 +142,7 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
   next.ready();
   old.expect("candidate_ready");
   next.say_type("extend", a_minute);
-  next.expect_error("extend");  // ready
+  next.expect_error("extend");  // the candidate is ready, so it has no deadline
   old.say_type("confirm", R"("id":"u1")");
   old.expect("stop");
   old.say_type("stopped");

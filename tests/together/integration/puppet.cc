@@ -264,7 +264,10 @@ void Puppet::obey_end(const std::string& name, const std::string& argument) {
   }
 }
 
-// Starts a process in a session of its own that keeps both pipes open.
+// Starts a process that keeps the puppet's standard input and output open after the puppet has
+// ended, and reports its process id to the test. If `writing` is true, the process writes `status`
+// messages until the pipe is closed. It has a session of its own, so signals to the puppet's
+// process group do not reach it.
 void Puppet::fork_holder(bool writing) {
   const pid_t pid = fork();
   if (pid != 0) {

@@ -30,9 +30,9 @@ struct Connection {
   bool gone = false;
 };
 
-// The surroundings of a process at its start.
+// The surroundings that the puppet found at its start: descriptors, signals, environment and so on.
 struct Report {
-  std::vector<std::string> entries;      // KEY=VALUE, sorted; see puppet_report.h
+  std::vector<std::string> entries;      // the facts as KEY=VALUE, sorted; see puppet_report.h
   std::vector<std::string> environment;  // all variables, in their original order
 
   // Fails the test if the key is absent.

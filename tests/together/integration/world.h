@@ -31,7 +31,7 @@ inline constexpr auto patience = std::chrono::seconds(10);
 struct Start {
   Texts options{};
   std::string agent{};  // the path of AGENT; empty: the puppet; "-": the command line has no AGENT
-  Texts args{};         // AGENT's arguments
+  Texts args{};         // the arguments after AGENT on the upgrader's command line
   // Variables that are added to the test's own environment. The value of LISTEN_PID=self becomes
   // the upgrader's pid.
   Texts environment{};

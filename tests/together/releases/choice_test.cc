@@ -201,7 +201,8 @@ std::optional<std::string> expected(const std::vector<std::string>& there,
     if (!out) wanted.push_back(text);
   }
   if (wanted.empty()) return std::nullopt;
-  return wanted.back();  // the newest: `wanted` is sorted, as `there` is
+  // `wanted` is sorted by version, as `there` is, so its last element is the newest.
+  return wanted.back();
 }
 
 }  // namespace

@@ -66,9 +66,11 @@ TEST_CASE("class, byte order, machine and flags of an ELF file name its processo
 }
 
 TEST_CASE("a file for a processor without a name, or of another kind, has none") {
-  CHECK(name_of(elf_32(ELFDATA2LSB, EM_X86_64)) == "none");  // the ABI x32
+  // An ELF file of 32 bits for x86-64 has the ABI x32.
+  CHECK(name_of(elf_32(ELFDATA2LSB, EM_X86_64)) == "none");
   CHECK(name_of(elf_64(ELFDATA2MSB, EM_PPC64)) == "none");
-  CHECK(name_of(elf_32(ELFDATA2MSB, EM_MIPS, EF_MIPS_ABI2)) == "none");  // the ABI n32
+  // A MIPS file of 32 bits with this flag has the ABI n32.
+  CHECK(name_of(elf_32(ELFDATA2MSB, EM_MIPS, EF_MIPS_ABI2)) == "none");
   CHECK(name_of(elf_64(ELFDATA2LSB, EM_MIPS)) == "none");
   CHECK(name_of(elf_32(ELFDATA2MSB, EM_ARM)) == "none");
   CHECK(name_of(elf_64(7, EM_X86_64)) == "none");

@@ -114,8 +114,10 @@ class Visits {
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
-    std::uint64_t all = 0, all_visited = 0;          // of the whole map
-    std::uint64_t allowed = 0, allowed_visited = 0;  // of the part that the shell allows
+    // The number of states, moves or cells of the whole map, and of those that runs have visited.
+    std::uint64_t all = 0, all_visited = 0;
+    // The same two numbers for the part of the map that the shell allows.
+    std::uint64_t allowed = 0, allowed_visited = 0;
   };
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;

@@ -55,7 +55,7 @@ struct Tally {
   std::uint64_t committed = 0;
   std::uint64_t failed = 0;       // upgrades after which the old agent stayed
   std::uint64_t rolled_back = 0;  // upgrades after which a fallback was started
-  std::uint64_t stood_by = 0;     // fall-backs to a standby
+  std::uint64_t stood_by = 0;     // upgrades after which a standby became active
   std::uint64_t cut_short = 0;    // upgrades without any ending, because the upgrader ended before
   std::uint64_t requests = 0;     // requests of operators that have been answered
   std::uint64_t granted = 0;      // requests of operators that were not refused
@@ -103,7 +103,8 @@ class Judge {
   // Bytes have been read from the FIFO, or its end if there are none.
   void control_read(std::string_view bytes);
   void status_written(std::string_view text, bool well);
-  [[nodiscard]] std::string id_under_way() const;  // "" if no upgrade is under way
+  // The id of the upgrade under way; empty if there is none.
+  [[nodiscard]] std::string id_under_way() const;
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
@@ -115,7 +116,8 @@ class Judge {
   // Call it when the upgrader has ended and all its handles are gone.
   void run_ended(int status);
   void broken(const std::string& rule);
-  [[nodiscard]] const std::string& verdict() const { return verdict_; }  // "" if no rule was broken
+  // The rule that was broken, in words; empty if none was broken.
+  [[nodiscard]] const std::string& verdict() const { return verdict_; }
   [[nodiscard]] const Tally& tally() const { return tally_; }
   void note(const std::string& line);
 

@@ -97,7 +97,7 @@ class Process {
   std::size_t taken = 0;   // how many bytes the upgrader has written to the process's input
   // The value of `taken` when the shell began to look for news; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
-  bool owes_word = false;     // the process has still to say `healthy`
+  bool owes_word = false;     // true if the agent must still send `healthy`
   bool is_fallback = false;   // the process's `welcome` has the role `fallback`
   bool knows_reason = false;  // the process has been sent the reason of the upgrade's failure
   bool told_to_stop = false;
@@ -162,7 +162,7 @@ class Machine {
   Random random;
   const Swarm& swarm;
   Operators operators{*this};
-  bool calm = false;                      // no more faults happen
+  bool calm = false;                      // true at the end of a run, when no more faults happen
   bool lock_is_free = false;              // no other process holds the lock of --lock any more
   std::deque<test::EventClass> outcomes;  // the outcomes that a guide wants, in their order
 

@@ -1,6 +1,8 @@
-// Finds out whether a run can take a way of the map within its time limits. The map has no times,
-// so on it any deadline may pass next. In a run the time limits decide which one passes, so some
-// ways need certain limits.
+// Finds out whether a run of the simulation can follow a given path on the map. The map (atlas.h)
+// consists of the supervisor's states and of the events that lead from one state to another. The
+// map has no times, so on it any deadline that is set may pass next. In a run, the time limits in
+// its options decide which deadline passes first. So a run can follow some paths only if it has
+// suitable time limits.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +29,9 @@ class Rehearsal {
  public:
   Rehearsal(const Sheet& sheet, const Policy& policy, const SaidTimes& said, Random& random);
 
-  // Makes the moves of `way` one after the other, from the start of the map, with random pauses
-  // between them. Returns false if a move cannot be made: its deadline does not pass when it
-  // should, or its event cannot happen.
+  // Makes the moves of `way`, which are numbers of moves on the map, one after the other, from the
+  // map's first state, with random pauses between them. Returns false if a move cannot be made: its
+  // deadline does not pass when it should, or its event cannot happen.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
   // Returns the pauses before the moves of the last way that could be taken.

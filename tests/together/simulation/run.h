@@ -11,7 +11,7 @@
 namespace upgrader::simulation {
 
 struct RunOutcome {
-  std::string verdict;  // the rule that was broken, or ""
+  std::string verdict;  // the rule that was broken, in words; empty if none was broken
   Tally tally;
 };
 

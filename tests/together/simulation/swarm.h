@@ -64,11 +64,11 @@ struct Swarm {
   bool waits_for_lock = false;
   Duration watchdog{0};  // the longest time between heartbeats; 0 if none are wanted
 
-  // The machine.
+  // The settings of the simulated machine.
   bool timers_last = false;
-  int splits = 0;  // how often a long write is cut short
+  int splits = 0;  // the percentage of long writes that are cut short
   int interrupts = 0;
-  int jostles = 0;  // how often other processes act while the upgrader is in a system call
+  int jostles = 0;  // the percentage of system calls during which other processes act
   int hold_ups = 0;
   std::int64_t hold_up_ms = 1;
   int freezes = 0;  // how often all processes are stopped for a while
@@ -81,7 +81,7 @@ struct Swarm {
   std::size_t input_capacity = 65'536;
   std::size_t output_capacity = 65'536;
 
-  // The agents.
+  // The settings of the simulated agents.
   int mischief_makers = 0;         // how many of a hundred processes do mischief
   std::vector<Deed> deeds;         // the kinds of mischief from which each process draws
   std::size_t mischief_max = 1;    // how many acts of mischief a process commits at most
@@ -89,14 +89,14 @@ struct Swarm {
   std::int64_t slowness_ms = 100;  // milliseconds that an agent takes for each act
   int upgrades_at_most = 3;
   int cancels = 0;
-  int odd_requests = 0;  // how often a request has random members
+  int odd_requests = 0;  // the percentage of requests that have random members
   int stale_events = 0;  // how often a late event about an ended agent is delivered
   bool guided = false;
   // Init reads its socket for this time, then leaves it unread for the same time, and so on; 0: it
   // always reads.
   Duration init_reads{0};
 
-  // People and init.
+  // The settings of the people who send signals and requests, and of init.
   std::vector<std::pair<Duration, int>> signals;
   struct Visit {
     Duration delay;
@@ -104,8 +104,8 @@ struct Swarm {
     Duration stays;
   };
   std::vector<Visit> visits;  // visits to the control directory, if there is one
-  int status_failures = 0;    // how often status.json cannot be written
-  int fifo_failures = 0;      // how often the FIFO cannot be opened
+  int status_failures = 0;    // the percentage of writes of status.json that fail
+  int fifo_failures = 0;      // the percentage of attempts to open the FIFO that fail
   Duration calm_after{0};
 };
 

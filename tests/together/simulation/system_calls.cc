@@ -164,7 +164,7 @@ namespace upgrader {
 
 using simulation::World;
 
-// ---- process.h
+// ---- the functions that process.h declares
 
 std::variant<Started, StartFailed> start_process(const Program& program, const ChildSetting&) {
   the_judge->check_start();
@@ -215,7 +215,7 @@ int send_signal(pid_t pid, int signal_number) {
   return 0;
 }
 
-// ---- program.h
+// ---- the functions that program.h declares
 
 namespace {
 
@@ -252,7 +252,7 @@ bool can_start_again(const Program&) {
   return the_judge->next_outcome(World::way_back) != World::no_way_back;
 }
 
-// ---- link.h
+// ---- the class Link (relink.h)
 
 agent_protocol::Result<Link> Link::open(const std::string&, const std::optional<std::string>&) {
   Link link;
@@ -289,7 +289,9 @@ int Link::restore(const BeforeSync& before_sync) const {
   return the_judge->next_outcome(World::link_back) == World::link_stays ? EIO : 0;
 }
 
-// ---- control_directory.h: no other process is in the directory
+// ---- the class ControlDirectory (control_directory.h)
+//
+// No other upgrader uses the simulated directory, so it can always be opened and locked.
 
 std::string ControlDirectory::open(std::string path) {
   path_ = std::move(path);
@@ -333,7 +335,10 @@ bool ControlDirectory::is_in_memory() const {
   return true;
 }
 
-// ---- lock.h: another process holds the lock for as long as the swarm says
+// ---- the class Lock (lock.h)
+//
+// At the beginning of a run another process may hold the lock. `lock_free_at`, one of the run's
+// random settings (swarm.h), is the time at which that process releases the lock.
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {}
 

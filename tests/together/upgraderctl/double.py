@@ -309,7 +309,9 @@ class Double:
                 if not got:
                     return
                 orders += got
-            while awaited is None or awaited in self.taken:  # ends when no order is left
+            # Obeys the orders that have been read, each a line. An order `when` stops this, if the
+            # request for which it waits has not come yet.
+            while awaited is None or awaited in self.taken:  # ends when no whole line is left
                 if awaited is not None:
                     self.taken.remove(awaited)
                     awaited = None

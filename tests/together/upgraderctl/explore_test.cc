@@ -27,7 +27,7 @@ const std::string cancel_line = "cancel\n";
 struct Truth {
   bool alive = true;
   bool last_word = false;  // status.json says that the upgrader has ended
-  bool confirmed = false;  // some operator opened the gate
+  bool confirmed = false;  // true if an operator has opened the gate
   std::string phase = "running";
   std::vector<Answer> answers;
   std::optional<std::string> outcome;

@@ -19,7 +19,7 @@ Outcome record(const Store& store, const Entry& entry) {
 
 struct Chosen {
   Release release;
-  std::string left_out;  // why newer releases were left out, or ""
+  std::string left_out;  // why newer releases were not considered; empty if all were
 };
 
 // Returns the release that should replace `running`, after verifying it, or nothing. A release that

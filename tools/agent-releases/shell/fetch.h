@@ -61,7 +61,7 @@ class Fetcher {
   enum class End { complete, cut_off, cannot_resume };
   struct Fetched {
     End end = End::complete;
-    std::string why{};     // the reason, if the fetch is not complete
+    std::string why{};     // why the fetch is not complete; empty if it is
     bool is_slow = false;  // the transfer was ended because the server was too slow
   };
   // Fetches bytes. Refuses only if another try would be useless. After any other failure, the

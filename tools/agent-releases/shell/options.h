@@ -54,7 +54,7 @@ struct Options {
   bool all = false;
   bool newest = false;
   std::size_t keep = 0;
-  std::optional<std::int64_t> older_s;  // the option --older of prune, in seconds
+  std::optional<std::int64_t> older_s;  // for prune: the value of --older, in seconds
   PublishOptions publishing;
 };
 

@@ -71,7 +71,7 @@ std::optional<Version> Releases::previous() const {
 }
 
 // Writes the desired version. Makes a new file even for the same version, which counts as a new
-// wish.
+// order of the operator.
 Outcome Releases::desire(const std::optional<Version>& version) {
   if (version) {
     if (const Result<Release> there = find(*version); !there) return there.refusal();

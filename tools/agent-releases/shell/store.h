@@ -54,7 +54,7 @@ class Store {
   // the manifest, and the manifest is for this release.
   [[nodiscard]] Result<std::optional<Manifest>> trusted_manifest(const Version& version) const;
 
-  // Returns the operator's wish, or nothing if the newest release is wanted.
+  // Returns the version that the operator desires, or nothing if the newest release is wanted.
   [[nodiscard]] std::optional<Wish> wish() const;
 
   // Returns the version of the release to which the link `name` leads, directly or through other

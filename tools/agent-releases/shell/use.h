@@ -10,7 +10,7 @@
 namespace agent_releases {
 
 struct Use {
-  std::string executable;  // an absolute path
+  std::string executable;  // the absolute path of the program to start
   std::string by;          // the process or upgrader that uses the executable, in words
 };
 

@@ -109,7 +109,7 @@ std::optional<std::string> missing_current(const std::string& directory) {
   const std::string by_hand = missing + "ln -s when agent-releases has added a release";
   const auto releases = agent_releases::Releases::open({.directory = directory});
   if (!releases) return by_hand;
-  const auto list = releases.value().list();  // oldest first
+  const auto list = releases.value().list();  // the releases, the oldest first
   if (!list || list.value().empty()) return by_hand;
   const auto newest = std::find_if(list.value().rbegin(), list.value().rend(),
                                    [](const auto& each) { return !each.version.is_prerelease(); });

@@ -30,18 +30,18 @@ namespace upgraderctl {
 struct Errand {
   enum class Goal {
     answer,     // reached when the request has been carried out or begun
-    ending,     // reached when the upgrade has ended
+    ending,     // the goal is reached when the upgrade has ended
     rehearsal,  // reached when the candidate was ready; the upgrade is then cancelled
-    shutdown,   // reached when the upgrader has ended
+    shutdown,   // the goal is reached when the upgrader has ended
   };
   Goal goal = Goal::answer;
   Life life;         // the upgrader that gets the request
-  std::string deed;  // the request in words: "upgrade", "confirm of u1"
+  std::string deed;  // the request in words, such as "upgrade" or "confirm of u1"
   // The request's name, under which the answer is published.
   std::string request;
   // The line for the FIFO. If empty, nothing is requested, and an upgrade under way is followed.
   std::string line;
-  std::string id;                        // the upgrade's id
+  std::string id;                        // the id of the upgrade that is requested or followed
   std::optional<Executable> executable;  // if set, an upgrade to another executable is refused
   // True if the request is for an upgrade. The upgrader then knows the request by the upgrade's id,
   // too.

@@ -30,7 +30,7 @@ enum class Command {
 };
 
 struct Options {
-  std::optional<std::string> directory;  // the value of --dir
+  std::optional<std::string> directory;  // the value of --dir: the control directory
   std::optional<std::string> name;       // NAME: a directory below one of the bases
   Command command = Command::list;
   bool json = false;
@@ -49,7 +49,7 @@ struct Options {
   std::optional<std::string> reason;
   std::optional<std::string> phase;
   std::optional<Duration> timeout;
-  // Options of on:
+  // The options of the command `on`:
   std::optional<Occasion> occasion;
   std::optional<std::string> exec;
   std::optional<Duration> after;

@@ -17,7 +17,7 @@ inline constexpr std::size_t elf_header_bytes = 64;
 // Returns nothing if it is another kind of file, or for a processor without a name here.
 [[nodiscard]] std::optional<std::string_view> processor_of_elf(std::string_view first_bytes);
 
-// Returns true for one of the names above.
+// Returns true if the text is one of the names of processors above.
 [[nodiscard]] bool is_processor_name(std::string_view name);
 
 // Returns the present name for a manifest's `arch`: older manifests have `armv7l` and `i686` for

@@ -24,8 +24,8 @@ class Store;
 
 struct Release {
   Version version;
-  std::string path;          // absolute; the file or directory NAME-v1.2.3
-  std::string executable{};  // absolute; the program to start
+  std::string path;          // the absolute path of the file or directory NAME-v1.2.3
+  std::string executable{};  // the absolute path of the program to start
   std::string sha256{};      // the hash of the fetched file; empty if there is no manifest
   // the bytes on disk; for a directory, the bytes of the archive that it was unpacked from
   std::int64_t bytes = 0;
@@ -48,7 +48,7 @@ class Releases {
     std::string directory;
     std::string name{};  // the NAME of the releases; needed if the directory has no file .name
     std::string keys{};  // a directory of minisign's public keys; if empty, nothing is verified
-    bool make = false;   // make the directory if it does not exist
+    bool make = false;   // true: make the directory if it does not exist
     // Control directories of upgraders, besides those below /run/upgrader. They show which releases
     // run and must not be removed.
     std::vector<std::string> controls{};

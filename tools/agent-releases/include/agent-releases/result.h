@@ -10,7 +10,7 @@ namespace agent_releases {
 
 // The kinds of refusals. agent-releases has an exit status for each.
 enum class Trouble : std::uint8_t {
-  usage,    // the command or its arguments are wrong
+  usage,    // the command line is wrong
   absent,   // the requested thing does not exist
   refused,  // a rule forbids it: signature, hash, name, machine, expiry, still in use
   cut_off,  // a fetch was interrupted; the same command can continue it
