@@ -16,7 +16,7 @@ struct Argument {
 
 [[nodiscard]] Argument take_apart(std::string_view whole);
 
-// Returns "--name=value: WHAT".
+// Returns a message about a wrong argument: `--name=value: WHAT`.
 [[nodiscard]] std::string complaint_about(const Argument& argument, std::string_view what);
 
 // Returns true if argv contains an option with this name before the index `end`.

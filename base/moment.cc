@@ -121,7 +121,7 @@ std::string show_moment(Moment moment) {
 }
 
 std::string rfc3339(std::int64_t seconds) {
-  constexpr std::int64_t last = 253'402'300'799;  // the second 9999-12-31T23:59:59Z
+  constexpr std::int64_t last = 253'402'300'799;  // 9999-12-31T23:59:59Z in seconds since 1970
   const std::chrono::seconds shown{std::clamp<std::int64_t>(seconds, 0, last)};
   return date_and_time(std::chrono::sys_seconds(shown), 'T') + "Z";
 }

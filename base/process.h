@@ -79,7 +79,7 @@ struct StartFailed {
   };
 
   Where where = Where::resources;
-  int error = 0;  // the errno value that says why
+  int error = 0;  // the errno value of the failure
 
   bool operator==(const StartFailed&) const = default;
 };

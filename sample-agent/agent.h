@@ -66,9 +66,9 @@ class SampleAgent {
   // The longest time between two heartbeats that init allows, if it wants heartbeats.
   std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
-  std::optional<Copier> copier_;  // copies lines; set while this agent is active
+  std::optional<Copier> copier_;  // copies the lines of the log; exists while this agent is active
   bool on_trial_ = false;
-  bool vouched_ = false;             // this agent has said `healthy`
+  bool vouched_ = false;             // true if this agent has said `healthy`
   std::optional<Agent::Stop> stop_;  // the stop that the upgrader has requested and not withdrawn
   std::optional<std::string> waiting_;  // the id of an upgrade that waits at the gate
   std::optional<agent_releases::Follower> follower_;

@@ -21,7 +21,7 @@ inline constexpr int connection_status = 75;
 
 struct StartCheck {
   std::string name;
-  // The self-test's exit status if this check fails.
+  // The exit status of the self-test if this check fails.
   int status = 0;
   std::function<std::optional<std::string>()> run;  // returns the reason if the check fails
 };

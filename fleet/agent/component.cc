@@ -196,7 +196,7 @@ void Component::perform(const SendCommit& commit) {
 }
 
 void Component::commit_now(const std::string& upgrade) {
-  if (!commander_->commits(upgrade)) return;  // the upgrade has ended, or must go back
+  if (!commander_->commits(upgrade)) return;  // the upgrade has ended meanwhile, or must go back
   const std::string why = hands_.commit(upgrade);
   if (why.empty()) return;
   desk_.log(settings_.name + ": cannot commit: " + why);

@@ -19,7 +19,8 @@ namespace fleet {
 
 // The source of a component's measures: `exec:PROGRAM ARGUMENT...` or `http:URL`.
 struct MeasureSource {
-  std::vector<std::string> command = {};  // the program and its arguments; empty: `url`
+  // The program and its arguments; empty if `url` is the source.
+  std::vector<std::string> command = {};
   std::string url = {};
 
   bool operator==(const MeasureSource&) const = default;
@@ -36,7 +37,7 @@ class HealthKeeper {
                std::vector<MeasureSource> sources);
   HealthKeeper(const HealthKeeper&) = delete;
   HealthKeeper& operator=(const HealthKeeper&) = delete;
-  // Breaks off a measurement that is under way.
+  // Ends the measurement that is under way, if there is one, without a result.
   ~HealthKeeper() = default;
 
   [[nodiscard]] HealthWatch& watch() { return watch_; }

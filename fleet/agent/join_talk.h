@@ -13,16 +13,17 @@ namespace fleet {
 
 // The exit statuses of `fleet-agent join`.
 inline constexpr int join_done = 0;
-inline constexpr int join_failed = 1;  // refused, or a failure on this machine
+// The machine was refused, or something failed on this machine.
+inline constexpr int join_failed = 1;
 inline constexpr int join_usage = 2;
 inline constexpr int join_unreachable = 3;  // no controller has answered
 inline constexpr int join_waiting = 4;      // no person has approved the machine yet
 
 // The answer of one controller, or the reason why there is none.
 struct JoinReply {
-  long status = 0;  // HTTP status; 0 if there is no answer
+  long status = 0;  // the HTTP status of the answer; 0 if none came
   std::string body = {};
-  std::string error = {};        // why there is no answer
+  std::string error = {};        // why no answer came; empty if one came
   bool other_authority = false;  // the controller belongs to another authority than the token
 };
 
@@ -33,7 +34,7 @@ struct JoinAsk {
 struct JoinPause {
   upgrader::Duration time{0};
 };
-// The certificate has come: it is in `answer`.
+// The final step: `answer` has the certificate.
 struct JoinHave {
   JoinAnswer answer = {};
 };

@@ -23,8 +23,9 @@ namespace fleet {
 
 struct DevProgram {
   std::string name = {};
-  std::vector<std::string> arguments = {};    // the command line; first the program's path
-  std::vector<std::string> environment = {};  // NAME=value, added to fleetctl's own environment
+  std::vector<std::string> arguments = {};  // the command line; first the program's path
+  // Variables NAME=value that the program gets besides fleetctl's own.
+  std::vector<std::string> environment = {};
   // The file for the program's standard output and error.
   std::string log = {};
   // The round of starts in which the program begins, from 0.

@@ -15,7 +15,7 @@ inline constexpr std::size_t log_columns_max = 4'000;
 // Returns the text as the log shows it: escaped, and cut.
 [[nodiscard]] std::string log_text(std::string_view text);
 
-// Writes `PROGRAM: TEXT`.
+// Writes the line `PROGRAM: TEXT` to standard error.
 void log_line(std::string_view program, std::string_view text);
 
 }  // namespace fleet

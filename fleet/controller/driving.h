@@ -97,7 +97,7 @@ class Driving {
   bool drove_ = false;
   bool reading_ = false;  // true until the mirror has read all records once
   std::vector<std::string> wanted_;
-  std::unique_ptr<AnyDriver> driver_;  // null until the store has granted the lease
+  std::unique_ptr<AnyDriver> driver_;  // the driver; null until the store has granted its lease
   std::unique_ptr<Mirror> mirror_;
   std::unique_ptr<Timer> alarm_;
   // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the

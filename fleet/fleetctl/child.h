@@ -15,8 +15,9 @@ namespace fleetctl {
 struct ChildTerms {
   // The command line, of which the first word is the path of the program.
   std::vector<std::string> arguments = {};
-  std::vector<std::string> environment = {};  // NAME=value, added to this process's own
-  std::string log = {};                       // a file, to which output and errors are appended
+  // Variables NAME=value that the child gets besides this process's own.
+  std::vector<std::string> environment = {};
+  std::string log = {};  // a file, to which output and errors are appended
 };
 
 struct ChildStarted {

@@ -13,7 +13,7 @@ namespace fleetctl {
 template <class Record>
 struct OneRecord {
   std::optional<Record> record = std::nullopt;  // no value if the record is absent or damaged
-  fleet::Revision revision = 0;                 // 0 if the record is absent
+  fleet::Revision revision = 0;                 // the record's revision; 0 if the record is absent
   std::string damage = {};                      // why the record cannot be read; empty if it can
 };
 

@@ -1,4 +1,4 @@
-// The commands of fleetctl that only read.
+// The commands of fleetctl that only read the store.
 #include <algorithm>
 #include <ctime>
 

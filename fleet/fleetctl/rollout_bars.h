@@ -10,7 +10,7 @@
 
 namespace fleetctl {
 
-// Returns `[######....]`.
+// Returns a bar of `width` characters that shows which part of `all` is done: `[######....]`.
 [[nodiscard]] std::string bar(std::size_t done, std::size_t all, std::size_t width);
 
 struct WatchedRollout {

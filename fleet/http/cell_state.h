@@ -37,7 +37,8 @@ class CellState {
     Rollout rollout = {};
     // The stage of each node to which the rollout's driver has given a command.
     std::map<std::string, NodeStage> nodes = {};
-    std::map<std::uint64_t, std::int64_t> batches = {};  // for each batch the number of its nodes
+    // By the number of each batch, how many nodes the batch has.
+    std::map<std::uint64_t, std::int64_t> batches = {};
     std::optional<RolloutJudge> judge = {};
 
     [[nodiscard]] std::map<std::string, std::int64_t> stages() const;

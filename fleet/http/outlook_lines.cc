@@ -100,7 +100,8 @@ void add_nodes(const CellState& cell, Outlook& outlook) {
 
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
                       Outlook& outlook) {
-  std::map<std::string, UnixSeconds> told;  // certificates that already have a line
+  // The certificates that already have a line in the outlook.
+  std::map<std::string, UnixSeconds> told;
   for (const CertificateHealth& one : health.certificates) {
     told[one.name] = one.expires;
     if (one.expires == 0) {

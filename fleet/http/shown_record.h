@@ -15,7 +15,8 @@ namespace fleet {
 // shown.
 [[nodiscard]] std::string shown_record(KeyKind kind, const std::string& value);
 
-// Returns `https://hooks.example.org/...`.
+// Returns a webhook's URL as a person may see it. The path of an https URL may contain a secret, so
+// `/...` stands for it: `https://hooks.example.org/...`. A URL `file:PATH` is shown whole.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
 // Returns whether the client may see records of this kind. Without certificates, everybody on the

@@ -105,7 +105,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::join:
       return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:
-      return;  // answered by why_not_let_in()
+      return;  // why_not_let_in() has refused the request already
   }
   begin_errand(number, request, route.rest);
 }

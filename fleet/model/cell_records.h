@@ -22,8 +22,9 @@ struct ReleaseManifest {
 // The record release/COMPONENT/VERSION. It is written before any other record names the release,
 // and never changed afterwards.
 struct Release {
-  std::vector<ReleaseManifest> manifests = {};  // one manifest for each architecture, sorted
-  std::string digest = {};                      // a hash over all manifests and signatures
+  // The manifests of the release, one for each architecture, sorted.
+  std::vector<ReleaseManifest> manifests = {};
+  std::string digest = {};  // a hash over all manifests and signatures
   std::string channel = {};
   bool prerelease = false;
   std::int64_t min_protocol = 0;
@@ -63,8 +64,8 @@ struct DriverRecord {
 
 // The record window/GROUP: the times at which upgrades may begin on the nodes of the group.
 struct Window {
-  std::vector<std::string> days = {};  // mon to sun; every day if empty
-  std::string start = {};              // the time of day, as HH:MM
+  std::vector<std::string> days = {};  // days of the week, as `mon` to `sun`; if empty, every day
+  std::string start = {};              // the time of day at which the window opens, as HH:MM
   std::int64_t duration_s = 0;
   std::string time_zone = {};  // a zone of tzdata, or `site-local` for the node's own zone
   std::string who = {};        // the person who has set the window
@@ -130,9 +131,9 @@ struct PastRun {
   std::string what = {};     // the release that was rolled out: `agent 2.0`
   std::string state = {};    // the state in which the rollout or plan ended
   std::string reason = {};
-  std::string who = {};  // the person who began it
+  std::string who = {};  // the person who began the rollout or plan
   std::string began = {};
-  std::string ended = {};  // when a controller saw that it had ended
+  std::string ended = {};  // when a controller saw that the rollout or plan had ended
   std::string trace = {};
 
   bool operator==(const PastRun&) const = default;

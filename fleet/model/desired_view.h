@@ -22,7 +22,7 @@ inline constexpr std::string_view own_component = "agent";
 template <class Record>
 struct Seen {
   Record record = {};
-  Revision revision = 0;  // 0 if the key is absent
+  Revision revision = 0;  // the record's revision; 0 if the record is absent
 
   bool operator==(const Seen&) const = default;
 };

@@ -318,8 +318,9 @@ class Driver {
   // The last known revision of each key, including those of the driver's own writes.
   std::map<std::string, Revision> newest_;
   FutileWrites futile_;
-  bool more_ = false;  // true if another change follows at once
-  Ms proven_at_ = 0;   // when the store last showed that this driver has the key
+  // True if the store has already reported a further change, which the driver gets next.
+  bool more_ = false;
+  Ms proven_at_ = 0;  // when the store last showed that this driver has the key
   Ms now_ = 0;
   DriverActions actions_;
 };

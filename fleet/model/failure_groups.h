@@ -28,7 +28,7 @@ inline constexpr std::size_t suspects_max = 3;
 // nodes have.
 struct Suspect {
   std::string mark = {};    // the fact or label and its value: `arch=x86_64`
-  std::int64_t failed = 0;  // nodes of the group with this mark
+  std::int64_t failed = 0;  // how many nodes of the group have this mark
   // Two numbers of nodes that the rollout has reached and that are not in the group: those with
   // this mark, and all.
   std::int64_t others = 0;

@@ -19,7 +19,7 @@ using agent_protocol::Result;
 
 constexpr int status_well = 0;
 constexpr int status_worse = 1;
-// EX_TEMPFAIL of sysexits.h
+// EX_TEMPFAIL of sysexits.h: the gate has no verdict yet.
 constexpr int status_not_known = 75;
 // The number of values that one query to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;

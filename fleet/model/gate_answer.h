@@ -25,9 +25,9 @@ struct PrometheusGate {
   std::string name = {};
   std::string url = {};    // the server's URL, without `/api/v1/...`
   std::string query = {};  // the query in PromQL; its result must be an instant vector
-  bool is_below = true;    // true: values below the limit are good
+  bool is_below = true;    // true if values below the limit are good, false if values above it are
   double limit = 0;
-  std::string limit_text = {};  // the limit as the person wrote it
+  std::string limit_text = {};  // `limit` as the person wrote it
   std::int64_t for_s = 0;
 
   bool operator==(const PrometheusGate&) const = default;
@@ -47,9 +47,9 @@ inline constexpr std::size_t gate_query_bytes_max = 4'096;
 
 // The answer of an HTTP server.
 struct GateReply {
-  long status = 0;  // HTTP status; 0 if there was no answer
+  long status = 0;  // the HTTP status; 0 if there was no answer
   std::string body = {};
-  std::string error = {};  // why there was no answer
+  std::string error = {};  // why there was no answer; empty if there was one
 };
 
 [[nodiscard]] GateStand prometheus_says(const PrometheusGate& gate, const GateReply& reply);

@@ -30,7 +30,7 @@ inline constexpr std::string_view node_kind = "node";
 // Returns the labels in a node's identity, or none if the record is damaged.
 [[nodiscard]] std::map<std::string, std::string> labels_given(const KeyValue& identity);
 
-// Returns KIND:WHO.
+// Returns the name in a certificate of this owner: `KIND:WHO`.
 [[nodiscard]] std::string certificate_name(std::string_view kind, std::string_view who);
 
 // The beginning and the end of the time in which a certificate is valid, in seconds since 1970.

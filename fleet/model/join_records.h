@@ -14,10 +14,11 @@ namespace fleet {
 struct Token {
   std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with the token's ID
   std::string nodes = {};  // a glob for the names of the nodes; empty for all names
-  std::map<std::string, std::string> labels = {};  // the labels that the nodes get
-  std::int64_t uses = 1;                           // how many nodes may join with the token
-  std::int64_t used = 0;                           // how many nodes have joined with the token
-  std::int64_t expires = 0;                        // when the token expires, in seconds since 1970
+  // The labels of the nodes that join with this token.
+  std::map<std::string, std::string> labels = {};
+  std::int64_t uses = 1;     // how many nodes may join with the token
+  std::int64_t used = 0;     // how many nodes have joined with the token
+  std::int64_t expires = 0;  // when the token expires, in seconds since 1970
   std::string created = {};
   std::string who = {};      // the person who has made the token
   std::string revoked = {};  // when the token was revoked; empty if it was not

@@ -201,7 +201,7 @@ class NodeCommander {
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
-  // A command that is being carried out.
+  // A command that the node is carrying out.
   struct Job {
     enum class Stage { saving, asking, acting };
 

@@ -116,7 +116,8 @@ struct Capsule {
   std::int64_t cpu_ms = -1;
   // The last lines of the process's output, the newest at the end.
   std::vector<std::string> lines = {};
-  std::vector<std::string> differs = {};  // how the release differs from the one before
+  // How the release differs from the previous one, a text for each difference.
+  std::vector<std::string> differs = {};
 
   bool operator==(const Capsule&) const = default;
 };
@@ -148,7 +149,7 @@ constexpr auto names(MeasureWorse) {
   return std::to_array<std::string_view>({"unknown", "up", "down"});
 }
 
-// The most measures of one component.
+// The most measures that one component may report.
 inline constexpr std::size_t measures_max = 16;
 
 // A measure, such as a latency, that a component reports about itself. It is a part of the record
@@ -176,13 +177,13 @@ struct NodeHealth {
   std::string version = {};
   std::string boot_id = {};
   std::string instance = {};  // the process of fleet-agent that has counted the failures
-  std::int64_t sequence = 0;  // rises by one with each write
+  std::int64_t sequence = 0;  // counts the writes of this record
   // The failures that this process of fleet-agent had counted before this run began. If there are
   // any, the judge does not compare the node.
   std::int64_t before = 0;
-  std::int64_t ends = 0;       // ends of the component that nobody has ordered
+  std::int64_t ends = 0;       // how often the component's program has ended without an order
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
-  std::int64_t fallbacks = 0;  // upgrades that fell back to the old version
+  std::int64_t fallbacks = 0;  // how many upgrades have fallen back to the old version
   bool over = false;           // the comparison is over, so the changes are known
   std::string trouble = {};    // why some or all measures are missing; empty if none is
   std::vector<Measure> measures = {};
@@ -196,7 +197,7 @@ struct NodeHealth {
 // The record node/ID/control/COMPONENT: this node belongs to the control group of a rollout, and
 // has to report its health like the nodes of the batch: for the same time, by its own clock.
 struct ControlWatch {
-  std::string by = {};   // rollout/NAME
+  std::string by = {};   // the rollout that asks for the report, as rollout/NAME
   std::string run = {};  // ROLLOUT.control.NUMBER, with another number for each batch
   std::int64_t soak_ms = 0;
 
@@ -207,7 +208,7 @@ enum class CommandAction {
   unknown,
   prepare,
   apply,    // begins an upgrade that needs `confirm`, as rollouts do
-  upgrade,  // begins an upgrade that needs no `confirm`
+  upgrade,  // the command to begin an upgrade that needs no `confirm`
   confirm,
   rollback,
   stop,  // lets the waiting new version replace the old one, which stops

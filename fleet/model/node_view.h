@@ -20,8 +20,9 @@ struct NodeView {
   Versions versions = {};
   std::map<std::string, Instance> instances = {};  // the living processes of fleet-agent, by id
   Active active = {};
-  std::map<std::string, Upgrade> upgrades = {};    // for each component, how far its upgrade is
-  std::map<std::string, NodeHealth> healths = {};  // for each component, as it reported last
+  std::map<std::string, Upgrade> upgrades = {};  // by component, the record of its last upgrade
+  // By component, the health that was reported last.
+  std::map<std::string, NodeHealth> healths = {};
   std::map<std::string, std::string> damage = {};  // the fault of each damaged record, by its key
 
   [[nodiscard]] bool reports() const { return !instances.empty(); }

@@ -56,15 +56,17 @@ struct MemberSight {
 struct PlanView {
   std::string name = {};
   Plan plan = {};
-  Revision revision = 0;              // 0 if the plan does not exist
+  // The revision of the plan's record; 0 if the plan does not exist.
+  Revision revision = 0;
   std::vector<std::string> ids = {};  // the names of the members, sorted
   // The members' own records, by the names of the members.
   std::map<std::string, MemberSight> members = {};
-  std::map<std::string, Once> once = {};         // records of steps that were done once, by step
-  std::map<std::string, Rollout> rollouts = {};  // rollouts begun by plans of this name
+  std::map<std::string, Once> once = {};  // records of steps that were done once, by step
+  // By name, the rollouts that plans of this name have begun.
+  std::map<std::string, Rollout> rollouts = {};
   // The places of budgets that the plan has: their keys, and the node of each.
   std::map<std::string, std::string> places = {};
-  bool stopped = false;     // the record `stop` exists, so nothing may begin
+  bool stopped = false;     // true if the record `stop` exists, so that nothing may begin
   std::string damage = {};  // why the plan's record cannot be read
 
   void take(const KeyValue& record);

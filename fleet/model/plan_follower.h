@@ -69,7 +69,7 @@ struct RunHook {
   HookVerb verb = HookVerb::check;
   std::string step = {};     // the name of the plan's step
   std::string version = {};  // the version that the plan brings
-  Ms timeout_ms = 0;         // the hook is killed after this time
+  Ms timeout_ms = 0;         // the time limit, after which the hook is killed
 
   bool operator==(const RunHook&) const = default;
 };

@@ -78,7 +78,8 @@ class ReleaseWatcher {
     std::string version = {};  // the version to take; may be empty
     std::optional<IndexedRelease> offer = {};
     std::optional<Release> release = {};  // the release with its manifests
-    std::optional<Rollout> wanted = {};   // the rollout that is being written
+    // The rollout whose records are being written; no value if there is none.
+    std::optional<Rollout> wanted = {};
     RolloutDraft draft = {};
     std::string refused = {};  // the invalid versions that were logged last
   };

@@ -112,7 +112,7 @@ constexpr auto names(GateSays) {
   return std::to_array<std::string_view>({"unknown", "well", "worse", "not-known"});
 }
 
-// The most gates that a rollout asks.
+// The most gates that a rollout may have.
 inline constexpr std::size_t gates_max = 8;
 
 // The last answer of one gate.
@@ -147,13 +147,16 @@ struct Rollout {
   // is the number of all nodes that belong on it.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
-  std::vector<std::string> excluded = {};  // nodes that were degraded at the beginning
+  // Selected nodes that are left out, since they were degraded at the beginning.
+  std::vector<std::string> excluded = {};
   std::int64_t excluded_count = 0;
-  std::vector<std::string> not_covered = {};  // selected nodes that do not report
+  // Selected nodes that are left out, since they do not report.
+  std::vector<std::string> not_covered = {};
   std::int64_t not_covered_count = 0;
-  bool undo = false;                  // the abort is followed by an undo
-  bool undo_now = false;              // the undo goes through all batches at once
-  bool wish_refused = false;          // the cell's desired version is marked as refused
+  bool undo = false;      // true if an undo follows the abort
+  bool undo_now = false;  // true if the undo takes back all batches at once
+  // True if the desired version of the cell was marked as refused.
+  bool wish_refused = false;
   std::int64_t kept = 0;              // how many nodes the undo could not take back
   std::vector<GateStand> gates = {};  // the last answers of the gates
   // How many times the batch under way has gone back for lack of a verdict.

@@ -30,9 +30,11 @@ struct NodeSight {
 
 struct RolloutView {
   std::string id = {};
-  std::optional<Rollout> rollout = {};  // no value if the rollout does not exist
-  Revision revision = 0;                // the revision of the rollout's record
-  bool stopped = false;                 // the record `stop` exists, so nothing may begin
+  // The rollout's record; no value if the rollout does not exist.
+  std::optional<Rollout> rollout = {};
+  Revision revision = 0;  // the revision of the rollout's record
+  // True if the record `stop` exists, so that nothing may begin.
+  bool stopped = false;
   std::map<std::int64_t, std::vector<std::string>> batches = {};
   std::map<std::string, NodeSight> nodes = {};
   std::vector<std::string> everyone = {};  // the nodes of all batches, sorted
@@ -91,7 +93,7 @@ enum class Standing {
 
 struct Stand {
   Standing what = Standing::waiting;
-  std::string why = {};  // the node's error, if it has one
+  std::string why = {};  // the error in the rollout's record of the node; empty if there is none
 };
 
 [[nodiscard]] Stand stand_of(const RolloutView& view, const std::string& node);

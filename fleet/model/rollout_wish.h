@@ -33,7 +33,8 @@ struct WishedRollout {
                                                            bool leave);
 
 struct OrderedRollout {
-  std::optional<Transaction> transaction = {};  // no value if nothing changes
+  // The transaction that writes the order; no value if nothing changes.
+  std::optional<Transaction> transaction = {};
   std::string words = {};
 };
 

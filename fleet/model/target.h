@@ -35,7 +35,7 @@ struct TargetTerm {
   Kind kind = Kind::glob;
   std::string key = {};                  // for a fact, the name of the fact
   std::string pattern = {};              // for a glob, a regular expression or a fact
-  std::vector<std::string> listed = {};  // for a list, the names in it, sorted
+  std::vector<std::string> listed = {};  // only for a list: the names of nodes in it, sorted
 
   bool operator==(const TargetTerm&) const = default;
 };
@@ -56,7 +56,7 @@ struct Target {
 struct TargetNode {
   std::string id = {};
   NodeInfo info = {};
-  bool reports = false;  // true: an instance of the node is alive
+  bool reports = false;  // true if a fleet-agent of the node is alive
 
   bool operator==(const TargetNode&) const = default;
 };

@@ -47,7 +47,7 @@ class RuleReader {
     return value;
   }
 
-  // Reads `[+-]H[:MM[:SS]]`.
+  // Reads a time of the form `[+-]H[:MM[:SS]]`. Returns it in seconds.
   std::int64_t seconds() {
     const bool negative = take('-');
     if (!negative) static_cast<void>(take('+'));

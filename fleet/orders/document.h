@@ -39,8 +39,9 @@ struct DocumentChange {
 
 struct DocumentDecision {
   std::vector<DocumentChange> changes = {};  // the changes, one for each record that has to change
-  Transaction transaction = {};              // the transaction that writes all changes
-  FleetEvent event = {};                     // the event for the history
+  // The transaction that makes all changes of the document.
+  Transaction transaction = {};
+  FleetEvent event = {};  // the event for the history
 };
 
 // Decides about a document. If one of its orders is refused, returns a Refusal, which begins with

@@ -70,7 +70,7 @@ class FleetSigner {
   std::string since_;
   std::string own_key_;  // the key of the record signer/NAME of this process
   Presence presence_;
-  std::unique_ptr<Snapshots> snapshots_;  // null if this process takes no snapshots
+  std::unique_ptr<Snapshots> snapshots_;  // takes the snapshots; null if this process takes none
   bool leaving_ = false;
   std::unique_ptr<Timer> later_;
   std::unique_ptr<Timer> sweep_;

@@ -9,7 +9,7 @@ namespace fleet {
 
 // The failure of a call to etcd.
 struct CallFailure {
-  int code = -1;            // status of gRPC; -1 if there was none
+  int code = -1;            // the status of gRPC; -1 if the answer had none
   std::string reason = {};  // why the call failed, for people
   bool sent = true;         // false: the member has certainly not seen the call
 };

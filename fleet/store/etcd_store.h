@@ -20,7 +20,7 @@ class EtcdStore : public Store {
     std::vector<std::string> endpoints;  // the members' URLs, https://HOST:PORT; at least one
     Certificates certificates = {};      // the files for endpoints with https
     Http2::Judge judge = nullptr;        // the time by which the members' certificates are judged
-    std::chrono::milliseconds deadline{5'000};  // the time limit for one request
+    std::chrono::milliseconds deadline{5'000};  // the time limit for one request to the store
     // The seed of random choices. It should differ from client to client, so that each begins with
     // another member.
     std::uint64_t seed = 0;

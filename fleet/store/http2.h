@@ -51,7 +51,7 @@ class Http2 {
   };
   struct Request {
     std::string url;
-    std::string body;  // the first message, already with its prefix
+    std::string body;  // the first message of the call, with gRPC's prefix of five bytes
     // the time limit for the call; 0: a stream, without a limit
     std::chrono::milliseconds timeout{0};
     // The number of the connection. All calls with the same number go to the same member, over the

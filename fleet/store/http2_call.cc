@@ -44,7 +44,7 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
 Http2::Call::~Call() {
   curl_multi_remove_handle(multi_, easy_.get());
   owner_.calls_.erase(number_);
-  // An old connection ends with its last call.
+  // If this was the last call on an old connection, the connection ends now.
   if (request_.connection != owner_.connections_.rbegin()->first) owner_.push();
 }
 

@@ -80,7 +80,7 @@ void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) {  // a new process has got this pid
+    if (event.text.starts_with("started")) {  // from now on, this pid belongs to a new process
       succeeded.erase(event.pid);
       if (active == event.pid) active = 0;
     }

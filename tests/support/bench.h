@@ -70,8 +70,9 @@ class Bench {
   [[nodiscard]] Phase phase() const { return supervisor_.phase(); }
   [[nodiscard]] const State& state() const { return supervisor_.state(); }
   [[nodiscard]] const Supervisor& supervisor() const { return supervisor_; }
-  [[nodiscard]] Generation active() const;     // 0 if no agent is active
-  [[nodiscard]] Generation candidate() const;  // 0 if there is no candidate
+  // The active agent's generation; 0 if no agent is active.
+  [[nodiscard]] Generation active() const;
+  [[nodiscard]] Generation candidate() const;  // the candidate's generation; 0 if there is none
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
   [[nodiscard]] Time now() const { return now_; }
   // Returns the rules that have been broken so far, as the watcher of the bench has found.

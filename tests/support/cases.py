@@ -33,7 +33,7 @@ def run_cases(make_world, close=None):
             function(world)
             passed += 1
             print("ok %s%s" % (name, " [%s]" % rows if rows else ""))
-        except Exception as error:  # a failed assertion, or any other error
+        except Exception as error:  # a failed assertion or any other error: the case has failed
             failed += 1
             trace = error.__traceback__
             while trace.tb_next:  # until the innermost frame, which has the line that failed

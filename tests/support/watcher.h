@@ -56,9 +56,10 @@ class Watcher {
     bool killed = false;
     // The agent has closed a pipe while held, or its `activate` could not be written.
     bool failed = false;
-    std::optional<std::string> state;    // the state that the agent left with `stopped`
-    std::optional<std::string> stop_id;  // the upgrade that the agent's `stop` named
-    std::optional<Time> kill_from;       // the time from which even an active agent may be killed
+    std::optional<std::string> state;  // the state that the agent left with `stopped`
+    // The id in the agent's `stop`, if the `stop` was for an upgrade.
+    std::optional<std::string> stop_id;
+    std::optional<Time> kill_from;  // the time from which even an active agent may be killed
     bool operator==(const Process&) const = default;
   };
 
@@ -84,7 +85,8 @@ class Watcher {
   void check_quiet(const Event& event, const Actions& actions);
   void check_standby();
 
-  [[nodiscard]] Generation active() const;  // 0 if no agent is active
+  // The active agent's generation; 0 if no agent is active.
+  [[nodiscard]] Generation active() const;
   [[nodiscard]] bool is_anothers(Generation generation) const;
   [[nodiscard]] bool winding_down() const { return shutdown_ || quit_ || leaving_; }
   void broken(const std::string& rule) { violations_.push_back(rule); }

@@ -250,7 +250,8 @@ void Keeper::reap() {
 void Keeper::main_ended(const DaemonEnding& ending) {
   main_handle_.reset();
   phase_ = Phase::asking;
-  if (relay_.source() >= 0) relay_.go_on();  // pass on the daemon's output before its end
+  // Pass on the output that the daemon has written before its end.
+  if (relay_.source() >= 0) relay_.go_on();
   tell({.kind = News::Kind::ended,
         .value = ending.value,
         .how = static_cast<int>(ending.how),

@@ -21,7 +21,7 @@ class LastWords {
   // it for as long as they live. Returns null, with errno, if there is no memory.
   [[nodiscard]] static LastWords* share();
 
-  // Adds bytes. Only one process may do so.
+  // Adds bytes of the output. Only one process may call this function.
   void add(std::string_view bytes);
   // Returns the last bytes that were added. If another process adds bytes at the same moment, a few
   // bytes of the result may be older.

@@ -108,9 +108,9 @@ struct DeadlinePassed {
   Time by = Time::max();
 };
 
-struct StopRequested {};     // caused by SIGTERM or SIGINT
-struct QuitRequested {};     // caused by SIGQUIT
-struct UpgradeRequested {};  // caused by SIGUSR2
+struct StopRequested {};     // SIGTERM or SIGINT has come
+struct QuitRequested {};     // SIGQUIT has come
+struct UpgradeRequested {};  // SIGUSR2 has come
 struct SignalReceived {      // SIGHUP or SIGUSR1, which is passed on to the agent
   int signal = 0;
 };

@@ -64,7 +64,7 @@ class Pace {
     return *oldest + std::chrono::seconds(1);
   }
 
-  // Records that a message has been sent.
+  // Records that a message was sent to init at the time `now`.
   void note(Time now) {
     last_[oldest_] = now;
     oldest_ = (oldest_ + 1) % last_.size();

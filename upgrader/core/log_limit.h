@@ -42,7 +42,7 @@ class LogLimit {
     NoticeKind kind = NoticeKind::stray;
     Time shown{0};
     std::uint64_t held_back = 0;        // notices held back since the last one that was shown
-    std::optional<std::string> latest;  // the newest status that was held back
+    std::optional<std::string> latest;  // the newest status that was held back; absent if none was
 
     void show(Time now) {
       shown = now;

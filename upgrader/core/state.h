@@ -45,7 +45,7 @@ struct Agent {
   bool input_closed = false;
   // SIGTERM was ordered for this agent: a first agent that has not said `hello`
   bool terminated = false;
-  bool killed = false;         // SIGKILL has been ordered
+  bool killed = false;         // SIGKILL was ordered for this agent
   bool standby = false;        // a fallback that was started beside the agent on trial
   bool knows_failure = false;  // the agent's `welcome` named the failure of the upgrade
   // The time by which the agent must do the next thing that is expected of it. A held agent must
@@ -88,7 +88,7 @@ struct UpgradeUnderWay {
   // if no operator requested the upgrade.
   std::string unanswered_name;
   Terms terms;
-  ProgramId previous = 0;  // the program that a fallback runs
+  ProgramId previous = 0;  // the program that a fallback of this upgrade runs
   std::optional<std::string> previous_version;
   std::optional<ProgramId> program;  // the new program, once it has passed the check
   // the candidate's generation; absent until the upgrade is accepted

@@ -131,7 +131,7 @@ inline constexpr Duration killed_log_interval{10'000};
 inline constexpr int exit_own_failure = 125;
 inline constexpr int exit_not_executable = 126;
 inline constexpr int exit_not_found = 127;
-inline constexpr int exit_quit = 131;  // 128 + SIGQUIT
+inline constexpr int exit_quit = 131;  // the exit status after SIGQUIT, whose number is 3: 128 + 3
 
 class Supervisor {
  public:

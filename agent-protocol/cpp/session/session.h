@@ -85,7 +85,7 @@ class Session {
 
   [[nodiscard]] SessionActions hear(const UpgraderMessage& message);
   [[nodiscard]] SessionActions input_ended();
-  [[nodiscard]] SessionActions terminated();  // handles a SIGTERM that has come
+  [[nodiscard]] SessionActions terminated();  // decides what to do after a SIGTERM
 
   // Returns true while the agent is held or has ended, so that it has no work to give up before it
   // exits.

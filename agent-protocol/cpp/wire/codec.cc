@@ -97,7 +97,8 @@ Result<std::string> encode(const UpgraderMessage& message) {
 }
 
 std::string fit_text(std::string_view text, std::size_t bytes_max) {
-  constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD in UTF-8
+  // U+FFFD in UTF-8, in place of invalid bytes.
+  constexpr std::string_view replacement = "\xef\xbf\xbd";
   std::string fitted;
   while (!text.empty()) {
     const std::size_t bytes = text.front() == '\0' ? 0 : utf8_character_bytes(text);

@@ -18,7 +18,7 @@ class Channel:
     def __init__(self, input: int, output: int) -> None:
         self.input = input
         self.output = output
-        self.over = False  # True: the input has ended
+        self.over = False  # True when the input from the upgrader has ended
         self.unsent = b""
         self._queued = 0  # the number of all bytes that were ever queued
         self._written = 0

@@ -193,7 +193,8 @@ std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
     const ssize_t count = process_vm_readv(pid, &here, 1, &there, 1, 0);
     if (count <= 0) break;
     text.append(part, static_cast<std::size_t>(count));
-    if (size == PATH_MAX && text.find('\0') != std::string::npos) break;  // a path ends at its NUL
+    // The memory is read as a path, which ends at its NUL.
+    if (size == PATH_MAX && text.find('\0') != std::string::npos) break;
   }
   return text;
 }

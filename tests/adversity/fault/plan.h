@@ -33,7 +33,7 @@ struct Planned {
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 
-// Parses PLAY:WHO:CALL:WHAT:K.
+// Parses the name of a fault, PLAY:WHO:CALL:WHAT:K.
 [[nodiscard]] Fault parse_fault(const std::string& text);
 
 }  // namespace fault

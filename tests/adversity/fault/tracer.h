@@ -169,7 +169,7 @@ class Tracer {
   Phase fault_phase_ = Phase::start;
   pid_t active_at_fault_ = 0;
   bool activated_ = false;  // an agent of this run has been activated
-  pid_t latest_ = 0;        // the last child that has executed a program
+  pid_t latest_ = 0;        // the process id of the last child that has executed a program
   pid_t active_ = 0;
   std::vector<Call> calls_;
   std::map<std::string, int> lines_sent_;

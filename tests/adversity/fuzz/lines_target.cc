@@ -22,8 +22,9 @@ struct TakenLine {
 using Lines = std::vector<TakenLine>;
 
 // These bytes of the input control the reads, and are removed from the stream.
-constexpr char drain_here = 0x02;     // here, all lines of the bytes read so far are taken
-constexpr char one_line_here = 0x03;  // here, one line is taken
+constexpr char drain_here = 0x02;  // here, all lines of the bytes read so far are taken
+// This byte of the input stands for the order to take one line.
+constexpr char one_line_here = 0x03;
 
 constexpr std::size_t line_max = 65'536;  // the most bytes of a line, with its newline
 constexpr std::size_t beginning_max = 200;

@@ -15,7 +15,7 @@ namespace kill_points {
 
 class Aftermath {
  public:
-  // The process that the signal struck.
+  // The process to which the test has sent its signal.
   struct Party {
     int generation = -1;
     pid_t pid = 0;

@@ -31,11 +31,11 @@ struct Story {
   End end;         // how the upgrade ends if no signal is sent
   enum class With {
     nothing,
-    way_back,  // --control, --previous and --attempts
+    way_back,  // the options --control, --previous and --attempts
     // At a boot, with the options of way_back. AGENT's link names a version that fails at once, and
     // nobody requests an upgrade.
     boot,
-    standby,  // --fallback=warm
+    standby,  // the option --fallback=warm
   };
   With with = With::nothing;
 

@@ -73,8 +73,8 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 // policy and those with --previous, under which a fallback may be on trial.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
-  bool control = false;      // an operator makes requests
-  bool of_one_gone = false;  // late events of an agent that has ended
+  bool control = false;      // an operator may make requests
+  bool of_one_gone = false;  // late events of an agent that has ended may happen
 };
 [[nodiscard]] Breadth breadth_of(const Policy& policy);
 [[nodiscard]] bool wants_the_whole();

@@ -362,7 +362,7 @@ class Walk {
   const Policy& policy_;
   const StepFunction& step_;
   std::size_t violations_max_;
-  Map* map_;  // null if no map is wanted
+  Map* map_;  // the map to fill; null if none is wanted
   bool readiness_ = false;
   bool control_ = false;
   bool of_one_gone_ = false;

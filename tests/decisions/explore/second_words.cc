@@ -263,7 +263,7 @@ using H = Happening;
 using A = Actions;
 
 const Named<Effect> effects[] = {
-    // Processes.
+    // Effects on processes.
     {"spawn first",
      [](N& n, const H& h, A& a) {
        spawn(n.a, n.last + 1, Role::first, as<StartRequested>(h).program, a);
@@ -396,7 +396,7 @@ const Named<Effect> effects[] = {
      }},
     {"attempts are over", [](N& n, const H&, A&) { n.attempts_over = n.policy.attempts; }},
 
-    // Causes.
+    // Effects that record the cause of a failure.
     {"cause request", cause<Stage::request>},
     {"cause request errno", cause<Stage::request, Detail::trouble>},
     {"cause spawn errno", cause<Stage::spawn, Detail::trouble>},
@@ -411,7 +411,7 @@ const Named<Effect> effects[] = {
     {"cause commit errno", cause<Stage::commit, Detail::trouble>},
     {"cause shutdown", cause<Stage::shutdown>},
 
-    // Messages.
+    // Effects that send messages.
     {"error", [](N& n, const H& h, A& a) { answer_error(n, h, a); }},
     {"welcome A", [](N& n, const H& h, A& a) { welcome(n, n.a, h, a); }},
     {"welcome B",

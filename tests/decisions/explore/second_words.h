@@ -17,7 +17,7 @@ namespace upgrader::test {
 // One of the two agents. A is active, or is started to become active without a trial. B is a
 // candidate that waits to be activated.
 struct Party {
-  Generation generation = 0;  // 0 if there is no such agent
+  Generation generation = 0;  // the agent's generation; 0 if there is no such agent
   agent_protocol::Role role = agent_protocol::Role::first;
   ProgramId program = 0;
   std::optional<std::string> version = {};
@@ -53,7 +53,7 @@ struct Request {
   std::optional<std::string> executable = {};
   std::optional<std::vector<std::string>> args = {};
   ProgramId program = 0;
-  Generation generation = 0;  // 0 until the candidate has got a generation
+  Generation generation = 0;  // the candidate's generation; 0 until it has got one
   ProgramId previous = 0;
   std::optional<std::string> previous_version = {};
   std::optional<std::string> failed_version = {};
@@ -77,7 +77,7 @@ struct Notes {
   std::optional<std::string> left;
   int end = 0;
   std::optional<int> verdict;  // the upgrader's exit status, once it is final
-  int signals = 0;             // the number of SIGUSR2 so far
+  int signals = 0;             // how many signals SIGUSR2 have come so far
   bool attempts_over = false;  // the starts of AGENT's executable are not counted any more
   bool put_off = false;        // the deadline that has passed was put off once already
   // An order that the supervisor has given; its outcome must be the next event.

@@ -123,7 +123,7 @@ openings() {
     case $file in
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/decisions/scenario/*.txt) opening='^# *[A-Za-z`-]' ;;
-      docs/*.svg) continue ;;  # its <title> says it
+      docs/*.svg) continue ;;  # the <title> of an SVG file says what the file is for
       # Files in the formats of npm and cargo.
       agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;
       fleet/http/openapi.json) continue ;;  # JSON has no comments
@@ -146,7 +146,7 @@ openings() {
       *.h | *.cc | *.c | *.pml | *.go | *.rs | *.ts | *.proto)
         opening='^(//!?|/\*) *[A-Za-z0-9`-]'
         ;;
-      *.test.js) opening='^import ' ;;  # its name says what it tests
+      *.test.js) opening='^import ' ;;  # the name of a test of JavaScript says what it tests
       *.js) opening='^// *[A-Za-z]' ;;
       *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
       # Files in the formats of Buildroot and Yocto.

@@ -45,7 +45,7 @@ std::pair<CrowdBoard*, std::span<NodeTimes>> map_board(int memory, std::size_t n
   return {board, {reinterpret_cast<NodeTimes*>(board + 1), nodes}};
 }
 
-// The nodes of one process.
+// The nodes that one process of the benchmark simulates.
 class Part {
  public:
   Part(CrowdCounts& counts, std::span<NodeTimes> times, std::size_t first, std::size_t count,

@@ -18,7 +18,7 @@ namespace {
 
 using namespace fleet_test;
 
-constexpr double day = 1.0 / (24 * 60);  // one failure a day, as failures a minute
+constexpr double day = 1.0 / (24 * 60);  // the rate of one failure a day, in failures a minute
 constexpr double allowed = 0.01;
 
 std::size_t runs() {

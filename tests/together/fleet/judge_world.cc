@@ -82,7 +82,7 @@ class Play {
   }
 
   JudgedRollout run() {
-    std::int64_t behind = version_.nodes;  // nodes that have not moved
+    std::int64_t behind = version_.nodes;  // how many nodes have not got the new version yet
     for (std::size_t batch = 0; batch < sizes_.size(); ++batch) {
       begin(sizes_[batch]);
       behind -= sizes_[batch];
@@ -245,7 +245,7 @@ class Play {
 }  // namespace
 
 std::uint64_t Chance::bits() {
-  // SplitMix64
+  // One step of the generator SplitMix64.
   std::uint64_t mixed = state_ += 0x9e3779b97f4a7c15U;
   mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9U;
   mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebU;

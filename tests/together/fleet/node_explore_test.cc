@@ -98,7 +98,7 @@ TEST_CASE("canaries: an error seeded in fleet-agent is found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // nothing to report: only this test was run
+  if (states_walked == 0) return;  // only this test was run, so there are no figures to report
   report("make explore-fleet", std::to_string(states_walked) + " states of nodes",
          "every order of events, to a fixpoint, nothing wrong");
 }

@@ -215,7 +215,7 @@ void PlanWorld::end_hook(const std::string& id) {
   if (verb == HookVerb::start) node.works = true;
   node.facts.done[verb] = status;
   if (verb != HookVerb::reboot) return;
-  // The machine and its fleet-agent are up again.
+  // The machine has rebooted, and its fleet-agent runs again: the boot has a new id.
   node.facts.boot += "b";
   node.facts.done.clear();
   node.facts.began_to_act = false;

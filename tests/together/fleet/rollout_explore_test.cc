@@ -301,7 +301,7 @@ TEST_CASE("canaries: two nodes of one site that are in one batch are found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // nothing to report: only this test was run
+  if (states_walked == 0) return;  // only this test was run, so there are no figures to report
   report("make explore-fleet", std::to_string(states_walked) + " states of rollouts",
          "every order of events, to a fixpoint, nothing wrong");
 }

@@ -19,7 +19,7 @@ enum class Nature {
   good,
   bad_prepare,    // the release cannot be fetched
   bad_start,      // the new version dies at its activation
-  bad_soak,       // the new version dies while it is observed
+  bad_soak,       // the new version dies during its soak
   silent,         // the node never answers
   lost_at_apply,  // the node stops answering at `apply`
   lost_at_confirm,

@@ -21,7 +21,7 @@ class World;
 struct Connection {
   int fd = -1;
   std::size_t number = 0;  // counts the puppets in the order of their starts, from 1
-  pid_t pid = 0;           // 0 until the puppet has introduced itself
+  pid_t pid = 0;           // the puppet's process id; 0 until the puppet has reported it
   std::vector<std::string> argv;
   std::deque<std::string> lines;
   std::deque<std::string> answers;

@@ -151,7 +151,7 @@ class Follower : public Tracker {
 
  private:
   const Atlas& atlas_;
-  Visits* visits_;  // null if visits are not counted
+  Visits* visits_;  // counts the visits of states and moves; null if they are not counted
   std::optional<int> policy_;
   Key key_ = 0;    // the key of the last known state
   Key chain_ = 0;  // the key of the steps since that state

@@ -91,8 +91,8 @@ class Process {
   std::deque<int> signals_due;
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
-  bool promised = false;   // the supervisor has ordered `activate`
-  bool activated = false;  // all of `activate` is in the pipe
+  bool promised = false;   // true if the supervisor has ordered to send `activate`
+  bool activated = false;  // true if all of the `activate` is in the agent's pipe
   std::string incoming;    // the line that is being written to the process
   std::size_t taken = 0;   // how many bytes the upgrader has written to the process's input
   // The value of `taken` when the shell began to look for news; no value if the pipe was full then.
@@ -105,7 +105,7 @@ class Process {
   bool confirmed = false;  // the process has said `stopped`
   std::optional<std::string> left;
   bool killed = false;    // the supervisor has ordered SIGKILL for the process
-  bool knows_it = false;  // the process has read its `activate`
+  bool knows_it = false;  // true if the agent has read its `activate`
   bool buried = false;    // the shell has reported the exit of the process
 };
 

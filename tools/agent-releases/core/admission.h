@@ -48,7 +48,7 @@ struct Passed {
 
 // A date before which this program did not exist. It is a constant and not the time of the build,
 // so that the same source always makes the same bytes.
-inline constexpr Moment program_date = 1'795'305'600;  // 2026-11-22T00:00:00Z
+inline constexpr Moment program_date = 1'795'305'600;  // this is 2026-11-22T00:00:00Z
 
 // Returns when a manifest was signed, from the trusted comment that minisign writes.
 [[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);

@@ -11,7 +11,7 @@
 
 namespace agent_releases {
 
-// Seconds since 1970-01-01T00:00:00Z.
+// A point in time, in seconds since 1970-01-01T00:00:00Z.
 using Moment = std::int64_t;
 
 // Parses a time of RFC 3339, and drops a fraction of a second.

@@ -47,7 +47,7 @@ inline constexpr std::size_t component_bytes_max = 255;
 // No release can have this name.
 [[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
 
-// Returns NAME-v1.2.3.
+// Returns the file name of a release, such as `NAME-v1.2.3`.
 [[nodiscard]] std::string release_name(std::string_view name, const Version& version);
 
 struct Known {

@@ -23,7 +23,7 @@ struct Found {
   unsigned mode = 0;  // the bits of the permissions, set-user-ID and set-group-ID
   std::int64_t bytes = 0;
   std::int64_t written_ns = 0;  // the time of the last change, from the file system
-  std::string target{};         // the target, if this is a link
+  std::string target{};         // the target of the link; empty if this is not a link
   std::string beginning{};      // the first `elf_header_bytes` of a file
 };
 
@@ -31,7 +31,8 @@ struct Found {
 struct Wanted {
   std::string name;
   Version version;
-  std::string arch{};   // the processor; if empty, that of the program
+  // The processor of the release; if empty, the one for which the program is built.
+  std::string arch{};
   std::string entry{};  // the program of a directory; if empty, NAME or bin/NAME
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires{};

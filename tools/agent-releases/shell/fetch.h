@@ -56,7 +56,8 @@ class Fetcher {
     std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
     std::chrono::milliseconds limit{};  // the time limit of the whole transfer
     std::function<Outcome(std::string_view)> take;
-    std::function<void(std::int64_t)> progress;  // called with the number of bytes so far
+    // Called again and again with the number of bytes that have come so far.
+    std::function<void(std::int64_t)> progress;
   };
   enum class End { complete, cut_off, cannot_resume };
   struct Fetched {

@@ -16,12 +16,12 @@ class Interruption {
  public:
   Interruption();
 
-  // Restores the signal handling from before.
+  // Restores the handling of the signals that was in force before this object was made.
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // Refuses once one of the signals has come.
+  // Returns a refusal if one of the signals has come, otherwise success.
   [[nodiscard]] static Outcome none();
 
  private:

@@ -36,7 +36,7 @@ class Verification {
   [[nodiscard]] Outcome close_present();
 
   Directory directory_;         // the directory with the files
-  std::deque<Listed> waiting_;  // the entries that are not hashed yet
+  std::deque<Listed> waiting_;  // the files that are listed and not hashed yet
   upgrader::OwnedFd file_;      // the file of the first entry in `waiting_`, once it is open
   Hash hash_;
   std::string sha256_;

@@ -45,7 +45,7 @@ struct SignalledEnd {
 // Everything that two runs of a daemon have shown.
 struct Findings {
   bool forks = false;     // the main process ended, and another took its place
-  bool notifies = false;  // the daemon has said READY=1
+  bool notifies = false;  // true if the daemon has said READY=1
   std::vector<Listener> listeners;
   // the time from the start to the last new listener or notification
   upgrader::Duration ready_after{};

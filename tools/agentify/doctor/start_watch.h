@@ -15,7 +15,7 @@ namespace agentify {
 struct StartLook {
   pid_t main = 0;  // the daemon's main process; 0 before its start
   std::vector<Listener> listeners = {};
-  bool notifies = false;  // the daemon has said READY=1
+  bool notifies = false;  // true if the daemon has said READY=1
   bool busy = false;      // one of its processes computes, or waits for a processor or a disk
 };
 

@@ -31,7 +31,8 @@ enum class Command {
 
 struct Options {
   std::optional<std::string> directory;  // the value of --dir: the control directory
-  std::optional<std::string> name;       // NAME: a directory below one of the bases
+  // NAME, if it was given: the name of a control directory below one of the base directories.
+  std::optional<std::string> name;
   Command command = Command::list;
   bool json = false;
   bool watch = false;

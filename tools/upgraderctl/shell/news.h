@@ -34,7 +34,7 @@ class News {
   std::string directory_;
   std::function<void()> changed_;
   upgrader::UvHandle<uv_timer_t> timer_;
-  upgrader::UvHandle<uv_fs_event_t> watch_;  // null while no directory is watched
+  upgrader::UvHandle<uv_fs_event_t> watch_;  // watches the directory; null while none is watched
   dev_t device_ = 0;                         // identifies the watched directory
   ino_t inode_ = 0;
 };

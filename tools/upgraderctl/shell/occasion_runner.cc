@@ -42,7 +42,7 @@ class OccasionRunner {
   News news_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  upgrader::UvHandle<uv_process_t> command_;  // null if no command runs
+  upgrader::UvHandle<uv_process_t> command_;  // the running command; null if none runs
   std::optional<int> status_;
 };
 

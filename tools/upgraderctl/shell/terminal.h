@@ -14,12 +14,12 @@ class Terminal {
  public:
   Terminal();
 
-  // Returns true if lines can be painted again.
+  // Returns true if lines that were written can be replaced by new ones.
   [[nodiscard]] bool repaints() const { return repaints_; }
 
   [[nodiscard]] std::size_t columns() const;
 
-  // Writes a line that stays to standard output.
+  // Writes a line to standard output. The line stays there: it is never replaced.
   void line(std::string_view text);
 
   // Writes bytes unchanged to standard output.

@@ -36,7 +36,7 @@ struct Release {
 
 // The progress of a fetch.
 struct Progress {
-  std::string what;  // the name of the file that is fetched
+  std::string what;  // the name of the file that is being fetched
   std::int64_t bytes = 0;
   std::int64_t of = 0;    // the size of the whole file, or 0 if it is unknown
   std::int64_t from = 0;  // the bytes that an earlier, interrupted fetch has left
