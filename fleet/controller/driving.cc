@@ -64,11 +64,12 @@ void Driving::perform(const Commit& commit) {
 void Driving::perform(const WantReading& wanted) {
   wanted_ = wanted.prefixes;
   reading_ = true;
-  mirror_ = std::make_unique<Mirror>(
+  following_ = std::make_unique<Following>(
       settings_.store, settings_.timers, Keys{common_beginning(wanted_), true},
-      Mirror::Observer{.changed = [this](const Changes& changes) { take_changes(changes); },
-                       .troubled = [this](const Trouble&) { take_trouble(); },
-                       .keeps = [this](const std::string& key) { return is_wanted(key); }},
+      Following::Observer{.read = [this](Reading reading) { take_reading(std::move(reading)); },
+                          .changed = [this](const Changes& changes) { take_changes(changes); },
+                          .troubled = [this](const Trouble&) { take_trouble(); },
+                          .keeps = [this](const std::string& key) { return is_wanted(key); }},
       settings_.seed);
 }
 
@@ -102,20 +103,19 @@ void Driving::end() {
   over_ = true;
   alive_ = nullptr;
   alarm_ = nullptr;
-  mirror_ = nullptr;
+  following_ = nullptr;
   keeper_.end();
   settings_.ended();
 }
 
 // ---- reading the store
 
+void Driving::take_reading(Reading reading) {
+  reading_ = false;
+  tell(ReadingEnded{std::move(reading)});
+}
+
 void Driving::take_changes(const Changes& changes) {
-  if (std::exchange(reading_, false)) {
-    Reading reading{.revision = changes.revision, .found = {}};
-    for (const auto& [key, record] : mirror_->records())
-      reading.found.push_back(record);
-    return tell(ReadingEnded{std::move(reading)});
-  }
   for (std::size_t i = 0; i < changes.changes.size(); ++i) {
     if (over_ || reading_) return;  // returns early: the new reading includes all further changes
     const Change& change = changes.changes[i];
@@ -128,12 +128,12 @@ void Driving::take_changes(const Changes& changes) {
   }
 }
 
-// Handles a failure of the mirror. If the first reading is not complete, the driver gets
-// ReadingFailed. Later the mirror reads everything again by itself, and reports the changes that it
-// missed.
+// Handles a failure to read or to watch. If the first reading is not complete, the driver gets
+// ReadingFailed. Later, Following reads everything again by itself, and the driver gets that
+// reading without having asked for it.
 void Driving::take_trouble() {
   if (!std::exchange(reading_, false)) return;
-  mirror_ = nullptr;
+  following_ = nullptr;
   tell(ReadingFailed{});
 }
 

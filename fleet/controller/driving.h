@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "fleet/model/driver_events.h"
+#include "fleet/store/following.h"
 #include "fleet/store/lease_keeper.h"
-#include "fleet/store/mirror.h"
 #include "fleet/store/store.h"
 #include "fleet/store/timers.h"
 
@@ -85,6 +85,7 @@ class Driving {
   void perform(const AskGates& asked);
   void perform(const Tell& words);
   void perform(const EndDriving& end);
+  void take_reading(Reading reading);
   void take_changes(const Changes& changes);
   void take_trouble();
   void end();
@@ -95,10 +96,11 @@ class Driving {
   Ms began_;
   bool over_ = false;
   bool drove_ = false;
-  bool reading_ = false;  // true until the mirror has read all records once
+  bool reading_ = false;  // true until the records that the driver wants have been read once
   std::vector<std::string> wanted_;
   std::unique_ptr<AnyDriver> driver_;  // the driver; null until the store has granted its lease
-  std::unique_ptr<Mirror> mirror_;
+  // The driver keeps what it needs of the records, so no copy of them is kept here.
+  std::unique_ptr<Following> following_;
   std::unique_ptr<Timer> alarm_;
   // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
   // store may answer later.

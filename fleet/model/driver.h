@@ -8,13 +8,18 @@
 // outcome of a transaction is known:
 //
 //     committed   the driver takes in its own writes
-//     refused     another process has written: the driver reads everything again
+//     refused     another process has written a compared key. The driver decides again as soon as
+//                 the watch has reported such a write, which it may have done already. If no report
+//                 comes within store_retry_ms, the driver reads everything again
 //     unknown     no answer came: the driver reads everything again. If the lost transaction comes
 //                 later, it is refused, since each one compares and writes the driven record
 //     refused or  if the next transaction has the same compares, the driver pauses store_retry_ms
 //     unknown     before it reads again; after refusals_max of them the write counts as denied
 //     denied      the task is informed, and may abort; if that write is denied, too, driving ends,
 //                 and the log line is marked as loud
+//
+// If the watch ends, the driver is sent a reading without having asked for it, and replaces
+// everything that it knows by that reading.
 //
 // Driving ends if the key is gone or belongs to another driver, if the store has not confirmed for
 // the whole time of the lease that the key is still the driver's own, or if the controller ends.
@@ -94,11 +99,12 @@ class Driver {
     if (waits_until_) text += " waits " + std::to_string(now - *waits_until_);
     text += futile_.words();
     if (write_) text += " writes " + fleet::words(write_->transaction);
+    if (is_overtaken_) text += " overtaken";
     return text + " " + task_.words(now);
   }
 
  private:
-  enum class UnderWay { nothing, taking, reading, transaction, lease, over };
+  enum class UnderWay { nothing, taking, reading, transaction, refused, lease, over };
 
   // ---- the key
 
@@ -152,8 +158,33 @@ class Driver {
     if (const auto* denied = std::get_if<Denied>(&event.outcome)) return deny(denied->reason);
     const bool again = futile_.again(write_ ? write_->transaction : Transaction{}, event.outcome);
     if (futile_.is_for_good()) return deny("it refuses the same write again and again");
+    if (again) return rest();
+    if (!taking && std::holds_alternative<Refused>(event.outcome)) return await_news();
     // If taking the key has failed, the reading shows which driver has it.
-    again ? rest() : read_all();
+    read_all();
+  }
+
+  // Waits until the watch has reported the write that made the store refuse the transaction.
+  void await_news() {
+    task_.granted(0);  // the store also refuses a transaction if a lease in it has ended
+    under_way_ = UnderWay::refused;
+    retry_at_ = now_ + store_retry_ms;
+    if (is_overtaken_) decide_again();
+  }
+
+  void decide_again() {
+    under_way_ = UnderWay::nothing;
+    write_.reset();
+    retry_at_.reset();
+  }
+
+  // Notes a reported change. If the store must refuse the transaction under way because of this
+  // change, or has refused it, the driver need not read everything again.
+  void look_at_write(const std::string& key, Revision revision) {
+    if (under_way_ != UnderWay::transaction && under_way_ != UnderWay::refused) return;
+    for (const Compare& one : write_->transaction.compares)
+      if (one.key == key && one.revision < revision) is_overtaken_ = true;
+    if (under_way_ == UnderWay::refused && is_overtaken_) decide_again();
   }
 
   void deny(const std::string& reason) {
@@ -187,9 +218,13 @@ class Driver {
   }
 
   void take(const ReadingEnded& event) {
-    if (under_way_ != UnderWay::reading) return;
-    under_way_ = UnderWay::nothing;
+    // The driver reads again when the outcome is known of the transaction that takes the key.
+    if (under_way_ == UnderWay::taking) return;
+    if (under_way_ == UnderWay::reading) under_way_ = UnderWay::nothing;
+    if (under_way_ == UnderWay::transaction) is_overtaken_ = true;
+    if (under_way_ == UnderWay::refused) decide_again();
     newest_.clear();
+    read_at_ = event.reading.revision;
     task_.take_all(event.reading);
     const KeyValue* key = event.reading.find(task_.key());
     // If the key has the lease of this driver, the transaction that takes the key was committed,
@@ -224,6 +259,7 @@ class Driver {
   void take(const KeyChanged& event) {
     more_ = event.more;
     if (!is_told_news(event.record.key, event.record.modified)) return;
+    look_at_write(event.record.key, event.record.modified);
     const bool driver = event.record.key == task_.key();
     if (driver && fence_ != 0 && event.record.created != fence_) {
       return end("another controller drives it", true);
@@ -237,12 +273,14 @@ class Driver {
     if (event.key == task_.key() && fence_ != 0 && event.revision > fence_) {
       return end("its lease has ended", true);
     }
+    look_at_write(event.key, event.revision);
     task_.take_absent(event.key);
   }
 
-  // Returns whether a change is at least as new as all known changes of its key. A watch may report
-  // a change that is older than the driver's own last write.
+  // Returns whether a change is newer than the last reading, and at least as new as all known
+  // changes of its key. A watch may report a change that is older than the driver's own last write.
   bool is_news(const std::string& key, Revision revision) {
+    if (revision <= read_at_) return false;
     Revision& known = newest_[key];
     if (revision < known) return false;
     known = revision;
@@ -263,7 +301,7 @@ class Driver {
   void take(const TimePassed&) {
     if (!retry_at_ || now_ < *retry_at_) return;
     retry_at_.reset();
-    if (under_way_ == UnderWay::nothing) read_all();
+    if (under_way_ == UnderWay::nothing || under_way_ == UnderWay::refused) read_all();
   }
 
   // Passes the gates' answers to the task. Only the task of a rollout asks gates, so only that task
@@ -294,6 +332,7 @@ class Driver {
     }
     if (auto* write = std::get_if<Write>(&next)) {
       under_way_ = UnderWay::transaction;
+      is_overtaken_ = false;
       actions_.emplace_back(Commit{write->transaction});
       write_ = std::move(*write);
     }
@@ -311,12 +350,16 @@ class Driver {
   LeaseId lease_;
   Revision fence_ = 0;
   UnderWay under_way_ = UnderWay::nothing;
-  // The transaction that was sent to the store and has no answer yet.
+  // The transaction that was sent to the store and has no answer yet, or that the store has
+  // refused.
   std::optional<Write> write_;
+  // The watch has reported a later write of a key that `write_` compares.
+  bool is_overtaken_ = false;
   std::optional<Ms> retry_at_;     // when to read again after the store did not answer
   std::optional<Ms> waits_until_;  // when to decide again, if no event comes before
   // The last known revision of each key, including those of the driver's own writes.
   std::map<std::string, Revision> newest_;
+  Revision read_at_ = 0;  // the revision of the last reading
   FutileWrites futile_;
   // True if the store has already reported a further change, which the driver gets next.
   bool more_ = false;

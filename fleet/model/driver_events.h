@@ -67,7 +67,8 @@ struct BeginDriving {
 struct TransactionEnded {
   Outcome outcome = {};
 };
-// An event: the store has sent all records that WantReading asked for.
+// An event: the store has sent all records that WantReading asked for. The event comes again,
+// unasked, whenever the watch has ended.
 struct ReadingEnded {
   Reading reading = {};
 };

@@ -1,5 +1,6 @@
-// Counts the writes of a driver that failed one after the other, although everything was read again
-// in between. Decides when the driver pauses before the next try, and when it gives up.
+// Counts the writes of a driver that failed one after the other, although the driver had news or
+// read everything again in between. Decides when the driver pauses before the next try, and when it
+// gives up.
 #pragma once
 
 #include <optional>
@@ -11,8 +12,7 @@
 
 namespace fleet {
 
-// The driver gives up after this many refused writes in a row, although it has read all records
-// again before each try.
+// The driver gives up after this many refusals of the same write in a row.
 inline constexpr int refusals_max = 20;
 
 class FutileWrites {

@@ -196,6 +196,26 @@ TEST_CASE("a driver hears only of the keys that it wants, and of changes of one 
   CHECK(count.together == 49);
 }
 
+TEST_CASE("a driver whose watch has ended is sent all records again") {
+  Bench bench;
+  Watcher::Count count;
+  Driving driving({.store = bench.one.way,
+                   .timers = bench.time,
+                   .lease = 5s,
+                   .make = [&count](LeaseId) -> std::unique_ptr<AnyDriver> {
+                     return std::make_unique<Watcher>(count);
+                   },
+                   .log = [](bool, const std::string&) {},
+                   .ended = [] {}});
+  bench.wait(1s);
+  CHECK(count.read == 1);
+  bench.one.way.set_faults({.cut_watches = 1'000});
+  bench.put({.state = RolloutState::rolling});
+  bench.wait(2s);
+  CHECK(count.changes == 0);
+  CHECK(count.read == 2);
+}
+
 TEST_CASE("whatever is lost, late or cut off, the rollout is driven to its end") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Bench bench(seed);

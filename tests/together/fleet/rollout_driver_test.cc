@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
@@ -111,6 +112,31 @@ TEST_CASE("a batch of 1,000 is ordered in transactions that etcd takes, all befo
   // One transaction is for the driver's key. The other 24 have three writes for each of the 1,000
   // nodes.
   CHECK(bench.committed.size() == 1 + 24);
+}
+
+TEST_CASE("a driver whose write is refused waits for the report of why, and reads nothing again") {
+  Bench bench(1'000, {.max_failed = 3});
+  bench.settle();
+  const std::string answer = key_of(KeyKind::node_answer, {bench.node(0), "agent"});
+  bench.store.put(answer,
+                  write_record(Answer{.command = "r.prepare.1", .result = "no space left"}));
+  bench.tell(KeyChanged{*bench.store.find(answer)});
+  REQUIRE(bench.asked.size() == 1);
+
+  const std::string key = key_of(KeyKind::rollout, {"r"});
+  bench.store.put(key, write_record(bench.rollout()));
+  const Effort before = effort;
+  const bool is_reported_first = GENERATE(true, false);
+  if (is_reported_first) bench.tell(KeyChanged{*bench.store.find(key)});
+  bench.settle();
+  CHECK((bench.stage(0) == NodeStage::failed) == is_reported_first);
+  if (!is_reported_first) {
+    CHECK(bench.driver.next_deadline() == store_retry_ms);
+    bench.put(key, bench.store.find(key)->value);
+  }
+
+  CHECK(bench.stage(0) == NodeStage::failed);
+  CHECK(effort.records - before.records < 20);
 }
 
 TEST_CASE("the record of a failed node keeps the evidence that the node has given") {

@@ -113,6 +113,15 @@ TEST_CASE("a person aborts, or pauses and lets go on, at any step") {
   CHECK(all.wrong == "");
 }
 
+TEST_CASE("a person's order that the watch reports late overtakes the driver's write only") {
+  const RolloutOrder order = GENERATE(RolloutOrder::abort, RolloutOrder::pause, RolloutOrder::undo);
+  const Walk all = walk(RolloutWorld({.nodes = {good, good},
+                                      .batch = 2,
+                                      .faults = {.unknowns = 1, .orders = 2, .lags = 2},
+                                      .orders = {order}}));
+  CHECK(all.wrong == "");
+}
+
 TEST_CASE("a stop at any step holds back orders that begin something, and nothing else") {
   const Walk all = walk(RolloutWorld({.nodes = {good, good},
                                       .batch = 1,

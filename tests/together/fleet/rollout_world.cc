@@ -84,6 +84,8 @@ void RolloutWorld::begin_driver() {
   asked_.reset();
   asked_gates_.reset();
   gate_said_ = GateSays::unknown;
+  lags_ = false;
+  unreported_.clear();
   tell(BeginDriving{});
 }
 
@@ -105,8 +107,13 @@ void RolloutWorld::tell(const DriverEvent& event) {
 }
 
 void RolloutWorld::tell_changes() {
-  const auto changes = store_.changes();
-  for (const TestStore::Change& change : changes) {
+  unreported_.insert(unreported_.end(), store_.changes().begin(), store_.changes().end());
+  if (!lags_) report();
+}
+
+void RolloutWorld::report() {
+  lags_ = false;
+  for (const TestStore::Change& change : std::exchange(unreported_, {})) {
     if (driver_->is_over()) return;
     if (change.erased) {
       tell(KeyErased{change.record.key, change.record.modified});
@@ -190,6 +197,7 @@ std::vector<RolloutWorld::Step> RolloutWorld::steps() const {
     some.push_back({Move::person_stops});
   }
   if (stopped) some.push_back({Move::person_lets_go});
+  if (lags_) some.push_back({Move::watch_reports});
   if (some.empty() && !resting_ && !driver_->is_over()) some.push_back({Move::time_passes});
   return some;
 }
@@ -231,12 +239,10 @@ void RolloutWorld::make(const Step& step) {
       break;
     case Move::node_acts:
       return node_acts(ids_[step.which]);
-    case Move::node_leaves: {
+    case Move::node_leaves:
       --left_.abandoned;
-      NodeDouble& self = nodes_.at(ids_[step.which]);
-      self.on_trial = self.soaked = false;
+      nodes_.at(ids_[step.which]).on_trial = nodes_.at(ids_[step.which]).soaked = false;
       return upgrade_is(ids_[step.which], UpgradePhase::unconfirmed, "no confirmation", nullptr);
-    }
     case Move::person_orders:
       --left_.orders;
       return change_rollout(setup_.orders[step.which]);
@@ -248,6 +254,8 @@ void RolloutWorld::make(const Step& step) {
       return tell_changes();
     case Move::gate_answers:
       return answer_gates(setup_.gate_says[step.which]);
+    case Move::watch_reports:
+      return report();
     case Move::time_passes:
       return pass_time();
   }
@@ -263,6 +271,10 @@ void RolloutWorld::answer_gates(GateSays says) {
 
 void RolloutWorld::write(const std::string& key, const std::string& value) {
   store_.put(key, value);
+  if (left_.lags > 0 && !lags_) {
+    --left_.lags;
+    lags_ = true;
+  }
   if (!driver_->is_over()) tell_changes();
 }
 
@@ -422,6 +434,9 @@ std::string RolloutWorld::words() const {
           std::to_string(left_.abandoned) + " " + std::to_string(left_.orders) +
           (resting_ ? " rests" : "") + (asked_ ? " asked " + std::to_string(asked_->index()) : "");
   if (asked_gates_) text += " asks the gate";
+  for (const TestStore::Change& change : unreported_)
+    text += " lags " + change.record.key + "@" + std::to_string(change.record.modified) + "=" +
+            change.record.value;
   text += " said " + std::to_string(static_cast<int>(gate_said_));
   return by_rank(text + "\n" + driver_->words(now_));
 }

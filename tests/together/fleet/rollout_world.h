@@ -59,6 +59,8 @@ struct Faults {
   int unknowns = 0;   // how many answers of the store may be lost
   int abandoned = 0;  // how many nodes may go back because no confirmation came
   int orders = 0;     // how many orders the person may give
+  // How often the watch may hold back its report of a person's write, and of all later writes.
+  int lags = 0;
 };
 
 struct WorldSetup {
@@ -96,6 +98,7 @@ class RolloutWorld {
     person_stops,
     person_lets_go,
     gate_answers,
+    watch_reports,  // the watch reports the writes that it has held back
     time_passes,
   };
   struct Step {
@@ -132,6 +135,7 @@ class RolloutWorld {
   void begin_driver();
   void tell(const fleet::DriverEvent& event);
   void tell_changes();
+  void report();
   fleet::Outcome commit(const fleet::Transaction& transaction, fleet::Revision fence);
   void deliver();
   void pass_time();
@@ -174,6 +178,8 @@ class RolloutWorld {
   fleet::Ms now_ = 0;
   int drivers_ = 0;
   std::size_t commits_ = 0;
+  bool lags_ = false;  // the watch holds reports back
+  std::vector<TestStore::Change> unreported_;
   bool resting_ = false;  // time has passed, and the driver has not acted
   std::string wrong_;
   // The records that were read last, each with its revision, so that none is parsed twice.
