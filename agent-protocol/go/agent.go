@@ -319,7 +319,8 @@ func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 // Heartbeat says that this agent is alive.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
-// Extend moves the deadline that is running now to at least this time from now, 1 ms to 24 h.
+// Extend asks for more time: the deadline that is running ends at least this time, 1 ms to 24 h,
+// after this call.
 func (a *Agent) Extend(by time.Duration) error {
 	w := newWriter("extend")
 	w.milliseconds("ms", &by, time.Millisecond)

@@ -199,7 +199,8 @@ export class Agent {
     this.#say('healthy');
   }
 
-  // Moves the deadline that is running now to at least `ms` milliseconds from now.
+  // Asks for more time: the deadline that is running ends at least `ms` milliseconds after this
+  // call.
   extend(ms) {
     this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
   }

@@ -178,7 +178,8 @@ class Agent(Conversation):
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
-        """Moves the deadline that is running now to at least this time from now, 1 ms to 24 h."""
+        """Asks for more time: the deadline that is running ends at least this time, 1 ms to 24 h,
+        after this call."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:

@@ -258,7 +258,8 @@ impl Agent {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
 
-    /// Moves the deadline that is running now to at least this time from now, 1 ms to 24 h.
+    /// Asks for more time: the deadline that is running ends at least this time, 1 ms to 24 h,
+    /// after this call.
     pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
         let ms = message::check_time("the time", by, Duration::from_millis(1))
             .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;
