@@ -45,7 +45,7 @@ _agent_releases_values() {
   case $1 in
     --dir | --keys | --control) compgen -d -- "$2" ;;
     --out | --check) compgen -d -- "$2" ;;
-    --sign | --public | --entry) compgen -f -- "$2" ;;
+    --sign | --public | --entry | --cacert) compgen -f -- "$2" ;;
     --arch)
       compgen -W 'x86_64 i386 aarch64 armhf armel mips mipsel riscv64 ppc64le s390x any' -- "$2"
       ;;
