@@ -224,8 +224,8 @@ AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, 
  * ready. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
-/* Asks for more time: the deadline that is running ends at least `ms` milliseconds (1 to 86,400,000)
- * after this call. Without a deadline this has no effect, and it never moves the end of a trial.
+/* Asks for more time: the deadline that is running ends at least `ms` milliseconds after this call
+ * (1 to 86,400,000). Without a deadline this has no effect, and it never moves the end of a trial.
  * With the feature "readiness" an active agent has a deadline until it has said healthy. */
 AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_t ms);
 

@@ -17,6 +17,21 @@ from double import (AGENTIFY, begins, descendants, name_of, run_command, run_tes
 # A daemon that writes its pid to a file and waits.
 WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
 
+# A daemon that notes each HUP and USR1. It waits with both blocked: a shell that gets a signal just
+# before its `read` begins runs the trap only when `read` ends.
+TAKES_SIGNALS = """
+import os, signal
+taken = {signal.SIGHUP, signal.SIGUSR1}
+signal.pthread_sigmask(signal.SIG_BLOCK, taken)
+directory = os.environ["DIR"]
+with open(directory + "/pid", "w") as file:
+    print(os.getpid(), file=file)
+while True:  # until agentify stops this daemon
+    name = signal.Signals(signal.sigwait(taken)).name.removeprefix("SIG")
+    with open(directory + "/got", "a") as file:
+        print(name, file=file)
+"""
+
 
 def waits(stage):
     return [stage.script("daemon", WAITS)]
@@ -454,8 +469,7 @@ def test_a_replaced_program_is_executed_by_its_descriptor(stage):
 
 def test_signals_are_passed_on(stage):
     """agentify passes HUP and USR1 on to the daemon"""
-    text = "for s in HUP USR1; do trap \"echo $s >>$DIR/got\" $s; done; " + WAITS
-    one = stage.agentify(daemon=[stage.script("daemon", text)]).activate()
+    one = stage.agentify(daemon=[stage.script("daemon", TAKES_SIGNALS, sys.executable)]).activate()
     stage.read("pid")
     one.expect("healthy")  # after `healthy`, agentify knows the daemon's process
     one.kill(signal.SIGHUP)
