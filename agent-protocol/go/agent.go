@@ -278,8 +278,8 @@ func (a *Agent) Confirm(id string) error {
 	return a.sayAbout("confirm", id, w)
 }
 
-// Cancel cancels the upgrade. That is possible also after a Stop for it, until Stopped: the agent
-// stays active. The reason is cut to 1,024 bytes.
+// Cancel cancels the upgrade. The agent then stays active. Cancel may be called even after a Stop
+// for that upgrade, until Stopped is called. The reason is cut to 1,024 bytes.
 func (a *Agent) Cancel(id, reason string) error {
 	w := newWriter("cancel")
 	w.id(id)

@@ -1,4 +1,5 @@
-// Lines of the outlook (outlook.h) about nodes and about certificates, and its words. Pure.
+// Adds lines about nodes and certificates to the first answer of the page (outlook.h), and makes
+// phrases that its lines share. Pure.
 #pragma once
 
 #include <cstddef>

@@ -173,7 +173,7 @@ class JudgeWatch {
 };
 
 // Returns the text for the member `run` of the record by which the control group is asked for its
-// health before this batch.
+// health before the batch with the number `turn`.
 [[nodiscard]] std::string control_run(const std::string& rollout, std::int64_t turn);
 
 }  // namespace fleet

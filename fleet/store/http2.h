@@ -108,7 +108,7 @@ class Http2 {
     bool paused_ = false;
     bool has_begun_ = false;  // the request may have been sent
     bool is_over_ = false;    // the observer knows that the call has ended
-    JudgingTime judging_;     // the time by which this call's connection was judged
+    JudgingTime judging_;     // for this time the connection's certificates were checked
     char error_[CURL_ERROR_SIZE] = "";
   };
 

@@ -33,8 +33,8 @@ struct Tracee {
   std::int64_t result = 0;
 };
 
-// Returns whether the process has forked and waits until its child executes a program. Such a
-// process comes to no stop, and of all signals only SIGKILL reaches it.
+// Returns whether the process is in a call, like vfork(), that returns only when its child has
+// executed a program. Until then it cannot be stopped, and of all signals only SIGKILL reaches it.
 bool awaits_execution(const Tracee& tracee);
 
 struct Stop {

@@ -40,8 +40,8 @@ struct Exploration {
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 
-// A second opinion about each step. It decides independently how the supervisor ought to react, and
-// keeps an account for that. Each explored state has its own copy.
+// A second opinion about each step. It keeps its own record of what has happened, and decides by it
+// how the supervisor ought to react. Each explored state has its own Companion.
 class Companion {
  public:
   virtual ~Companion() = default;

@@ -14,7 +14,8 @@ using namespace upgrader;
 
 namespace {
 
-// Judges a program while its reads fail after the first `reads_before`. Returns the error.
+// Judges the program at `path` while each read of that file after the first `reads_before` fails
+// with EIO. Returns the error of the judgement.
 agent_protocol::Refusal refusal_of(const std::string& path, int reads_before) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const Failing failing(Call::pread, EIO, reads_before);

@@ -1,5 +1,5 @@
-// Tests the check by which all tests of the sample agent judge the copied lines: it must find each
-// kind of error in them.
+// Tests prove(), by which all tests of the sample agent check that it copied each line of its input
+// to its output. prove() must find each kind of error.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/temporary_directory.h"

@@ -479,7 +479,7 @@ def test_signals_are_passed_on(stage):
 
 
 def test_a_usage_error_is_unfit(stage):
-    """after a wrong option agentify says unfit, and the reason names the option"""
+    """if agentify gets a wrong option, it sends `unfit` with a reason that names the option"""
     one = stage.agentify("--ready=never", daemon=waits(stage))
     assert "--ready=never" in one.expect("unfit")["reason"]
     assert one.wait() == 2

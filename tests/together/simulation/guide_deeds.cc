@@ -44,9 +44,9 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if no bytes may wait in the upgrader for this agent, because it closes its input,
-// later on the way, before its `activate` is written. The upgrader must notice that by the
-// `activate`, and would notice it earlier by waiting bytes.
+// Returns true if this agent, later on the path that is walked, closes its input before its
+// `activate` is written. Then no unsent bytes may wait for it in the upgrader: they would be the
+// first write that fails, but that must be the `activate`.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }

@@ -85,7 +85,7 @@ int start(const Launch& launch) {
 }
 
 // Returns `launch` with the name of the upgrader's directory: the value of --name, otherwise the
-// name in the directory of --releases, otherwise the daemon's base name.
+// name that a file in the directory of --releases holds, otherwise the daemon's base name.
 std::variant<Launch, UsageError> named(Launch launch) {
   const std::string known = launch.releases ? name_of_releases(*launch.releases) : "";
   return with_name(std::move(launch), known);
