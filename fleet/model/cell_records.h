@@ -178,7 +178,7 @@ struct Identity {
 // place may be down for a while.
 struct BudgetPlace {
   std::string node = {};
-  std::string by = {};     // what moves the node: rollout/RID or desired/COMPONENT
+  std::string by = {};     // what takes it down: rollout/RID, plan/PLAN, desired/COMPONENT
   std::string value = {};  // the label's value; the key has only its hash
 
   bool operator==(const BudgetPlace&) const = default;

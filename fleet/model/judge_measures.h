@@ -43,7 +43,7 @@ namespace fleet {
 // the batch's nodes, have reported a change of it.
 inline constexpr std::int64_t measure_given_min = 80;
 // The part of alpha (the allowed chance of stopping a good version) that all measures of a
-// component have together.
+// component share. The comparison of failures (judge_cohorts.h) has the rest.
 inline constexpr double own_share = 0.5;
 
 // One node's change of a measure. The nodes must come in an order that does not depend on their

@@ -35,7 +35,8 @@ struct Spawn {
   bool operator==(const Spawn&) const = default;
 };
 
-// Send a message to an agent. After an `activate`, the next event is the outcome of this action.
+// Send a message to an agent. If it is an `activate`, the next event tells whether it was sent.
+// Other messages have no such event.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;

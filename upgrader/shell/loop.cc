@@ -116,7 +116,7 @@ void Loop::on_timer() {
   }
   if (is_due()) deliver(DeadlinePassed{looked});
   settle();
-  // Init is notified only when no deadline is left to be judged.
+  // Init is notified only after all deadlines that have passed have been handled.
   if (is_due()) return;
   init_system_.tell_what_is_due(looked);
   set_timer();

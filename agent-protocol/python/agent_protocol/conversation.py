@@ -1,5 +1,5 @@
-"""Performs a session's decisions on two pipes, SIGTERM, and a descriptor to wait on. A program
-calls the class Agent instead."""
+"""Carries out what a Session decides: reads and writes the two pipes, catches SIGTERM, and offers a
+descriptor to wait on. For this package alone: programs use the class Agent."""
 
 import copy
 import errno

@@ -17,11 +17,10 @@ using Where = StartFailed::Where;
 
 namespace {
 
-// A program that has been checked: a copy of `cat`. A second copy lies beside it.
+// A copy of `cat`, and what check_program() has returned for it.
 struct Cat {
   TemporaryDirectory directory;
   std::string path = directory.write("agent", content_of("/bin/cat"));
-  std::string other = directory.write("other", content_of("/bin/cat"));
   agent_protocol::Result<Program> checked = check_program(path, path, {});
 
   [[nodiscard]] const Program& program() const { return checked.value(); }

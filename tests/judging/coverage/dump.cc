@@ -60,9 +60,9 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Makes the program write its counts when it exits. In a test and its children, makes it write them
-// also when it gets last_signal. Other programs do not catch that signal, since tests look at an
-// agent's signal handlers.
+// Makes the program write its counts when it exits. A program named *_test, and a child that it has
+// forked and that still runs the test's code, write them also when they get last_signal. No other
+// program catches that signal, since tests look at an agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))

@@ -193,7 +193,7 @@ TEST_CASE("a step that is done together stops the plan") {
 TEST_CASE("members of a step `any` wait while those before them have the places") {
   Bench bench(R"({"unavailable.site":"1"})");
   Plan plan = planned(decided(bench, plan_of(StepClass::any)));
-  CHECK(plan.step == 0);  // the step begins only after the place of n1 is taken
+  CHECK(plan.step == 0);  // this transaction only takes n1's place in the budget
   bench.takes("plan/p", {"n1"});
   plan = planned(decided(bench, plan_of(StepClass::any)));
   CHECK(plan.step == 1);

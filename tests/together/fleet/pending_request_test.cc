@@ -1,4 +1,5 @@
-// Tests to which upgraders a request to upgrade is sent: to each new one, until one has taken it.
+// Tests that a request to upgrade is sent once to each process of the upgrader, also to one that
+// starts later, until one of them has taken it.
 #include "fleet/agent/pending_request.h"
 
 #include <catch2/catch.hpp>

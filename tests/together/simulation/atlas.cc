@@ -65,8 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  // At any time, between any two other events, the judge can deliver an event about an agent that
-  // the supervisor does not know.
+  // The judge (judge.h) may deliver an event about an agent that the supervisor does not know,
+  // between any two other events.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;

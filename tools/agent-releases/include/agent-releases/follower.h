@@ -27,7 +27,7 @@ class Follower {
  public:
   struct Settings {
     std::string directory;
-    std::string name{};  // the NAME of the releases; needed if the directory has no file .name
+    std::string name{};  // the NAME in the releases' names; needed if DIRECTORY/.name is missing
     std::string keys{};  // a directory of public keys; if set, only signed releases count
     Version running;     // the version of this agent
     bool self_test = true;
