@@ -10,6 +10,9 @@ using Milliseconds = Timers::Milliseconds;
 
 // The longest pause before a member is asked again that could not serve the request.
 constexpr Milliseconds pause_max{1'000};
+// libcurl ends a call at its time limit, but not one that waits for a connection which another call
+// opens. Such a call is ended here, this much later, so that otherwise libcurl's reason is told.
+constexpr Milliseconds behind_libcurl{50};
 
 }  // namespace
 
@@ -29,7 +32,7 @@ void EtcdCall::try_or_wait() {
   const Milliseconds now = line().timers().now();
   const Milliseconds opens = line().endpoints().present().opens;
   if (opens <= now) return try_once();
-  retry_ = line().timers().after(std::min(opens, give_up_) - now, [this, opens] {
+  timer_ = line().timers().after(std::min(opens, give_up_) - now, [this, opens] {
     if (opens < give_up_) return try_or_wait();
     end(CallFailure{.code = -1, .reason = line().trouble(), .sent = false});
   });
@@ -39,7 +42,6 @@ void EtcdCall::try_or_wait() {
 // remaining time, so that time is left for other members. If the call writes, the member gets all
 // of the time: another member may only be asked if it is certain that nothing was written.
 void EtcdCall::try_once() {
-  retry_ = nullptr;
   answer_ = std::nullopt;
   begun_ = line().timers().now();
   const Endpoints& endpoints = line().endpoints();
@@ -47,8 +49,13 @@ void EtcdCall::try_once() {
   const auto members = static_cast<std::int64_t>(endpoints.count());
   const Milliseconds share = std::max(line().deadline() / std::max<std::int64_t>(members, 2),
                                       endpoints.present().connect_limit);
-  call_ = call(question_.path, grpc_framed(question_.body),
-               std::max(question_.writes ? left : std::min(left, share), Milliseconds(1)),
+  const Milliseconds limit =
+      std::max(question_.writes ? left : std::min(left, share), Milliseconds(1));
+  timer_ = line().timers().after(limit + behind_libcurl, [this] {
+    take_ending(
+        {.status = {}, .error = "no answer in time", .sent = call_->has_begun(), .silent = true});
+  });
+  call_ = call(question_.path, grpc_framed(question_.body), limit,
                {.message = [this](const std::string& bytes) { answer_ = bytes; },
                 .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
 }
@@ -61,6 +68,7 @@ void EtcdCall::leave() {
 }
 
 void EtcdCall::take_ending(const Http2::Ending& ending) {
+  timer_ = nullptr;
   const auto code = ending.status.code();
   if (code) line().heard(connection());
   if (code == grpc_ok && answer_) {
@@ -82,7 +90,7 @@ void EtcdCall::try_again_or_end(const CallFailure& failure) {
   const Milliseconds pause = moves ? Milliseconds(0) : backoff_.next();
   if (line().timers().now() + pause >= give_up_) return end(failure);
   call_ = nullptr;
-  retry_ = line().timers().after(pause, [this] { try_or_wait(); });
+  timer_ = line().timers().after(pause, [this] { try_or_wait(); });
 }
 
 void EtcdCall::end(Ended ended) {

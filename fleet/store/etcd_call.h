@@ -42,7 +42,7 @@ class EtcdCall : public EtcdLine::Rider {
   Timers::Milliseconds begun_{0};
   std::optional<std::string> answer_;
   std::unique_ptr<Http2::Call> call_;
-  std::unique_ptr<Timer> retry_;
+  std::unique_ptr<Timer> timer_;  // waits for the next try, or for the end of the present one
 };
 
 }  // namespace fleet

@@ -4,20 +4,16 @@
 #include <utility>
 #include <vector>
 
+#include "fleet/store/grpc_frame.h"
+
 namespace fleet {
-namespace {
-
-// The tolerance when times are compared: libcurl and the event loop have clocks of their own, which
-// round times to milliseconds.
-constexpr Timers::Milliseconds clock_noise{50};
-
-}  // namespace
 
 std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std::string body,
                                                    Timers::Milliseconds timeout,
                                                    Http2::Observer observer) {
   const Endpoints::Endpoint& endpoint = line_.endpoints_.present();
   connection_ = endpoint.connection;
+  line_.open();
   line_.look_after();
   return line_.http_.call({.url = endpoint.url + path,
                            .body = std::move(body),
@@ -35,6 +31,30 @@ void EtcdLine::forget(Rider* rider) {
   if (asking_ != rider) return;
   asking_ = nullptr;
   pulse_ = timers_.after(Timers::Milliseconds(0), [this] { look(); });
+}
+
+// Opens the present connection, unless that was begun before. libcurl lets all calls that begin
+// later wait for this connection.
+void EtcdLine::open() {
+  const Endpoints::Endpoint& endpoint = endpoints_.present();
+  if (std::exchange(opened_, endpoint.connection) == endpoint.connection) return;
+  opening_ =
+      http_.call({.url = endpoint.url + "/etcdserverpb.Maintenance/Status",
+                  .body = grpc_framed(""),
+                  .timeout = endpoint.connect_limit,
+                  .connection = endpoint.connection,
+                  .connect_limit = endpoint.connect_limit},
+                 {.message = [](const std::string&) {},
+                  .ended = [this, connection = endpoint.connection](
+                               const Http2::Ending& ending) { take_opening(connection, ending); }});
+}
+
+// Any answer shows that the connection is open, even an error.
+void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& ending) {
+  if (connection != endpoints_.present().connection) return;
+  opening_ = nullptr;
+  if (ending.status.code() || ending.alone) return heard(connection);
+  if (!endpoints_.has_worked()) broke(connection, ending.error);
 }
 
 void EtcdLine::look_after() {
@@ -99,13 +119,7 @@ void EtcdLine::broke(std::uint64_t connection, const std::string& reason) {
 void EtcdLine::suspect(std::uint64_t connection, Timers::Milliseconds since,
                        const std::string& reason) {
   if (connection != endpoints_.present().connection || asking_ != nullptr) return;
-  if (!endpoints_.has_worked()) {
-    // A call that began late, or had little time, may fail although the member works, so it proves
-    // nothing.
-    const Timers::Milliseconds enough = std::min(endpoints_.present().connect_limit, deadline_);
-    if (timers_.now() - heard_ + clock_noise >= enough) broke(connection, reason);
-    return;
-  }
+  if (!endpoints_.has_worked()) return;
   if (heard_ >= since) return failed(connection, reason);
   if (!ask(patience_if_suspected)) broke(connection, reason);
 }
@@ -113,6 +127,7 @@ void EtcdLine::suspect(std::uint64_t connection, Timers::Milliseconds since,
 void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
   if (endpoints_.present().connection == before) return;
   trouble_ = reason;
+  opening_ = nullptr;
   asking_ = nullptr;
   pulse_ = nullptr;
   moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });

@@ -78,11 +78,14 @@ class EtcdLine {
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
   // Notes that the connection has ended.
   void broke(std::uint64_t connection, const std::string& reason);
-  // Notes that a call that was begun at the time `since` had no answer in time.
+  // Notes that a call that was begun at the time `since` had no answer in time. Proves nothing as
+  // long as the connection is being opened.
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
 
  private:
   void forget(Rider* rider);
+  void open();
+  void take_opening(std::uint64_t connection, const Http2::Ending& ending);
   void look_after();
   void look();
   bool ask(Timers::Milliseconds limit);
@@ -95,6 +98,10 @@ class EtcdLine {
   Timers::Milliseconds deadline_;
   std::set<Rider*> riders_;
   std::string trouble_;
+  // Opens the present connection, by a question of its own. It may take longer than the deadline of
+  // any call: a call that opened a connection itself would end it at the call's deadline.
+  std::unique_ptr<Http2::Call> opening_;
+  std::uint64_t opened_ = 0;       // the connection for which `opening_` was begun
   Timers::Milliseconds heard_{0};  // when the last message has come, or the connection was begun
   Rider* asking_ = nullptr;        // the rider that has asked the member for a sign of life
   std::unique_ptr<Timer> pulse_;   // the timer that checks how long the member has been silent

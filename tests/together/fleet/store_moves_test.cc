@@ -217,6 +217,36 @@ TEST_CASE("a client reads much in large pages over its one connection") {
   CHECK(bench.opened() == 1);
 }
 
+TEST_CASE("a connection may take longer to open than a call may take") {
+  EtcdCluster cluster(1);
+  TurningLoop loop;
+  std::atomic<Mode> mode = Mode::hold;
+  TcpProxy way(
+      cluster.client_port(0), [&mode](int) { return mode.load(); }, [](int) { return 0; });
+  EtcdStore client(loop.loop(), EtcdStore::Settings{.endpoints = {cluster.url(way.port())},
+                                                    .certificates = cluster.certificates(),
+                                                    .deadline = 1s});
+  // Reads once, and returns whether the store has answered.
+  const auto read = [&] {
+    std::optional<bool> answered;
+    client.read({"/a/", true}, [&answered](const Reply<Reading>& answer) {
+      answered = std::holds_alternative<Reading>(answer);
+    });
+    REQUIRE(loop.wait([&] { return answered.has_value(); }, 90s));
+    return *answered;
+  };
+  // The time for a connection doubles with each one that fails. The third gets 8 s.
+  while (way.opened() < 3) {  // ends when the client has given up its second connection
+    CHECK_FALSE(read());
+  }
+  CHECK_FALSE(read());
+
+  mode = Mode::pass;
+  while (!read()) {  // ends when the member has answered over the third connection
+  }
+  CHECK(way.opened() == 3);
+}
+
 TEST_CASE("each watch ends on a member that has lost the majority, also where no other is known") {
   Bench bench;
   bench.put("/e/1", "before");
