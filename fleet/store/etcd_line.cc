@@ -49,7 +49,7 @@ void EtcdLine::open() {
                                const Http2::Ending& ending) { take_opening(connection, ending); }});
 }
 
-// Any answer shows that the connection is open, even an error.
+// Notes how the opening has ended. Any answer shows that the connection is open, even an error.
 void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& ending) {
   if (connection != endpoints_.present().connection) return;
   opening_ = nullptr;
