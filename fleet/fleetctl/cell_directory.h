@@ -1,8 +1,11 @@
 // The directory in which an administrator keeps a cell: its terms, authorities and certificates.
+// Makes the certificates of a new cell in it: checks those that exist, and makes those that are
+// missing.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/lock.h"
 #include "base/result.h"
@@ -27,5 +30,19 @@ class CellDirectory {
   std::string path_;
   std::optional<upgrader::Lock> lock_;
 };
+
+// The mode of a file that only its owner may read.
+inline constexpr unsigned int secret_mode = 0600;
+
+struct CertificatesMade {
+  std::vector<std::string> files = {};  // the names of the new files, without `.pem`
+  // Why no file was made, a sentence for each reason; empty if files were made.
+  std::vector<std::string> refused = {};
+};
+
+// Makes the wanted certificates that are missing in the directory, each with its key. Never
+// replaces a file. After a failure, the same call continues. Only their owner can read the keys.
+[[nodiscard]] CertificatesMade make_certificates(
+    const std::string& directory, const std::vector<fleet::CertificateWanted>& wanted);
 
 }  // namespace fleetctl

@@ -16,7 +16,7 @@
 #include "base/directory.h"
 #include "base/program.h"
 #include "fleet/common/text_file.h"
-#include "fleet/fleetctl/cell_files.h"
+#include "fleet/fleetctl/cell_directory.h"
 #include "fleet/fleetctl/child.h"
 #include "fleet/fleetctl/commands.h"
 

@@ -7,8 +7,8 @@
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/dev_setup.h"
+#include "fleet/fleetctl/enrolment.h"
 #include "fleet/fleetctl/exit_status.h"
-#include "fleet/fleetctl/letting_in.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 

@@ -3,7 +3,6 @@
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
-#include "fleet/fleetctl/one_record.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/keys.h"
 

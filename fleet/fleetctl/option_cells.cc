@@ -1,8 +1,10 @@
-// The command lines of fleetctl dev and fleetctl cell.
+// The command lines of fleetctl dev, cell, plan, window, command, restored and accept-epoch.
+
 #include "fleet/cell/cell_order.h"
 #include "fleet/cell/dev_cell.h"
 #include "fleet/common/authority.h"
 #include "fleet/fleetctl/option_parts.h"
+#include "fleet/model/ids.h"
 
 namespace fleetctl {
 namespace {
@@ -26,6 +28,22 @@ void add_directory(CLI::App& app, Options& options) {
   app.add_option("DIR", options.directory, "where the cell's authorities are kept")
       ->type_name("")
       ->required();
+}
+
+CLI::App& add_name(CLI::App& app, Options& options) {
+  app.add_option("PLAN", options.plan, "its name")
+      ->type_name("")
+      ->required()
+      ->check(form(&fleet::is_id, "the name of a plan"));
+  return app;
+}
+
+CLI::App& add_group(CLI::App& app, Options& options) {
+  app.add_option("GROUP", options.group, "as nodes' label `group` has it, or `all`")
+      ->type_name("")
+      ->required()
+      ->check(form(&fleet::is_id, "the name of a group"));
+  return app;
 }
 
 }  // namespace
@@ -52,6 +70,86 @@ void add_cells(CLI::App& app, Options& options) {
                     "let users, roles and controllers into its store"),
                 options);
   add(cell, options, Command::cell_check, "check", "what is well, what is not, and what to do");
+}
+
+void add_plans(CLI::App& app, Options& options) {
+  CLI::App& plan = *app.add_subcommand("plan", "what must happen everywhere together");
+  plan.require_subcommand(1);
+  plan.fallthrough();
+  CLI::App& run = add(plan, options, Command::plan_run, "run", "begin one");
+  run.add_option("FILE", options.file, "its steps, as fleet(7) has them")
+      ->type_name("")
+      ->required();
+  run.add_option("--name", options.plan, "of the plan; otherwise that of the file")
+      ->type_name("NAME")
+      ->check(form(&fleet::is_id, "the name of a plan"));
+  run.add_option("--target", options.target, "only these of the nodes that are enrolled")
+      ->type_name("EXPR");
+  run.add_flag("--ignore-window", options.ignore_window, "begin at any time");
+  run.add_flag("--wait", options.wait, "until it has ended, and say how");
+  add(plan, options, Command::plan_list, "list", "every plan, and how far it is");
+  add_name(add(plan, options, Command::plan_show, "show", "one plan, member by member"), options);
+  add_name(add(plan, options, Command::plan_recover, "recover",
+               "remove what a run has left, so that the next begins anew"),
+           options);
+}
+
+void add_windows(CLI::App& app, Options& options) {
+  CLI::App& window = *app.add_subcommand("window", "when something may begin");
+  window.require_subcommand(1);
+  window.fallthrough();
+  CLI::App& set = add(window, options, Command::window_set, "set", "for a group of nodes");
+  add_group(set, options);
+  set.add_option("--days", options.window.days, "mon to sun; otherwise every day")
+      ->type_name("DAY,...")
+      ->delimiter(',');
+  set.add_option("--start", options.window.start, "local time")->type_name("HH:MM")->required();
+  add_duration(set, "--duration", options.window.duration_s, std::chrono::seconds{1},
+               "how long it is open", true);
+  set.add_option("--time-zone", options.window.time_zone, "of tzdata, or `site-local`: the node's")
+      ->type_name("ZONE")
+      ->default_val("UTC");
+  add(window, options, Command::window_list, "list", "every window, and when it opens next");
+  add_group(add(window, options, Command::window_remove, "remove", "of a group of nodes"), options);
+}
+
+void add_node_orders(CLI::App& app, Options& options) {
+  CLI::App& command =
+      add(app, options, Command::node_command, "command", "order one thing of one node, and wait");
+  command.add_option("NODE", options.node, "its name")
+      ->type_name("")
+      ->required()
+      ->check(form(&fleet::is_id, "the name of a node"));
+  const std::map<std::string, fleet::CommandAction> actions{
+      {"prepare", fleet::CommandAction::prepare},
+      {"upgrade", fleet::CommandAction::upgrade},
+      {"reboot", fleet::CommandAction::reboot}};
+  command.add_option("ACTION", options.action, "prepare, upgrade or reboot")
+      ->type_name("")
+      ->required()
+      ->transform(CLI::CheckedTransformer(actions).description(""));
+  command.add_option("VERSION", options.version, "of a release; to prepare, and to upgrade")
+      ->type_name("")
+      ->check(form(&fleet::is_version_name, "a version"));
+  command.add_option("--component", options.component, "otherwise `agent`")
+      ->type_name("NAME")
+      ->check(form(&fleet::is_component, "the name of a component"));
+  // Sets the default of --component for this command alone: the other commands that use the same
+  // variable have no default.
+  command.callback([&options] {
+    options.command = Command::node_command;
+    if (options.component.empty()) options.component = "agent";
+  });
+  add_duration(command, "--not-after", options.not_after_s, std::chrono::seconds{1},
+               "it is not begun any later than that");
+  command.add_flag("--downgrade", options.downgrade, "also to an older version");
+
+  add(app, options, Command::restored, "restored",
+      "say that the store was restored from a snapshot: everything halts")
+      .add_option("--why", options.why, "for the records")
+      ->type_name("TEXT");
+  add(app, options, Command::accept_epoch, "accept-epoch",
+      "let nodes go on with a store that was restored");
 }
 
 }  // namespace fleetctl

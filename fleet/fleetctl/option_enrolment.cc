@@ -1,6 +1,9 @@
-// The command lines of fleetctl enrol, renew, revoke and forget.
+// The command lines of fleetctl enrol, renew, revoke, forget, token and approve.
+
 #include "fleet/fleetctl/option_parts.h"
+#include "fleet/model/glob.h"
 #include "fleet/model/ids.h"
+#include "fleet/model/record_rules.h"
 
 namespace fleetctl {
 namespace {
@@ -38,6 +41,47 @@ void add_days(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 3'650));
 }
 
+// Returns whether the text may be a glob for names of nodes: their characters, `*`, `?` and
+// brackets.
+bool is_node_glob(std::string_view text) {
+  return !text.empty() && text.size() <= 2 * fleet::id_bytes_max && fleet::is_glob(text) &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-*?[]!") == text.npos;
+}
+
+void add_label(CLI::App& app, Options& options) {
+  const auto take = [&options](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      const std::size_t at = text.find('=');
+      if (at == text.npos || !fleet::is_id(text.substr(0, at)))
+        throw CLI::ValidationError("--label", text + ": needs NAME=VALUE");
+      options.token.labels[text.substr(0, at)] = text.substr(at + 1);
+    }
+  };
+  app.add_option_function<std::vector<std::string>>("--label", take,
+                                                    "of the nodes; may be given again")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_create(CLI::App& token, Options& options) {
+  CLI::App& create = add(token, options, Command::token_create, "create",
+                         "make one, and print it; it is shown this once");
+  add_label(create, options);
+  create.add_option("--node", options.token.nodes, "only for names like this")
+      ->type_name("GLOB")
+      ->check(form(&is_node_glob, "small letters, digits, `.`, `-`, `*`, `?` and brackets"));
+  create.add_option("--uses", options.token.uses, "how many machines it lets in")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, fleet::token_uses_max));
+  add_duration(create, "--expires", options.expires_s, std::chrono::seconds(1),
+               "how long it lets them in");
+  create
+      .add_option("--release-key", options.release_keys,
+                  "a public key of releases that machines take; may be given again")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
 }  // namespace
 
 void add_enrolment(CLI::App& app, Options& options) {
@@ -70,6 +114,32 @@ void add_enrolment(CLI::App& app, Options& options) {
   CLI::App& forget = add_one(app, options, Command::forget, "forget",
                              "remove what stands of a node or a controller that is gone");
   forget.add_flag("--controller", options.is_controller, "it is a controller");
+}
+
+void add_joining(CLI::App& app, Options& options) {
+  CLI::App& token = *app.add_subcommand("token", "what lets machines join the cell");
+  token.require_subcommand(1);
+  token.fallthrough();
+  add_create(token, options);
+  add(token, options, Command::token_list, "list", "every token, and what it still does");
+  add(token, options, Command::token_revoke, "revoke", "let nobody in by it any longer")
+      .add_option("TOKEN", options.subject, "as `list` shows it")
+      ->type_name("")
+      ->required();
+
+  CLI::App& approve = add(app, options, Command::approve, "approve",
+                          "let a machine in that waits; alone: show those that wait");
+  CLI::Option* node = approve.add_option("NODE", options.node, "its name")
+                          ->type_name("")
+                          ->check(form(&fleet::is_id, "the name of a node"));
+  approve.add_option("FINGERPRINT", options.fingerprint, "of its key, as the machine shows it")
+      ->type_name("")
+      ->needs(node);
+  approve.callback([&options] {
+    options.command = Command::approve;
+    if (!options.node.empty() && options.fingerprint.empty())
+      throw CLI::RequiredError("FINGERPRINT");
+  });
 }
 
 }  // namespace fleetctl

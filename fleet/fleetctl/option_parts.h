@@ -22,7 +22,7 @@ void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
                   std::chrono::milliseconds unit, const std::string& about, bool required = false);
 void add_component(CLI::App& app, Options& options, bool required);
 
-// ---- the groups of subcommands, each in a file of its own
+// ---- the groups of subcommands, in the files option_*.cc
 void add_cells(CLI::App& app, Options& options);
 void add_enrolment(CLI::App& app, Options& options);
 void add_joining(CLI::App& app, Options& options);

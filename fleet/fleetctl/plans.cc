@@ -1,27 +1,39 @@
-// fleetctl plan list, show and recover.
+// fleetctl plan run, list, show and recover. A person has written the plan to run into a file.
+
+#include <filesystem>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "fleet/common/text_file.h"
+#include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/fleetctl/plan_sight.h"
 #include "fleet/fleetctl/plan_view.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
+#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/plan_decision.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+#include "fleet/orders/document.h"
 
 namespace fleetctl {
 
 using fleet::KeyKind;
 
-std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
-  auto seen = look_at_plan(asker, name);
-  const auto* sight = std::get_if<PlanSight>(&seen);
-  if (sight == nullptr || sight->view.revision != 0) return seen;
-  complain(name + ": no such plan");
-  return exit_refused;
-}
+namespace {
 
+struct PlanSight {
+  fleet::Reading reading = {};  // all records of the plan, those of its members included
+  fleet::PlanView view = {};
+};
+
+// Reads the plan. If it does not exist, that is no error: the result has revision 0. If it cannot
+// be read, prints an error, and returns the exit status.
 std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -37,6 +49,32 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   });
   return sight;
 }
+
+// Reads the plan. If it does not exist or cannot be read, prints an error, and returns the exit
+// status.
+std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
+  auto seen = look_at_plan(asker, name);
+  const auto* sight = std::get_if<PlanSight>(&seen);
+  if (sight == nullptr || sight->view.revision != 0) return seen;
+  complain(name + ": no such plan");
+  return exit_refused;
+}
+
+// Reads the plan in the file. A target, or the permission to ignore windows, that is given on the
+// command line is added to the plan.
+int read_file(const Options& options, std::string& body) {
+  const auto text = fleet::beginning_of_file(options.file, fleet::document_bytes_max + 1);
+  if (!text) return refuse(options.file + ": cannot be read");
+  if (text->size() > fleet::document_bytes_max) return refuse(options.file + ": is too long");
+  auto tree = fleet::parse_tree(*text);
+  if (!tree) return refuse(options.file + " " + tree.reason());
+  if (!options.target.empty()) tree.value().members["target"] = fleet::json_text(options.target);
+  if (options.ignore_window) tree.value().members["ignore_window"] = fleet::json_truth(true);
+  body = write_tree(tree.value());
+  return exit_done;
+}
+
+}  // namespace
 
 int list_plans(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::plan), true});
@@ -88,6 +126,26 @@ int recover_plan(const Options& options, Asker& asker) {
   if (placed.status != exit_done) return say_refused(placed);
   say(options.plan + " " + placed.taken.event.text);
   return exit_done;
+}
+
+int run_plan(const Options& options, Asker& asker) {
+  const std::string name =
+      options.plan.empty() ? std::filesystem::path(options.file).stem().string() : options.plan;
+  const auto taken = fleet::why_no_driven_name(name);
+  if (!fleet::is_id(name) || taken) {
+    complain("no plan is called " + name + ": " + taken.value_or("give it another --name"));
+    return exit_usage;
+  }
+  std::string body;
+  if (const int status = read_file(options, body); status != exit_done) return status;
+  const Placed placed = place(options, asker, {.subject = "plan/" + name, .body = body});
+  if (placed.status != exit_done) return say_refused(placed, options.file);
+  say("plan " + name + " " + placed.taken.event.text + " (trace " + placed.trace + ")");
+  if (!options.wait) return exit_done;
+  return wait_for_plan({.read = [&asker](const fleet::Keys& keys) { return asker.read(keys); },
+                        .rest = [&asker] { asker.rest(); },
+                        .say = &say},
+                       name);
 }
 
 }  // namespace fleetctl

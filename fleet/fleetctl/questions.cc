@@ -4,7 +4,6 @@
 
 #include "fleet/common/certificate.h"
 #include "fleet/common/text_file.h"
-#include "fleet/fleetctl/care_view.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

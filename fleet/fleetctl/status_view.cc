@@ -1,6 +1,9 @@
 #include "fleet/fleetctl/status_view.h"
 
-#include "fleet/fleetctl/care_view.h"
+#include <algorithm>
+#include <map>
+#include <utility>
+
 #include "fleet/model/controllers_at_work.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
@@ -59,6 +62,118 @@ JsonTree wishes(const fleet::Reading& reading) {
   return tree;
 }
 
+using fleet::KeyKind;
+using fleet::UnixSeconds;
+
+constexpr UnixSeconds day_s = 86'400;
+// A certificate is counted as `ending` if it expires within this many days.
+constexpr UnixSeconds soon_days = 30;
+
+std::string days_left(UnixSeconds until, UnixSeconds now) {
+  if (until <= now) return "expired";
+  const UnixSeconds days = (until - now) / day_s;
+  return std::to_string(days) + (days == 1 ? " day" : " days");
+}
+
+struct Found {
+  // The times at which certificates of nodes and people expire.
+  std::map<std::string, UnixSeconds> expiries = {};
+  std::size_t revoked = 0;
+  std::vector<std::string> waiting = {};  // nodes that wait for a new certificate
+  // How many bytes each node's records have in the store.
+  std::map<std::string, std::size_t> bytes = {};
+};
+
+Found look_at(const fleet::Reading& reading) {
+  Found found;
+  for (const fleet::KeyValue& record : reading.found) {
+    const auto key = fleet::parse_key(record.key);
+    if (!key) continue;
+    if (key->kind == KeyKind::node_csr) found.waiting.push_back(key->names.front());
+    if (fleet::is_of_node(key->kind)) {
+      found.bytes[key->names.front()] += record.key.size() + record.value.size();
+    }
+    if (key->kind != KeyKind::identity) continue;
+    const auto identity = fleet::read_record<fleet::Identity>(record.value);
+    if (!identity) continue;
+    if (!identity.value().revoked.empty()) {
+      ++found.revoked;
+    } else {
+      found.expiries[fleet::certificate_name(key->names[0], key->names[1])] =
+          expiry_of(identity.value());
+    }
+  }
+  return found;
+}
+
+bool ends_soon(UnixSeconds until, UnixSeconds now) {
+  return until < now + soon_days * day_s;
+}
+
+std::size_t ending(const Found& found, UnixSeconds now) {
+  return static_cast<std::size_t>(
+      std::count_if(found.expiries.begin(), found.expiries.end(),
+                    [now](const auto& one) { return ends_soon(one.second, now); }));
+}
+
+// Returns a line for each controller or person whose certificate ends soon. Nodes are left out,
+// since their certificates are renewed automatically.
+std::vector<std::string> unrenewed_words(const Found& found, UnixSeconds now) {
+  std::vector<std::string> lines;
+  for (const auto& [name, until] : found.expiries) {
+    if (name.starts_with(std::string(fleet::node_kind) + ":") || !ends_soon(until, now)) continue;
+    lines.push_back("enrol " + name + " anew: its certificate is renewed by nobody, and ends: " +
+                    days_left(until, now));
+  }
+  return lines;
+}
+
+std::string enrolled_words(const Found& found, UnixSeconds now) {
+  const auto first = std::min_element(
+      found.expiries.begin(), found.expiries.end(),
+      [](const auto& one, const auto& other) { return one.second < other.second; });
+  std::string words = "enrolled: " + std::to_string(found.expiries.size());
+  if (first != found.expiries.end()) {
+    words += ", the first whose certificate ends is " + first->first + ": " +
+             days_left(first->second, now) + "; " + std::to_string(ending(found, now)) +
+             " within " + std::to_string(soon_days) + " days";
+  }
+  return words + "; " + std::to_string(found.revoked) + " revoked";
+}
+
+// Returns a line about the cell's controllers, or an empty text if it has none.
+std::string controllers_words(const fleet::Reading& reading) {
+  fleet::ControllersAtWork controllers;
+  for (const fleet::KeyValue& record : reading.found)
+    controllers.take(record);
+  std::string words;
+  for (const std::string& name : controllers.living())
+    words += (words.empty() ? "" : ", ") + name + " at work";
+  for (const std::string& name : controllers.silent())
+    words += (words.empty() ? "" : ", ") + name + " silent";
+  return words.empty() ? "" : "controllers: " + words;
+}
+
+std::string waiting_words(const std::vector<std::string>& waiting) {
+  std::string words = "wait for the next certificate:";
+  for (const std::string& node : waiting) {
+    words += " " + node;
+  }
+  return words;
+}
+
+std::string bytes_words(const std::map<std::string, std::size_t>& bytes) {
+  const auto most = std::max_element(
+      bytes.begin(), bytes.end(),
+      [](const auto& one, const auto& other) { return one.second < other.second; });
+  std::size_t sum = 0;
+  for (const auto& [node, count] : bytes) {
+    sum += count;
+  }
+  return "bytes of nodes: " + std::to_string(sum) + ", the most of " + most->first + ": " +
+         std::to_string(most->second);
+}
+
 }  // namespace
 
 std::string status_json(const fleet::Reading& reading, const MemberCount& members,
@@ -80,6 +195,28 @@ std::string status_json(const fleet::Reading& reading, const MemberCount& member
   care.members["revoked"] = count(certificates.revoked);
   care.members["waiting"] = count(certificates.waiting);
   return write_tree(tree);
+}
+
+CertificateCount certificates_in(const fleet::Reading& reading, UnixSeconds now) {
+  const Found found = look_at(reading);
+  return {found.expiries.size(), ending(found, now), found.revoked, found.waiting.size()};
+}
+
+std::vector<std::string> care_lines(const fleet::Reading& reading, const ShownCertificates& shown,
+                                    UnixSeconds now) {
+  const Found found = look_at(reading);
+  std::vector<std::string> lines;
+  if (shown.own && shown.authority) {
+    lines.push_back("your certificate: " + days_left(shown.own->until, now) +
+                    "; the authority's: " + days_left(shown.authority->until, now));
+  }
+  if (const std::string words = controllers_words(reading); !words.empty()) lines.push_back(words);
+  if (!found.expiries.empty() || found.revoked != 0) lines.push_back(enrolled_words(found, now));
+  for (std::string& line : unrenewed_words(found, now))
+    lines.push_back(std::move(line));
+  if (!found.waiting.empty()) lines.push_back(waiting_words(found.waiting));
+  if (!found.bytes.empty()) lines.push_back(bytes_words(found.bytes));
+  return lines;
 }
 
 }  // namespace fleetctl

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/campaign.h"
-#include "fleet/fleetctl/rollout_bars.h"
+#include "fleet/fleetctl/rollout_watch.h"
 #include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

@@ -1,10 +1,9 @@
 // Tests how failures of a rollout are grouped, and which suspects are named.
 #include "fleet/model/failure_groups.h"
-#include "fleet/model/failure_view.h"
 
 #include <catch2/catch.hpp>
 
-#include "fleet/fleetctl/why_view.h"
+#include "fleet/fleetctl/why.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

@@ -6,7 +6,7 @@
 #include "base/shown.h"
 #include "base/utf8.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/rollout_bars.h"
+#include "fleet/fleetctl/rollout_watch.h"
 #include "fleet/http/changes.h"
 #include "fleet/http/join_answer.h"
 #include "fleet/http/metrics.h"

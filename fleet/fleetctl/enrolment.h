@@ -1,5 +1,5 @@
 // Makes the owner of a certificate a user of the store: writes the record of the certificate, then
-// makes user and role.
+// makes user and role. fleetctl enrol and renew are here, too.
 #pragma once
 
 #include <string>

@@ -1,15 +1,26 @@
-// Refuses an order for a version that is older than the running one, unless the order has
-// --downgrade. Without this check, each node would refuse the older version itself, and the
-// refusals would count as failures of the release.
+// Finds a published release, for a person who wants to run it, and refuses an order for a version
+// that is older than the running one, unless the order has --downgrade. Without this check, each
+// node would refuse the older version itself, and the refusals would count as failures of the
+// release.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "fleet/fleetctl/asker.h"
+#include "fleet/model/cell_records.h"
 #include "fleet/model/node_view.h"
 
 namespace fleetctl {
+
+struct ReleaseFound {
+  fleet::Release release = {};
+  fleet::Revision revision = 0;
+};
+
+// Reads the release into `found`. Prints an error if that fails. Returns the exit status.
+[[nodiscard]] int find_release(Asker& asker, const std::string& component,
+                               const std::string& version, ReleaseFound& found);
 
 // Looks for nodes that run a newer version, and prints them. Returns exit_done if there are none,
 // otherwise exit_refused.
