@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "fleet/common/log_line.h"
-#include "fleet/common/release_digest.h"
+#include "fleet/common/release_draft.h"
 
 namespace fleet {
 namespace {

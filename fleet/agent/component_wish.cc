@@ -4,7 +4,7 @@
 
 #include "fleet/agent/component.h"
 #include "fleet/common/identity.h"
-#include "fleet/common/release_digest.h"
+#include "fleet/common/release_draft.h"
 
 namespace fleet {
 

@@ -11,10 +11,19 @@
 #include <vector>
 
 #include "agent-protocol/cpp/control/control_directory.h"
-#include "fleet/agent/process_use.h"
 #include "fleet/model/capsule.h"
 
 namespace fleet {
+
+// Measures how much memory and processor time a process and its descendants have used so far.
+struct ProcessUse {
+  std::optional<std::int64_t> peak_kib = {};  // the peak memory of each process, added up
+  std::optional<std::int64_t> cpu_ms = {};
+};
+
+// Reads /proc. A value is absent if the process has gone or /proc does not show it. Reads at most
+// 64 processes. Of children that have ended, only the processor time is known.
+[[nodiscard]] ProcessUse use_of_process(std::int64_t pid);
 
 class FailureWatch {
  public:

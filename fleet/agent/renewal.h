@@ -8,7 +8,7 @@
 #include <string>
 
 #include "fleet/agent/component.h"
-#include "fleet/common/certificate_clock.h"
+#include "fleet/common/certificate_time.h"
 #include "fleet/store/http2.h"
 
 namespace fleet {

@@ -255,4 +255,17 @@ RevocationList with_revoked(const std::string& before, const std::vector<std::st
   return {.list = written([&](BIO* out) { return PEM_write_bio_X509_CRL(out, list.get()); })};
 }
 
+RenewalAnswer answer_of(const PendingRenewal& pending, const Signer& signer, int days,
+                        UnixSeconds now) {
+  if (const std::string why = why_not_renewed(pending, now); !why.empty()) return {.error = why};
+  const std::string name = certificate_name(node_kind, pending.node);
+  const KeyProof proof = proof_of_key(pending.pem, pending.certificate, signer.certificate, name);
+  if (!proof.error.empty()) return {.error = proof.error};
+  if (const std::string why = why_not_held(pending, proof.serial); !why.empty())
+    return {.error = why};
+  const Signed made = sign(
+      {.request = pending.pem, .signer = signer, .name = name, .only_renews = true, .days = days});
+  return {.pem = made.certificate, .issued = made.issued, .error = made.error};
+}
+
 }  // namespace fleet

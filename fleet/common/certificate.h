@@ -86,4 +86,9 @@ struct RevocationList {
                                           const std::vector<std::string>& serials,
                                           const Signer& signer, int days);
 
+// Makes the answer to a node's request for a new certificate. Used by fleet-signer and fleetctl,
+// which have the authority's key.
+[[nodiscard]] RenewalAnswer answer_of(const PendingRenewal& pending, const Signer& signer, int days,
+                                      UnixSeconds now);
+
 }  // namespace fleet

@@ -1,14 +1,15 @@
 // Decides by which time a machine checks whether certificates have expired: that of its clock, or
 // the last time that was written to disk, whichever is later. So if the clock is wrong and behind,
 // an expired certificate is still refused, and the machine still reaches a store that it has
-// reached before, whose certificates were valid at the written time. Pure: CertificateClock reads
-// clock and file.
+// reached before, whose certificates were valid at the written time. Only CertificateClock reads
+// clock and file; all else is pure.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "fleet/model/identities.h"
+#include "fleet/store/http2.h"
 
 namespace fleet {
 
@@ -38,5 +39,29 @@ struct CertificateTime {
 // 0 for any other text.
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
+
+// Keeps the time by which this machine checks whether certificates have expired, and the file with
+// the latest known time, which fleet-agent reads at its next start.
+class CertificateClock {
+ public:
+  CertificateClock(std::string file, Certificates certificates);
+
+  [[nodiscard]] CertificateTime time() const;
+  // Returns the time for checking the certificates of a new connection.
+  [[nodiscard]] JudgingTime judge() const;
+
+  // Writes the time to the file, but at most once an hour. Called when the store has answered.
+  // Returns the reason for a failure, or an empty text.
+  std::string look() { return keep(false); }
+  // Writes the time to the file at once. Called when the machine has got a new certificate.
+  std::string certificate_stored() { return keep(true); }
+
+ private:
+  std::string keep(bool at_once);
+
+  std::string file_;
+  Certificates certificates_;
+  UnixSeconds durable_;
+};
 
 }  // namespace fleet

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agent-releases/manifest.h"
-#include "fleet/common/release_digest.h"
+#include "base/sha256.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
@@ -15,6 +15,16 @@ std::string_view name_for(std::string_view component) {
 }
 
 }  // namespace
+
+std::string release_digest(const Release& release) {
+  agent_releases::Hash hash;
+  for (const ReleaseManifest& manifest : release.manifests) {
+    for (const std::string& part : {manifest.arch, manifest.manifest, manifest.signature}) {
+      hash.add(std::to_string(part.size()) + ":" + part);
+    }
+  }
+  return hash.digits();
+}
 
 std::string ReleaseDraft::add(const std::string& text, const std::string& signature,
                               const std::string& url) {

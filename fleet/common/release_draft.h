@@ -10,6 +10,11 @@
 
 namespace fleet {
 
+// Returns the digest of a release: the SHA-256 of all its manifests and their signatures, in their
+// order. The record of a desired version contains it, so that nobody can replace the desired
+// release by another one.
+[[nodiscard]] std::string release_digest(const Release& release);
+
 class ReleaseDraft {
  public:
   // Adds the manifest at this URL. Returns why it is refused, or an empty text.

@@ -2,6 +2,8 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +16,11 @@
 
 namespace fleet {
 namespace {
+
+int descriptor_of(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info == nullptr ? -1 : info->connect_fd;
+}
 
 constexpr std::chrono::milliseconds look_time{1'000};
 constexpr std::size_t chunk_bytes = 16'384;
@@ -65,6 +72,47 @@ void add_headers(MHD_Response* response, const std::string& type) {
 }
 
 }  // namespace
+
+void Connections::began(MHD_Connection* connection, Time now) {
+  lines_[connection] = {.phase = Phase::asks, .since = now};
+}
+
+void Connections::asked(MHD_Connection* connection, Time now) {
+  note(connection, {.phase = Phase::is_answered, .since = now});
+}
+
+void Connections::streams(MHD_Connection* connection) {
+  note(connection, {.phase = Phase::streams});
+}
+
+void Connections::answered(MHD_Connection* connection, Time now) {
+  note(connection, {.phase = Phase::asks, .since = now});
+}
+
+// Notes a connection's phase. Ignores a connection that has ended already, since libmicrohttpd may
+// report the end of a request after the end of its connection.
+void Connections::note(MHD_Connection* connection, const Line& line) {
+  const auto at = lines_.find(connection);
+  if (at != lines_.end()) at->second = line;
+}
+
+void Connections::shut_late(Time now) const {
+  for (const auto& [connection, line] : lines_) {
+    const bool is_late = (line.phase == Phase::asks && now >= line.since + request_time) ||
+                         (line.phase == Phase::is_answered && now >= line.since + answer_time);
+    if (is_late) shut(connection);
+  }
+}
+
+bool has_client_gone(MHD_Connection* connection) {
+  pollfd line{descriptor_of(connection), POLLRDHUP, 0};
+  return ::poll(&line, 1, 0) == 1 && (line.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+void shut(MHD_Connection* connection) {
+  const int descriptor = descriptor_of(connection);
+  if (descriptor >= 0) ::shutdown(descriptor, SHUT_RDWR);
+}
 
 struct HttpServer::Exchange {
   HttpServer* owner = nullptr;

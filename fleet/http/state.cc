@@ -8,7 +8,7 @@
 #include "fleet/http/outlook.h"
 #include "fleet/http/shown_record.h"
 #include "fleet/model/event_words.h"
-#include "fleet/model/failure_view.h"
+#include "fleet/model/failure_groups.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"

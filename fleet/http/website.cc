@@ -1,7 +1,9 @@
 #include "fleet/http/website.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -11,10 +13,16 @@
 #include "fleet/http/enrolled.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/page.h"
+#include "fleet/http/peer.h"
 #include "fleet/http/route.h"
 
 namespace fleet {
 namespace {
+
+bool is_as_seen(const struct stat& now, const struct stat& seen) {
+  return now.st_dev == seen.st_dev && now.st_ino == seen.st_ino && now.st_size == seen.st_size &&
+         now.st_mtim.tv_sec == seen.st_mtim.tv_sec && now.st_mtim.tv_nsec == seen.st_mtim.tv_nsec;
+}
 
 using std::chrono::milliseconds;
 
@@ -51,6 +59,30 @@ Response page_part(const std::string& path) {
 }
 
 }  // namespace
+
+RevocationFile::RevocationFile(std::string path) : path_(std::move(path)) {
+  look();
+}
+
+// Reads the file if it has changed. The file's metadata (stat) are read before its content, so a
+// change between the two is noticed at the next call.
+bool RevocationFile::look() {
+  if (path_.empty()) return false;
+  struct stat now = {};
+  if (::stat(path_.c_str(), &now) != 0) {
+    trouble_ = path_ + ": " + std::strerror(errno);
+    seen_ = {};
+    return false;
+  }
+  if (is_as_seen(now, seen_)) return false;
+  seen_ = now;
+  std::string list = content_of_file(path_);
+  const bool is_good = is_revocation_list(list);
+  trouble_ = is_good ? "" : path_ + ": not a list of revoked certificates in PEM";
+  if (!is_good || list == list_) return false;
+  list_ = std::move(list);
+  return true;
+}
 
 Website::Website(const Surroundings& surroundings, const WebsiteSettings& settings)
     : world_(surroundings),

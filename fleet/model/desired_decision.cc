@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fleet/model/desired_standing.h"
+#include "fleet/model/desired_view.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

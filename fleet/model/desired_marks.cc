@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fleet/model/desired_standing.h"
+#include "fleet/model/desired_view.h"
 #include "fleet/model/effort.h"
 #include "fleet/model/ids.h"
 

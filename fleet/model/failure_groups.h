@@ -1,6 +1,8 @@
 // Groups the failures of a rollout. Nodes that failed in the same way are one group, however many
 // they are. For each group, names the facts and labels by which its nodes differ from the nodes
-// that did not fail. Pure.
+// that did not fail. Also
+// collects the failed nodes from the records of the rollout, and writes the groups as JSON, for
+// `fleetctl why` and for the page. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,7 @@
 
 #include "fleet/model/node_records.h"
 #include "fleet/model/rollout_records.h"
+#include "fleet/model/transaction.h"
 
 namespace fleet {
 
@@ -62,5 +65,12 @@ struct FailureGroup {
 // different nodes can be compared. A number behind `status`, `signal` or `http:` stays as it is,
 // since it tells different failures apart.
 [[nodiscard]] std::string likeness(std::string_view words, std::string_view node);
+
+// Returns the nodes of this rollout, with their facts and labels, as far as the reading contains
+// them.
+[[nodiscard]] NodesOfRollout nodes_of_rollout(const Reading& reading, const std::string& rollout);
+
+// Returns the groups as one JSON object.
+[[nodiscard]] std::string failures_json(const std::vector<FailureGroup>& groups);
 
 }  // namespace fleet

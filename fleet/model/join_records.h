@@ -1,4 +1,4 @@
-// The records and texts by which a machine joins a cell. Plain data; record_join_members.h says how
+// The records and texts by which a machine joins a cell. Plain data; record_members.h says how
 // they are written.
 #pragma once
 

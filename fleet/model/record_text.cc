@@ -5,7 +5,6 @@
 
 #include "fleet/model/effort.h"
 #include "fleet/model/record_archive.h"
-#include "fleet/model/record_join_members.h"
 #include "fleet/model/record_members.h"
 #include "fleet/model/record_rules.h"
 #include "fleet/model/transaction.h"

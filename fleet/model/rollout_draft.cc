@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
@@ -12,6 +13,9 @@
 #include "fleet/model/rollout_decision.h"
 
 namespace fleet {
+
+using agent_protocol::Result;
+
 namespace {
 
 using Ids = std::vector<std::string>;
@@ -184,6 +188,23 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
   }
   transaction.puts.push_back(put_rollout(id, rollout));
   return transaction;
+}
+
+RolloutCreation::RolloutCreation(std::string id, Rollout wanted, RolloutDraft draft,
+                                 Revision release)
+    : Creation(
+          key_of(KeyKind::rollout, {id}),
+          "nothing may begin now (fleetctl stop), the release has changed, or a plan is called " +
+              id),
+      id_(std::move(id)),
+      wanted_(std::move(wanted)),
+      draft_(std::move(draft)),
+      release_(release) {}
+
+Result<std::optional<Transaction>> RolloutCreation::what_is_left(const KeyValue* found) const {
+  const auto written = written_of(wanted_, found, "there is a rollout " + id_ + " already");
+  if (!written) return written.refusal();
+  return next_creation(id_, wanted_, draft_, release_, written.value());
 }
 
 }  // namespace fleet

@@ -1,5 +1,6 @@
 // Makes the draft of a rollout before anything is written: its nodes and batches, or the reason why
-// it must not begin. With `--dry-run`, nothing more is done.
+// it must not begin. With `--dry-run`, nothing more is done;
+// otherwise a RolloutCreation writes the rollout.
 #pragma once
 
 #include <map>
@@ -72,5 +73,24 @@ using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,
     const std::optional<WrittenRollout>& written);
+
+// Writes a new rollout.
+class RolloutCreation : public Creation {
+ public:
+  // `release` is the revision of the release's record. If the record changes before the rollout is
+  // written, the store refuses to write the rollout.
+  RolloutCreation(std::string id, Rollout wanted, RolloutDraft draft, Revision release);
+
+  [[nodiscard]] const std::string& trace() const { return wanted_.trace; }
+
+ private:
+  [[nodiscard]] agent_protocol::Result<std::optional<Transaction>> what_is_left(
+      const KeyValue* found) const override;
+
+  std::string id_;
+  Rollout wanted_;
+  RolloutDraft draft_;
+  Revision release_;
+};
 
 }  // namespace fleet

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -87,5 +88,16 @@ void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t 
 // Adds the event as a note, for a person who may not write events. The controller that writes the
 // history makes an event from the note.
 void add_note(Transaction& transaction, const FleetEvent& event);
+
+// Functions that make the refusal of an order, one for each kind of refusal.
+[[nodiscard]] inline OrderRefused malformed(std::string reason) {
+  return {OrderRefused::Why::malformed, std::move(reason)};
+}
+[[nodiscard]] inline OrderRefused absent(std::string reason) {
+  return {OrderRefused::Why::absent, std::move(reason)};
+}
+[[nodiscard]] inline OrderRefused conflict(std::string reason) {
+  return {OrderRefused::Why::conflict, std::move(reason)};
+}
 
 }  // namespace fleet

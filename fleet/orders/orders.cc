@@ -9,7 +9,6 @@
 #include "fleet/model/record_text.h"
 #include "fleet/orders/order.h"
 #include "fleet/orders/plan_order.h"
-#include "fleet/orders/refused.h"
 #include "fleet/orders/rollout_order.h"
 #include "fleet/orders/set_record.h"
 

@@ -16,7 +16,7 @@
 #include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_decision.h"
 #include "fleet/model/settings.h"
-#include "fleet/orders/refused.h"
+#include "fleet/orders/order.h"
 #include "fleet/orders/set_record.h"
 
 namespace fleet {

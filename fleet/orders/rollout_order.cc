@@ -11,11 +11,11 @@
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
-#include "fleet/model/rollout_creation.h"
+#include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_terms.h"
 #include "fleet/model/rollout_wish.h"
 #include "fleet/model/settings.h"
-#include "fleet/orders/refused.h"
+#include "fleet/orders/order.h"
 #include "fleet/orders/set_record.h"
 
 namespace fleet {

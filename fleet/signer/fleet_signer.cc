@@ -6,9 +6,9 @@
 
 #include "base/check.h"
 #include "base/version.h"
+#include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/log_line.h"
-#include "fleet/common/renewal_answer.h"
 #include "fleet/common/roles.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/keys.h"

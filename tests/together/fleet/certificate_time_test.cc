@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "fleet/common/certificate_clock.h"
 #include "fleet/common/text_file.h"
 
 namespace certificate_time_test {

@@ -6,7 +6,7 @@
 #include "fleet/model/enum_text.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
-#include "fleet/model/rollout_creation.h"
+#include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_wish.h"
 
 namespace config_rollout_test {

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "fleet/common/release_digest.h"
+#include "fleet/common/release_draft.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
