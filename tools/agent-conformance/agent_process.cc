@@ -5,20 +5,18 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <utility>
 
-#include "tools/agent-conformance/drain.h"
 #include "tools/agent-conformance/effects.h"
 #include "tools/agent-conformance/look.h"
 #include "tools/agent-conformance/start.h"
 
 namespace conformance {
-
 namespace {
 
 constexpr std::uint64_t pump_ms = 1;
@@ -45,6 +43,20 @@ bool make_pipe(upgrader::OwnedFd& read_end, upgrader::OwnedFd& write_end, bool w
 }
 
 }  // namespace
+
+bool drain(int fd, const std::function<void(std::string_view)>& take) {
+  std::array<char, 65'536> bytes{};
+  for (int reads = 0; reads < reads_a_turn_max; ++reads) {
+    const ssize_t count = ::read(fd, bytes.data(), bytes.size());
+    if (count == 0) return true;
+    if (count > 0) {
+      take({bytes.data(), static_cast<std::size_t>(count)});
+    } else if (errno != EINTR) {
+      return errno != EAGAIN;
+    }
+  }
+  return false;
+}
 
 PolledFd::PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> on_readable)
     : fd_(std::move(fd)),

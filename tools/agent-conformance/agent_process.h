@@ -8,14 +8,60 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/owned_fd.h"
 #include "base/uv_handle.h"
-#include "tools/agent-conformance/line_cutter.h"
+#include "tools/agent-conformance/said.h"
 #include "tools/agent-conformance/seen.h"
 
 namespace conformance {
+
+// Reads what an agent has written, but only as much as one turn of the event loop may take.
+
+// The most reads in one turn, enough for a full pipe. If an agent writes faster than we read, the
+// rest is read in the loop's next turn, so that other work is not delayed.
+inline constexpr int reads_a_turn_max = 16;
+
+// Reads the available bytes, in at most reads_a_turn_max reads, and passes them to `take`. Returns
+// true at the end of the input. The descriptor must be non-blocking.
+[[nodiscard]] bool drain(int fd, const std::function<void(std::string_view)>& take);
+
+// Cuts a stream into lines. Does not interpret a line.
+class LineCutter {
+ public:
+  // Adds bytes, and passes every line that is complete to `take`. Of a line that is too long,
+  // `take` gets only the beginning.
+  void add(std::string_view bytes, const std::function<void(const Line&)>& take) {
+    while (!bytes.empty()) {
+      const std::size_t newline = bytes.find('\n');
+      const std::string_view part = bytes.substr(0, newline);
+      if (!skips_) begun_ += part;
+      bytes.remove_prefix(part.size() + (newline == std::string_view::npos ? 0 : 1));
+      // The size limit of a line includes its newline, so a line of that size without a newline is
+      // too long.
+      if (!skips_ && begun_.size() >= line_bytes_max) {
+        take({.bytes = std::exchange(begun_, {}).substr(0, shown_max), .end = Line::End::too_long});
+        skips_ = true;
+      }
+      if (newline == std::string_view::npos) continue;
+      if (!std::exchange(skips_, false)) take({.bytes = std::exchange(begun_, {})});
+    }
+  }
+
+  // Ends the stream. A last line without a newline is passed on with the mark Line::End::output.
+  void end(const std::function<void(const Line&)>& take) {
+    if (!begun_.empty()) take({.bytes = std::exchange(begun_, {}), .end = Line::End::output});
+  }
+
+ private:
+  static constexpr std::size_t shown_max = 1'000;
+
+  std::string begun_;
+  bool skips_ = false;  // the rest of a line that is too long is being skipped
+};
 
 // Owns a descriptor, polls it, and calls a function when it can be read.
 class PolledFd {

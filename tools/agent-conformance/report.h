@@ -2,12 +2,56 @@
 // return texts; the caller prints them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "tools/agent-conformance/result.h"
+#include "tools/agent-conformance/script.h"
+#include "tools/agent-conformance/transcript.h"
 
 namespace conformance {
+
+// The results of the checks.
+struct Result {
+  enum class Verdict : std::uint8_t { passed, failed, advised, not_judged };
+  const Check* check = nullptr;
+  Verdict verdict = Verdict::passed;
+  Fault fault;  // what is wrong, if the check failed or gives advice
+  // the check that this one needs and that has not passed, if this one was not judged
+  std::string_view missing;
+  std::vector<std::string> notes;
+  Transcript transcript;
+  Time took{0};
+};
+
+using Results = std::vector<Result>;
+
+// Returns the name of a check that `check` needs and that has not passed, or nothing if there is
+// none.
+[[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
+                                                                  const Results& results) {
+  for (const std::string_view need : check.needs) {
+    for (const Result& result : results) {
+      if (result.check->name == need && result.verdict != Result::Verdict::passed) return need;
+    }
+  }
+  return std::nullopt;
+}
+
+[[nodiscard]] inline std::size_t count(const Results& results, Result::Verdict verdict) {
+  std::size_t found = 0;
+  for (const Result& result : results)
+    found += result.verdict == verdict ? 1 : 0;
+  return found;
+}
+
+// Returns the sentence of the protocol page that a result is about: the sentence that the fault
+// names, or else the first one that the check quotes.
+[[nodiscard]] inline Quote quote_of(const Result& result) {
+  return result.fault.quote.value_or(result.check->quotes.front());
+}
 
 struct Subject {
   std::vector<std::string> command;  // the command line of the agent: AGENT and its arguments

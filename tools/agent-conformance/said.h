@@ -1,5 +1,5 @@
 // Judges one line of an agent by itself: whether it is a message, and whether it keeps the rules
-// for messages of its type. life.h decides whether the message may be sent at that time.
+// for messages of its type. script.h decides whether the message may be sent at that time.
 #pragma once
 
 #include <cstdint>

@@ -8,9 +8,9 @@ build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # The files that only the program agent-releases has. All others are in libagent-releases.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
-  attempt.cc check_published.cc child.cc commands.cc copy_tree.cc interruption.cc key_files.cc \
-  options.cc options_publish.cc outgoing.cc pack.cc project_node.cc project_python.cc \
-  pack_bytes.cc pack_look.cc password.cc publish_commands.cc report.cc))
+  attempt.cc check_published.cc child.cc commands.cc interruption.cc key_files.cc \
+  options.cc options_publish.cc pack.cc project_node.cc project_python.cc \
+  pack_bytes.cc pack_look.cc publish_commands.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))
 releases_library := $(BUILD)/libagent-releases.a
@@ -20,7 +20,7 @@ releases_libraries = -lcurl -larchive -lsodium
 # The files that only follow a directory of releases are compiled apart from those that fetch. So an
 # agent that only follows needs neither libcurl nor libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
-  follower_notes.cc follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
+  follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
   self_test.cc store.cc trust.cc tree.cc verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
@@ -118,7 +118,7 @@ endurance-releases:
 # tests/together/releases/inputs.txt.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
-  $(releases_parts)) $(addprefix tests/together/releases/,fuzzer.cc target.cc tar_mutation.cc))
+  $(releases_parts)) $(addprefix tests/together/releases/,fuzzer.cc target.cc))
 $(BUILD)/tests/together/releases/fuzzer: $(releases_fuzzed)
 	@mkdir -p $(@D)
 	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^ $(releases_libraries)

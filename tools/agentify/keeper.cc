@@ -10,18 +10,42 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 #include <vector>
 
 #include "base/descriptors.h"
 #include "tools/agentify/adapter_event.h"
-#include "tools/agentify/close_others.h"
 #include "tools/agentify/output_relay.h"
 #include "tools/agentify/process_list.h"
 
 namespace agentify {
 namespace {
+
+// Closes descriptors that a forked process should not have.
+
+// Closes all descriptors from 3 on except those in `kept`; numbers below 3 in it are ignored.
+void close_others(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned first = upgrader::first_passed_descriptor;
+  const auto close_from_to = [](unsigned from, unsigned to) {
+    if (from > to) return;
+#ifdef SYS_close_range
+    if (::syscall(SYS_close_range, from, to, 0) == 0) return;
+#endif
+    const long limit = ::sysconf(_SC_OPEN_MAX);
+    const unsigned end = limit > 0 ? static_cast<unsigned>(limit) : 1U << 16;
+    for (unsigned fd = from; fd <= to && fd < end; ++fd)
+      ::close(static_cast<int>(fd));
+  };
+  for (const int fd : kept) {
+    if (fd < upgrader::first_passed_descriptor) continue;
+    close_from_to(first, static_cast<unsigned>(fd) - 1);
+    first = static_cast<unsigned>(fd) + 1;
+  }
+  close_from_to(first, ~0U);
+}
 
 using upgrader::OwnedFd;
 

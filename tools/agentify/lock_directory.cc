@@ -18,10 +18,14 @@
 #include "base/errno_name.h"
 #include "base/lock.h"
 #include "base/owned_fd.h"
-#include "tools/agentify/close_directory.h"
 
 namespace agentify {
 namespace {
+
+// A deleter that closes an open directory, for std::unique_ptr<DIR>.
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
 
 using Found = std::variant<std::string, NoDirectory>;
 

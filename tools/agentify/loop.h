@@ -1,6 +1,7 @@
 // The loop of agentify: turns libuv's callbacks into events, and actions into calls.
 #pragma once
 
+#include <sys/types.h>
 #include <uv.h>
 
 #include <deque>
@@ -8,11 +9,12 @@
 #include <string>
 
 #include "agent-protocol/agent.h"
+#include "base/notify_listener.h"
 #include "tools/agentify/adapter.h"
 #include "tools/agentify/command.h"
 #include "tools/agentify/following.h"
 #include "tools/agentify/keeper_handle.h"
-#include "tools/agentify/notify_socket.h"
+#include "tools/agentify/notify_message.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/prober.h"
 #include "tools/agentify/process_list.h"
@@ -20,6 +22,27 @@
 #include "tools/agentify/watch.h"
 
 namespace agentify {
+
+// The daemon's own NOTIFY_SOCKET. Any process may send messages to it, so a message counts only if
+// the kernel says that its sender descends from the keeper.
+class NotifySocket {
+ public:
+  // Makes the socket. Returns false, with errno, if that fails.
+  [[nodiscard]] bool open() { return listener_.open(); }
+  [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
+  // Returns the value of NOTIFY_SOCKET.
+  [[nodiscard]] const std::string& name() const { return listener_.name(); }
+
+  struct Received {
+    NotifyMessage message;
+    pid_t stranger = 0;  // the sender's pid if it does not descend from the keeper; else 0
+  };
+  // Returns the next message, or nothing.
+  [[nodiscard]] std::optional<Received> take(pid_t keeper) const;
+
+ private:
+  upgrader::NotifyListener listener_;
+};
 
 // The optional feature `readiness` of the protocol: an agent that lists it in `hello` may say
 // `healthy` in every role. For a first agent or a fallback, init gets READY=1 only after that.

@@ -1,5 +1,5 @@
 // Parses the messages that a daemon writes to its NOTIFY_SOCKET, as sd_notify(3) defines them.
-// notify_socket.h decides which processes may write there.
+// loop.h decides which processes may write there.
 #pragma once
 
 #include <sys/types.h>

@@ -1,28 +1,196 @@
 // The program upgraderctl, by which an operator controls and watches the upgraders of one machine.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "agent-protocol/cpp/control/control_directory.h"
+#include "base/shown.h"
+#include "tools/upgraderctl/core/errand.h"
 #include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/options.h"
+#include "tools/upgraderctl/core/phase_wait.h"
 #include "tools/upgraderctl/core/place.h"
-#include "tools/upgraderctl/shell/asking.h"
+#include "tools/upgraderctl/core/sentences.h"
+#include "tools/upgraderctl/shell/errand_runner.h"
 #include "tools/upgraderctl/shell/occasion_runner.h"
 #include "tools/upgraderctl/shell/terminal.h"
 #include "tools/upgraderctl/shell/views.h"
 
 namespace upgraderctl {
 namespace {
+
+// The commands that send a request to an upgrader, or wait for something. They return the exit
+// status.
+
+// The longest wait for the status of the upgrader that reads the FIFO. An upgrader writes its
+// status right after it has opened the FIFO, so only trouble delays it for so long.
+constexpr Duration meeting_longest{5'000};
+constexpr Duration meeting_pause{50};
+
+// Returns a name for a request that no other request has: the time of day, and random digits.
+std::string new_name() {
+  std::uint32_t chance = 0;
+  if (::getrandom(&chance, sizeof chance, GRND_NONBLOCK) != sizeof chance) {
+    chance = static_cast<std::uint32_t>(::getpid());
+  }
+  const auto now = std::chrono::floor<Duration>(std::chrono::system_clock::now());
+  return request_name(now, chance);
+}
+
+// Prints the text with which the command ended, and returns its exit status.
+int end_by(const Finish& finish, Terminal& terminal) {
+  const bool outcome = finish.status == exit_done || finish.status == exit_kept ||
+                       finish.status == exit_fell_back || finish.status == exit_ended;
+  if (outcome) {
+    terminal.line(finish.text);
+  } else {
+    terminal.complain(finish.text);
+  }
+  return finish.status;
+}
+
+// Returns how a command ends if the upgrader accepts no requests: the exit status, and the reason.
+Finish not_listening(const ControlDirectory& directory, int error_number) {
+  const auto [file, hearing] = directory.see();
+  if (error_number == EACCES || error_number == EPERM) {
+    return {exit_refused, directory.path() + "/control: " + std::strerror(error_number)};
+  }
+  if (!file.status) return {status_of_trouble(file.error_number), file.trouble};
+  if (file.status->ended) {
+    return {exit_absent, "the upgrader has ended " + end_clause(*file.status->ended)};
+  }
+  const std::string text = directory.path() + "/control: " + std::strerror(error_number) +
+                           ": the upgrader (" + life_name(file.status->upgrader) + ") ";
+  return {exit_absent, text + hearing_clause(hearing == Hearing::deaf ? hearing : Hearing::gone)};
+}
+
+// Returns the status of the upgrader that reads the opened FIFO. Must be called after the FIFO was
+// opened: by then its reader has written its status, or is about to.
+std::variant<Status, Finish> meet(const ControlDirectory& directory,
+                                  const std::optional<Duration>& timeout) {
+  const bool is_limited = timeout && *timeout > Duration{0};
+  const Duration limit = is_limited ? std::min(*timeout, meeting_longest) : meeting_longest;
+  StatusFile file;
+  for (Duration passed{0}; passed < limit; passed += meeting_pause) {
+    const bool gone = directory.reader_gone();
+    file = directory.status();
+    if (gone) return not_listening(directory, ENXIO);
+    if (file.status && !file.status->ended) return *std::move(file.status);
+    if (file.error_number == EACCES) return Finish{exit_refused, file.trouble};
+    ::poll(nullptr, 0, static_cast<int>(meeting_pause.count()));
+  }
+  return Finish{exit_unknown,
+                "the upgrader takes requests, but writes no status that can be read "
+                "(" +
+                    file.trouble + "): nothing was sent"};
+}
+
+// Returns the program that LINK of --previous leads to.
+std::variant<std::string, Finish> previous_program(const Status& status) {
+  if (!status.boot || status.boot->previous.empty()) {
+    return Finish{exit_refused,
+                  "--previous: this upgrader keeps no link to what was committed "
+                  "before (its --previous=LINK)"};
+  }
+  std::filesystem::path link = status.boot->previous;
+  if (link.is_relative() && status.upgrader.pid) {
+    link = ("/proc/" + std::to_string(*status.upgrader.pid) + "/cwd") / link;
+  }
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::canonical(link, error);
+  if (!error) return program.string();
+  return Finish{exit_refused,
+                "--previous: " + shown(status.boot->previous) + ": " + error.message()};
+}
+
+// Makes EXECUTABLE absolute, as the upgrader requires, without resolving links. Also finds the file
+// to which its links lead, for comparisons only.
+std::optional<Finish> complete(Options& options, const Status& status) {
+  if (options.previous) {
+    std::variant<std::string, Finish> program = previous_program(status);
+    if (auto* finish = std::get_if<Finish>(&program)) return *finish;
+    options.executable = std::get<std::string>(std::move(program));
+  } else if (options.executable && !options.executable->starts_with('/')) {
+    std::error_code error;
+    const std::filesystem::path here = std::filesystem::current_path(error);
+    if (error) return Finish{exit_usage, "the working directory: " + error.message()};
+    options.executable = (here / *options.executable).string();
+  }
+  if (options.executable) {
+    std::error_code error;
+    const std::filesystem::path resolved = std::filesystem::canonical(*options.executable, error);
+    if (!error) options.resolved = resolved.string();
+  }
+  return std::nullopt;
+}
+
+int wait_for_phase(const Options& options, const Place& place, Terminal& terminal) {
+  ControlDirectory directory(place.path);
+  static_cast<void>(directory.open());
+  PhaseWait wait(*options.phase, options.timeout, place.words + " status");
+  return end_by(run(wait, {directory, terminal, std::nullopt, std::nullopt}), terminal);
+}
+
+// Returns an object that shows the steps of the upgrade, if the command waits for its end.
+std::optional<Progress> progress_of(const Errand& errand, const std::string& command) {
+  if (errand.goal == Errand::Goal::ending) return Progress(errand.id, command);
+  if (errand.goal == Errand::Goal::rehearsal) return Progress(errand.id, "");
+  return std::nullopt;
+}
+
+[[nodiscard]] int ask(const Options& given, const Place& place, Terminal& terminal) {
+  if (given.command == Command::wait && given.phase) {
+    return wait_for_phase(given, place, terminal);
+  }
+  Options options = given;
+  ControlDirectory directory(place.path);
+  const int error = directory.open();
+  // A caller who may read the status, but may not write to the FIFO, can still use `wait`.
+  if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
+    return end_by(not_listening(directory, error), terminal);
+  }
+  std::variant<Status, Finish> met = meet(directory, options.timeout);
+  if (const auto* finish = std::get_if<Finish>(&met)) return end_by(*finish, terminal);
+  const Status& status = std::get<Status>(met);
+  const Hearing hearing = directory.see().hearing;
+  if (is_behind(hearing)) {
+    terminal.complain("the upgrader (" + life_name(status.upgrader) + ") " +
+                      hearing_clause(hearing));
+  }
+  if (const std::optional<Finish> finish = complete(options, status)) {
+    return end_by(*finish, terminal);
+  }
+  const StatusFile previous = directory.previous();
+  std::variant<Errand, NoErrand> errand =
+      errand_of(options,
+                {.status = status,
+                 .hearing = hearing,
+                 .previous = previous.status,
+                 .previous_trouble = previous.error_number == ENOENT ? "" : previous.trouble,
+                 .command = place.words},
+                new_name());
+  if (const auto* finish = std::get_if<NoErrand>(&errand)) return end_by(*finish, terminal);
+  std::optional<Progress> progress = progress_of(std::get<Errand>(errand), place.words);
+  const Life life = status.upgrader;
+  Conversation conversation(std::get<Errand>(std::move(errand)));
+  return end_by(run(conversation, {directory, terminal, std::move(progress), life}), terminal);
+}
 
 // Returns the base directories in which to look for upgraders. Their lists of names are still
 // empty.
@@ -101,6 +269,7 @@ int run(const CommandLine& line, Terminal& terminal) {
 }
 
 }  // namespace
+
 }  // namespace upgraderctl
 
 int main(int argc, char** argv) {

@@ -230,7 +230,7 @@ canary_sample_agent_includes() {
 }
 
 # The files of agent-conformance that do input or output: all others are pure.
-conformance_shell='agent_process|drain|look|main|stage|start'
+conformance_shell='agent_process|look|main|stage|start'
 
 # agent-conformance and its double may include no code of the programs that they judge or stand for.
 # The deciding part of agent-conformance must do no input or output.
@@ -414,7 +414,7 @@ canary_fleet_cell() {
 }
 
 # The files of fleet/http that do input or output: all others judge requests and choose answers.
-fleet_http_shell='certificate_date|connections|join_door|outside|page|peer|revocation_file|server'
+fleet_http_shell='certificate_date|join_door|outside|page|peer|server'
 fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
 
 check_fleet_http() {

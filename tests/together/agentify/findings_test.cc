@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/agentify/doctor/run_log.h"
 #include "tools/agentify/doctor/start_watch.h"
+#include "tools/agentify/doctor/trial_run.h"
 
 namespace findings_test {
 

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "tools/agent-conformance/drain.h"
+#include "tools/agent-conformance/agent_process.h"
 
 namespace drain_test {
 

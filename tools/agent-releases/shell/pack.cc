@@ -9,7 +9,6 @@
 
 #include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/shell/interruption.h"
-#include "tools/agent-releases/shell/outgoing.h"
 #include "tools/agent-releases/shell/pack_bytes.h"
 #include "tools/agent-releases/shell/pack_look.h"
 #include "tools/agent-releases/shell/real_path.h"

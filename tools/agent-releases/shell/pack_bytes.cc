@@ -10,17 +10,21 @@
 #include <cerrno>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "base/sha256.h"
 #include "tools/agent-releases/shell/interruption.h"
+#include "tools/agent-releases/shell/lock.h"
 #include "tools/agent-releases/shell/modes.h"
 #include "tools/agent-releases/shell/pack_look.h"
 #include "tools/agent-releases/shell/utf8_locale.h"
 
 namespace agent_releases {
 namespace {
+
+std::string temporary_name(const std::string& name) {
+  return "." + name + ".packing";
+}
 
 constexpr std::size_t piece_bytes = 262'144;
 
@@ -179,6 +183,44 @@ Outcome Archiving::run(const std::vector<Found>& tree) {
 }
 
 }  // namespace
+
+Outgoing::Outgoing(const Directory& directory, std::string name, upgrader::OwnedFd file)
+    : directory_(&directory), name_(std::move(name)), file_(std::move(file)) {}
+
+// Opens the temporary file and locks it. The kernel releases the lock when this process ends, even
+// if it is killed.
+Result<Outgoing> Outgoing::open(const Directory& directory, const std::string& name) {
+  const std::string temporary = temporary_name(name);
+  auto locked = try_lock(directory, temporary, O_RDWR);
+  if (!locked) return locked.refusal();
+  if (!locked.value()) {
+    return Refusal{"another process is writing " + directory.path_of(name), Trouble::system};
+  }
+  Outgoing outgoing(directory, name, std::move(*locked.value()));
+  if (::ftruncate(outgoing.descriptor(), 0) != 0) {
+    return refusal_from_errno("write", directory.path_of(temporary));
+  }
+  return outgoing;
+}
+
+Outgoing::~Outgoing() {
+  if (file_) static_cast<void>(directory_->remove(temporary_name(name_)));
+}
+
+Outcome Outgoing::write(std::string_view bytes) {
+  return write_all(descriptor(), path(), bytes);
+}
+
+Outcome Outgoing::finish(mode_t mode) {
+  if (::fchmod(descriptor(), mode) != 0) return refusal_from_errno("write", path());
+  return sync(descriptor(), path());
+}
+
+Outcome Outgoing::publish() {
+  const Outcome moved = directory_->rename(temporary_name(name_), *directory_, name_);
+  if (moved) file_ = upgrader::OwnedFd();
+  return moved;
+}
 
 Result<Written> copy_file(int file, const Found& found, Outgoing& into) {
   Sink sink(into);

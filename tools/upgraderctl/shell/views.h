@@ -11,6 +11,10 @@
 
 namespace upgraderctl {
 
+// Performs `status --watch`: on a terminal, paints the page again in place; elsewhere, prints a
+// line for each change. Ends at a signal, or when nobody reads its output.
+[[nodiscard]] int watch_status(const Options& options, const std::string& path, Terminal& terminal);
+
 // Returns the names of the directories below the base. An error is reported in `error`; a missing
 // base is not an error.
 [[nodiscard]] std::vector<std::string> names_below(const std::string& base, std::error_code& error);

@@ -1,10 +1,9 @@
-#include "tools/agent-conformance/life.h"
+#include "tools/agent-conformance/script.h"
 
 #include <csignal>
 #include <cstring>
 
 namespace conformance {
-
 namespace {
 
 std::string cancel_out_of_turn(const Life& life, const Said& said) {
