@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "sample-agent/clock.h"
 #include "sample-agent/fault.h"
@@ -77,6 +76,20 @@ std::string words_of(const SampleAgent::Agent::Failure& failure) {
 }
 
 }  // namespace
+
+EventLog::EventLog(const std::string& path, std::string version) : version_(std::move(version)) {
+  if (path.empty()) return;
+  Result<File> file = File::open(path, O_WRONLY | O_APPEND | O_CREAT);
+  if (file) file_ = std::move(file.value());
+}
+
+void EventLog::note(std::string_view event) {
+  if (!file_) return;
+  std::string line = std::to_string(now_us()) + " " + std::to_string(getpid()) + " " + version_ +
+                     " " + std::string(event);
+  std::ranges::replace(line, '\n', ' ');
+  static_cast<void>(file_->write(line + "\n"));
+}
 
 SampleAgent::SampleAgent(uv_loop_t& loop, const Configuration& configuration,
                          std::vector<std::string> arguments, Agent agent)

@@ -2,21 +2,56 @@
 // protocol's library reports events, and this class passes them to the other classes.
 #pragma once
 
-#include <agent-releases/follower.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
+
+#include <agent-releases/follower.h>
 
 #include "agent-protocol/agent.h"
 #include "sample-agent/configuration.h"
 #include "sample-agent/copier.h"
-#include "sample-agent/event_log.h"
-#include "sample-agent/gate.h"
+#include "sample-agent/file.h"
 #include "sample-agent/handle.h"
 
 namespace sample_agent {
+
+// The agent's own record of its events, one line each: "MICROSECONDS PID VERSION EVENT ...". Tests
+// see in it whether two agents were ever active at once, without relying on the upgrader.
+class EventLog {
+ public:
+  // If the path is empty, nothing is written.
+  EventLog(const std::string& path, std::string version);
+
+  // Writes an event in one write, so that several agents can share the file. If an event cannot be
+  // written, it is lost.
+  void note(std::string_view event);
+
+ private:
+  std::optional<File> file_;
+  std::string version_;
+};
+
+// Lets an operator open the gate of an upgrade: the operator makes the file `confirm`, and each
+// file opens the gate once.
+class Gate {
+ public:
+  explicit Gate(const std::string& directory) : path_(directory + "/confirm") {}
+
+  // Returns true if the operator has made the file, and removes the file.
+  [[nodiscard]] bool take_opening() const { return unlink(path_.c_str()) == 0; }
+
+  // Removes the file if somebody made it for an earlier upgrade.
+  void close() const { unlink(path_.c_str()); }
+
+ private:
+  std::string path_;
+};
 
 class SampleAgent {
  public:

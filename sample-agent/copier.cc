@@ -6,9 +6,11 @@
 // * Recovery compares each complete record after the position with the next line of that file. If
 //   they agree, the line has been copied. The first record that does not agree, such as one that
 //   was written in part, is cut off with all records after it, and their lines are copied again.
+
 #include "sample-agent/copier.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 
@@ -19,6 +21,29 @@ namespace {
 constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 
 }  // namespace
+
+Result<Output> Output::open(const std::string& path) {
+  Result<File> file = File::open(path, O_WRONLY | O_APPEND | O_CREAT);
+  if (!file) return Refusal{file.reason()};
+  // The directory is synced even if the file exists: another agent may have made the file and been
+  // killed before it synced the directory.
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  if (Outcome synced = sync_directory(directory.empty() ? "." : directory); !synced) {
+    return Refusal{synced.reason()};
+  }
+  return Output(std::move(file.value()));
+}
+
+Outcome Output::flush() {
+  Outcome written = file_.write(pending_);
+  pending_.clear();
+  return written;
+}
+
+Outcome Output::sync() {
+  if (Outcome written = flush(); !written) return written;
+  return file_.sync();
+}
 
 Copier::Copier(const CopierSettings& settings, Output output)
     : settings_(settings),

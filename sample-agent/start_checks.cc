@@ -1,20 +1,58 @@
 #include "sample-agent/start_checks.h"
 
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "sample-agent/copier.h"
 #include "sample-agent/durable_file.h"
+#include "sample-agent/file.h"
 #include "sample-agent/position.h"
-#include "sample-agent/room.h"
+#include "sample-agent/result.h"
 
 namespace sample_agent {
 namespace {
+
+// Checks that the disk has room for the next writes.
+Refusal no_room(const std::string& directory, std::size_t bytes, const std::string& reason) {
+  return Refusal{"no " + std::to_string(bytes) + " bytes can be written in " + directory + ": " +
+                 reason};
+}
+
+bool is_about_room(int error) {
+  return error == ENOSPC || error == EDQUOT;
+}
+
+// Asks the file system for its free space. A file system that does not report its size counts as
+// having room.
+Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
+  struct statvfs status;
+  if (statvfs(directory.c_str(), &status) != 0) return refusal_from_errno("look at", directory);
+  const bool is_full = status.f_bavail < bytes / status.f_frsize + 1;
+  if (status.f_blocks == 0 || !is_full) return std::monostate{};
+  return no_room(directory, bytes, std::strerror(ENOSPC));
+}
+
+// Checks that `bytes` bytes can be written to this directory: writes them to a file without a name,
+// which vanishes when it is closed. If such a file cannot be made, asks the file system for its
+// free space instead, which does not consider quotas.
+[[nodiscard]] Outcome check_room(const std::string& directory, std::size_t bytes) {
+  errno = 0;
+  const Result<File> file = File::open(directory, O_WRONLY | O_TMPFILE);
+  if (!file && is_about_room(errno)) return no_room(directory, bytes, std::strerror(errno));
+  if (!file) return ask_file_system(directory, bytes);
+  if (const Outcome written = file.value().write(std::string(bytes, 'x')); !written) {
+    return no_room(directory, bytes, std::strerror(errno));
+  }
+  return std::monostate{};
+}
 
 using Wrong = std::optional<std::string>;
 

@@ -1,11 +1,216 @@
 #include "agent-protocol/cpp/control/status_reader.h"
 
-#include "agent-protocol/cpp/control/lenient_archive.h"
-#include "agent-protocol/cpp/control/status_members.h"
+#include <cereal/cereal.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "base/json_line.h"
+#include "base/moment.h"
 
 namespace upgraderctl {
 namespace {
+
+// A cereal archive that reads as much as it can of one line of JSON. It is for files whose writer
+// may be newer or older than this program, so it never refuses anything: if a member is absent,
+// occurs twice, or has another type than its destination, the destination is left unchanged.
+class LenientArchive : public cereal::InputArchive<LenientArchive> {
+ public:
+  // The JsonLine must outlive the archive.
+  explicit LenientArchive(const agent_protocol::JsonLine& line)
+      : cereal::InputArchive<LenientArchive>(this), line_(line) {}
+
+  template <class Value>
+  void read_member(std::string_view name, Value& value) {
+    const agent_protocol::JsonLine::Found found = line_.find(object_, name);
+    if (found.index != agent_protocol::JsonLine::root && !found.twice) read(found.index, value);
+  }
+
+ private:
+  using Kind = agent_protocol::JsonLine::Kind;
+
+  [[nodiscard]] bool is(std::size_t index, Kind kind) const {
+    return line_.node(index).kind == kind;
+  }
+
+  bool read(std::size_t index, std::string& value);
+  bool read(std::size_t index, bool& value);
+  bool read(std::size_t index, std::int64_t& value);
+  bool read(std::size_t index, Moment& value);
+
+  template <class Value>
+  bool read(std::size_t index, std::optional<Value>& value) {
+    Value present{};
+    if (!read(index, present)) return false;
+    value = std::move(present);
+    return true;
+  }
+
+  // Reads an array, and leaves out the elements that have another type than `Value`.
+  template <class Value>
+  bool read(std::size_t index, std::vector<Value>& values) {
+    if (!is(index, Kind::array)) return false;
+    const std::size_t end = line_.after(index);
+    for (std::size_t element = index + 1; element < end; element = line_.after(element)) {
+      Value value{};
+      if (read(element, value)) values.push_back(std::move(value));
+    }
+    return true;
+  }
+
+  // Reads a structure that has a function `serialize` of its own.
+  template <class Value>
+  bool read(std::size_t index, Value& value) {
+    if (!is(index, Kind::object)) return false;
+    const std::size_t outer = std::exchange(object_, index);
+    (*this)(value);
+    object_ = outer;
+    return true;
+  }
+
+  const agent_protocol::JsonLine& line_;
+  // the index of the JSON object whose members are being read
+  std::size_t object_ = agent_protocol::JsonLine::root;
+};
+
+// The function that cereal calls for each name-value pair, which is one member.
+template <class Value>
+void load(LenientArchive& archive, cereal::NameValuePair<Value>& pair) {
+  archive.read_member(pair.name, pair.value);
+}
+
+bool LenientArchive::read(std::size_t index, std::string& value) {
+  if (!is(index, Kind::text)) return false;
+  value = line_.text(index);
+  return true;
+}
+
+bool LenientArchive::read(std::size_t index, bool& value) {
+  if (!is(index, Kind::boolean)) return false;
+  value = line_.node(index).size == 1;
+  return true;
+}
+
+bool LenientArchive::read(std::size_t index, std::int64_t& value) {
+  if (!is(index, Kind::number)) return false;
+  const std::string_view digits = line_.text(index);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return false;
+  value = number;
+  return true;
+}
+
+bool LenientArchive::read(std::size_t index, Moment& value) {
+  if (!is(index, Kind::text)) return false;
+  const std::optional<Moment> moment = parse_moment(line_.text(index));
+  if (!moment) return false;
+  value = *moment;
+  return true;
+}
+
+// The names of the members of status.json: one function `serialize` for each structure, for any
+// cereal archive.
+
+// Adds "..." to `text` if the upgrader has cut it, so that nobody takes the beginning of a path for
+// the whole path. The upgrader marks an object with a cut text by the member `cut`; `text` is the
+// only long text of the object.
+template <class Archive>
+void serialize_cut(Archive& archive, std::string& text) {
+  bool cut = false;
+  archive(cereal::make_nvp("cut", cut));
+  if (cut) text += "...";
+}
+
+template <class Archive>
+void serialize(Archive& archive, Life& life) {
+  using cereal::make_nvp;
+  archive(make_nvp("pid", life.pid), make_nvp("version", life.version),
+          make_nvp("started", life.started), make_nvp("started", life.since),
+          make_nvp("protocol", life.protocol));
+}
+
+template <class Archive>
+void serialize(Archive& archive, AgentStatus& agent) {
+  using cereal::make_nvp;
+  archive(make_nvp("generation", agent.generation), make_nvp("role", agent.role),
+          make_nvp("pid", agent.pid), make_nvp("version", agent.version),
+          make_nvp("executable", agent.executable), make_nvp("args", agent.args),
+          make_nvp("args_omitted", agent.args_omitted), make_nvp("started", agent.started),
+          make_nvp("activated", agent.activated), make_nvp("status", agent.status),
+          make_nvp("silent", agent.silent));
+  serialize_cut(archive, agent.executable);
+}
+
+template <class Archive>
+void serialize(Archive& archive, UpgradeStatus& upgrade) {
+  using cereal::make_nvp;
+  archive(make_nvp("id", upgrade.id), make_nvp("origin", upgrade.origin),
+          make_nvp("executable", upgrade.executable), make_nvp("mode", upgrade.mode),
+          make_nvp("gate", upgrade.gate), make_nvp("commit", upgrade.commit),
+          make_nvp("trial_ms", upgrade.trial_ms), make_nvp("accepted", upgrade.accepted),
+          make_nvp("ready", upgrade.ready), make_nvp("stop_sent", upgrade.stop_sent),
+          make_nvp("stopped", upgrade.stopped), make_nvp("activated", upgrade.activated));
+}
+
+template <class Archive>
+void serialize(Archive& archive, Side& side) {
+  using cereal::make_nvp;
+  archive(make_nvp("version", side.version), make_nvp("executable", side.executable));
+  serialize_cut(archive, side.executable);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Ending& ending) {
+  using cereal::make_nvp;
+  archive(make_nvp("id", ending.id), make_nvp("origin", ending.origin),
+          make_nvp("outcome", ending.outcome), make_nvp("stage", ending.stage),
+          make_nvp("reason", ending.reason), make_nvp("exit_status", ending.exit_status),
+          make_nvp("signal", ending.signal), make_nvp("errno", ending.error),
+          make_nvp("from", ending.from), make_nvp("to", ending.to),
+          make_nvp("accepted", ending.accepted), make_nvp("ended", ending.ended),
+          make_nvp("start_ms", ending.start_ms), make_nvp("stop_ms", ending.stop_ms),
+          make_nvp("gap_us", ending.gap_us));
+  serialize_cut(archive, ending.reason);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Answer& answer) {
+  using cereal::make_nvp;
+  archive(make_nvp("request", answer.request), make_nvp("type", answer.type),
+          make_nvp("ok", answer.ok), make_nvp("reason", answer.reason));
+  serialize_cut(archive, answer.reason);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Ended& ended) {
+  using cereal::make_nvp;
+  archive(make_nvp("exit_status", ended.exit_status), make_nvp("reason", ended.reason),
+          make_nvp("at", ended.at));
+  serialize_cut(archive, ended.reason);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Boot& boot) {
+  using cereal::make_nvp;
+  archive(make_nvp("attempts", boot.attempts), make_nvp("previous", boot.previous));
+  serialize_cut(archive, boot.previous);
+}
+
+template <class Archive>
+void serialize(Archive& archive, Status& status) {
+  using cereal::make_nvp;
+  archive(make_nvp("upgrader", status.upgrader), make_nvp("phase", status.phase),
+          make_nvp("since", status.since), make_nvp("deadline", status.deadline),
+          make_nvp("active", status.active), make_nvp("candidate", status.candidate),
+          make_nvp("standby", status.standby), make_nvp("upgrade", status.upgrade),
+          make_nvp("endings", status.endings), make_nvp("requests", status.requests),
+          make_nvp("ended", status.ended), make_nvp("boot", status.boot));
+}
 
 constexpr std::string_view white_space = " \t\r\n";
 
