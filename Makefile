@@ -96,7 +96,7 @@ support_objects := $(walk_support) \
     $(filter-out %_test.cc,$(wildcard tests/decisions/explore/second_*.cc))) \
   $(call unit,tests/support/scenarios,$(patsubst %,tests/support/%.cc,bench phase_table scenario)) \
   $(call unit,tests/together/integration/processes, \
-    $(call integration_support,process_table puppet_journal puppet_report puppet_rules)) \
+    $(call integration_support,process_table puppet_rules)) \
   $(call unit,tests/together/integration/world, \
     $(call integration_support,world world_agents world_end world_files json puppet_handle)) \
   $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)

@@ -6,25 +6,302 @@
 //
 // Upgrade number N is the same in every run. Ends with the lines for the table of results, and
 // exits with 0 if all holds and every canary was caught.
+
 #include <signal.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "tests/adversity/endurance/kinds.h"
-#include "tests/adversity/endurance/log_shapes.h"
-#include "tests/adversity/endurance/measure.h"
 #include "tests/adversity/endurance/troupe.h"
 #include "tests/adversity/kill/theatre.h"
 #include "tests/together/integration/process_table.h"
+
+namespace endurance {
+namespace {
+
+// Measures the resources of a process by reading /proc: descriptors, children, threads, memory.
+struct Measure {
+  std::vector<std::string> descriptors;  // the kinds of the open descriptors, sorted
+  std::size_t children = 0;
+  std::size_t zombies = 0;
+  std::size_t threads = 0;
+  long rss_kb = 0;
+  long private_kb = 0;
+
+  [[nodiscard]] std::string text() const;
+};
+
+constexpr long drift_kb_max = 64;
+
+// Returns the sum of the lines in the text of /proc/PID/smaps_rollup that begin with `beginning`,
+// in kB.
+long rollup_kb(const std::string& text, const std::string& beginning) {
+  long sum = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(beginning)) sum += std::atol(line.c_str() + line.find(':') + 1);
+  }
+  return sum;
+}
+
+// Returns the kind of an open descriptor: "pipe", "socket" or a name such as
+// "anon_inode:[eventpoll]", and "file" if it has a path.
+std::string kind_of(const std::string& descriptor) {
+  std::error_code gone;
+  const std::string target = std::filesystem::read_symlink(descriptor, gone);
+  if (target.starts_with("/")) return "file";
+  return target.starts_with("anon_inode:") ? target : target.substr(0, target.find(':'));
+}
+
+std::size_t entries_of(const std::string& directory) {
+  std::error_code gone;
+  std::size_t count = 0;
+  for (std::filesystem::directory_iterator entry(directory, gone), end; !gone && entry != end;
+       entry.increment(gone)) {
+    ++count;
+  }
+  return count;
+}
+
+Measure measure(pid_t pid) {
+  const std::string directory = "/proc/" + std::to_string(pid);
+  Measure found;
+  for (const int descriptor : integration::descriptors_of(pid))
+    found.descriptors.push_back(kind_of(directory + "/fd/" + std::to_string(descriptor)));
+  std::sort(found.descriptors.begin(), found.descriptors.end());
+  for (const pid_t child : integration::children_of(pid)) {
+    ++found.children;
+    if (integration::state_of(child) == 'Z') ++found.zombies;
+  }
+  found.threads = entries_of(directory + "/task");
+  const std::string rollup = integration::read_file(directory + "/smaps_rollup");
+  found.rss_kb = rollup_kb(rollup, "Rss:");
+  found.private_kb = rollup_kb(rollup, "Private_Clean:") + rollup_kb(rollup, "Private_Dirty:");
+  return found;
+}
+
+std::string Measure::text() const {
+  std::ostringstream text;
+  text << descriptors.size() << " descriptors, " << children << " children, " << zombies
+       << " zombies, " << threads << " threads, RSS " << rss_kb << " KiB, private " << private_kb
+       << " KiB";
+  return text.str();
+}
+
+// Returns the resources that have grown or changed between the measurements base and end, as text.
+// Returns "" if there are none.
+std::string growth(const Measure& base, const Measure& end) {
+  std::string found;
+  const auto note = [&found](const std::string& what) {
+    found += (found.empty() ? "" : ", ") + what;
+  };
+  if (end.descriptors != base.descriptors) {
+    note(std::to_string(end.descriptors.size()) + " descriptors, not the " +
+         std::to_string(base.descriptors.size()) + " of the base");
+  }
+  if (end.zombies != 0) note(std::to_string(end.zombies) + " zombies");
+  if (end.children != base.children) note(std::to_string(end.children) + " children");
+  if (end.threads != base.threads) note(std::to_string(end.threads) + " threads");
+  if (end.rss_kb - base.rss_kb > drift_kb_max) {
+    note("RSS grown by " + std::to_string(end.rss_kb - base.rss_kb) + " KiB");
+  }
+  if (end.private_kb - base.private_kb > drift_kb_max) {
+    note("private memory grown by " + std::to_string(end.private_kb - base.private_kb) + " KiB");
+  }
+  return found;
+}
+
+// The kinds of upgrades in the endurance run: one for good upgrades, and one for everything that
+// can go wrong. Each kind says how its upgrades must end.
+enum class End { committed, kept, fallback };
+
+struct Kind {
+  // The name of the kind. It becomes a part of the upgrade's id, by which the active agent learns
+  // in which way it is to stop.
+  const char* name;
+  const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
+  const char* members;
+  End parallel;
+  End sequential;
+  bool parallel_only;
+  bool refused;  // the request is refused before anything is started
+};
+
+struct Upgrade {
+  const Kind* kind;
+  bool sequential;
+  std::string id;
+
+  [[nodiscard]] End end() const { return sequential ? kind->sequential : kind->parallel; }
+  [[nodiscard]] bool bad() const { return end() != End::committed; }
+  // Returns the line that requests the upgrade. The executables of the agents are in `directory`.
+  [[nodiscard]] std::string request(const std::string& directory) const;
+};
+
+constexpr Kind good = {"good", "good", "", End::committed, End::committed, false, false};
+
+// Short time limits, for upgrades that must fail because a limit passes. All other limits are a
+// minute.
+constexpr const char* short_start = R"(,"start_timeout_ms":20)";
+constexpr const char* short_trial = R"(,"trial_ms":20)";
+constexpr const char* short_stop = R"(,"stop_timeout_ms":20)";
+constexpr const char* no_program = R"(,"executable":"/nonexistent/agent")";
+constexpr const char* not_executable = R"(,"executable":"/etc/passwd")";
+constexpr const char* malformed = R"(,"trial_ms":"long")";
+
+constexpr End kept = End::kept;
+constexpr End fallback = End::fallback;
+
+constexpr Kind bad[] = {
+    {"dies-held", "dies-held", "", kept, fallback, false, false},
+    {"crashes-held", "crashes-held", "", kept, fallback, false, false},
+    {"unfit-held", "unfit-held", "", kept, fallback, false, false},
+    {"dies-on-trial", "dies-on-trial", "", fallback, fallback, false, false},
+    {"crashes-on-trial", "crashes-on-trial", "", fallback, fallback, false, false},
+    {"unfit-on-trial", "unfit-on-trial", "", fallback, fallback, false, false},
+    {"spams", "spams", "", kept, fallback, false, false},
+    {"silent", "silent", short_start, kept, fallback, false, false},
+    {"never-ready", "never-ready", short_start, kept, fallback, false, false},
+    {"never-healthy", "never-healthy", short_trial, fallback, fallback, false, false},
+    {"unclean", "good", "", fallback, fallback, false, false},
+    {"never-stops", "good", short_stop, fallback, fallback, false, false},
+    {"cancel", "good", "", kept, kept, false, false},
+    {"waits", "dies-when-ready", "", kept, kept, true, false},
+    {"no-program", "good", no_program, kept, kept, false, true},
+    {"not-executable", "good", not_executable, kept, kept, false, true},
+    {"malformed", "good", malformed, kept, kept, false, true},
+};
+constexpr std::size_t bad_count = std::size(bad);
+
+// An agent that closes its output is killed if it does not exit within a fifth of a second
+// (close_grace of the supervisor). An upgrade of this kind takes that long, so it is made less
+// often than the others.
+constexpr Kind closes = {"closes-output", "closes-output", "", kept, fallback, false, false};
+constexpr std::size_t closes_every = 40;  // every fortieth bad upgrade is of the kind `closes`
+
+std::string words(End end) {
+  switch (end) {
+    case End::committed:
+      return "committed";
+    case End::kept:
+      return "kept";
+    case End::fallback:
+      return "fallback";
+  }
+  return "";
+}
+
+// Returns the upgrade number `number`, the same in every run. Seven of ten upgrades are good.
+// Parallel and sequential upgrades alternate.
+Upgrade upgrade_of(std::size_t number) {
+  Upgrade upgrade;
+  const std::size_t of_ten = number % 10;
+  const bool is_bad = of_ten == 2 || of_ten == 5 || of_ten == 8;
+  const std::size_t how_manieth = number / 10 * 3 + of_ten / 3;
+  upgrade.kind = !is_bad                           ? &good
+                 : how_manieth % closes_every == 0 ? &closes
+                                                   : &bad[how_manieth % bad_count];
+  const bool odd = is_bad ? how_manieth / bad_count % 2 == 1 : number % 2 == 1;
+  upgrade.sequential = odd && !upgrade.kind->parallel_only;
+  upgrade.id = "u" + std::to_string(number) + "-" + upgrade.kind->name;
+  return upgrade;
+}
+
+std::string Upgrade::request(const std::string& directory) const {
+  const std::string version = std::to_string(1 + std::stoul(id.substr(1)) % 3);
+  const std::string members = kind->members;
+  const bool named = members.find("\"executable\"") != std::string::npos;
+  return R"({"type":"upgrade","id":")" + id + R"(","args":[")" + kind->part +
+         R"("],"commit":"healthy","mode":")" + (sequential ? "sequential" : "parallel") + "\"" +
+         (named ? "" : R"(,"executable":")" + directory + "/v" + version + "\"") + members + "}";
+}
+
+// Compares the log of a run with the shapes that its lines may have. Any other line is unexpected.
+class LogShapes {
+ public:
+  // Reads the lines of the table; see log_lines.table.
+  explicit LogShapes(const std::string& table_path);
+
+  [[nodiscard]] bool has(std::string_view line) const;
+
+ private:
+  std::vector<std::string> shapes_;
+};
+
+std::size_t digits_at(std::string_view line) {
+  std::size_t count = 0;
+  while (count < line.size() && std::isdigit(static_cast<unsigned char>(line[count])) != 0)
+    ++count;
+  return count;
+}
+
+// Matches `generation N` or `generation N (version V)` at the beginning of the line, and then the
+// rest of the line with the rest of the shape.
+bool matches_agent(std::string_view line, std::string_view rest) {
+  constexpr std::string_view generation = "generation ";
+  if (!line.starts_with(generation)) return false;
+  line.remove_prefix(generation.size());
+  const std::size_t digits = digits_at(line);
+  if (digits == 0) return false;
+  line.remove_prefix(digits);
+  if (matches(line, rest)) return true;
+  const std::size_t end = line.find(')');
+  return line.starts_with(" (version ") && end != std::string_view::npos &&
+         matches(line.substr(end + 1), rest);
+}
+
+// Returns whether the line has the shape. In a shape `#` stands for a number, `*` for a text that
+// is not empty, and `@` for a generation, with its version if that is known.
+bool matches(std::string_view line, std::string_view shape) {
+  while (!shape.empty()) {
+    const char sign = shape[0];
+    const std::string_view rest = shape.substr(1);
+    if (sign == '@') return matches_agent(line, rest);
+    if (sign == '*') {
+      for (std::size_t taken = 1; taken <= line.size(); ++taken) {
+        if (matches(line.substr(taken), rest)) return true;
+      }
+      return false;
+    }
+    const std::size_t taken = sign == '#' ? digits_at(line) : !line.empty() && line[0] == sign;
+    if (taken == 0) return false;
+    line.remove_prefix(taken);
+    shape = rest;
+  }
+  return line.empty();
+}
+
+LogShapes::LogShapes(const std::string& table_path) {
+  std::ifstream table(table_path);
+  for (std::string line; std::getline(table, line);) {
+    if (!line.empty() && !line.starts_with("# ")) shapes_.push_back(line);
+  }
+}
+
+bool LogShapes::has(std::string_view line) const {
+  return std::any_of(shapes_.begin(), shapes_.end(),
+                     [line](const std::string& shape) { return matches(line, shape); });
+}
+
+}  // namespace
+
+}  // namespace endurance
 
 namespace {
 

@@ -11,17 +11,261 @@
 //     JOBS=N                     the number of processes that work at a time
 //     ONLY=PLAY:WHO:CALL:ERROR:K tries only this fault, and prints its trace
 //     OUTCOMES=1                 prints the faults by their outcomes
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <functional>
 #include <map>
+#include <random>
+#include <set>
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "tests/adversity/fault/judge.h"
 #include "tests/adversity/fault/plays.h"
-#include "tests/adversity/fault/workers.h"
 
 namespace fault {
 namespace {
+
+// Judges many faults at a time in several processes, since one process can trace only one run and
+// reap its processes.
+
+// Lists the faults: every call of every play, with every error that expectations.table has for the
+// call. Draws the sample of them that a short run uses.
+
+// Each play's run without a fault, by the play's name.
+using Baselines = std::map<std::string, Report>;
+
+struct Planned {
+  Fault fault;
+  Phase phase = Phase::start;  // the phase in which the k-th call was made
+};
+
+struct Judged {
+  std::size_t index = 0;  // the index of the fault in the list of all faults
+  bool fired = false;
+  std::string outcome;
+  Phase phase = Phase::start;
+  std::string wrong;  // the broken rules in words; empty if none was broken
+};
+
+std::string first_difference(const std::vector<Call>& one, const std::vector<Call>& other) {
+  const auto text = [](const Call& call) {
+    return call.who + " " + call.name + " #" + std::to_string(call.k) + " in phase " +
+           phase_names[static_cast<int>(call.phase)];
+  };
+  const auto missing = [](const std::vector<Call>& calls, const Call& call) {
+    return std::find(calls.begin(), calls.end(), call) == calls.end();
+  };
+  for (const Call& call : one) {
+    if (missing(other, call)) return text(call);
+  }
+  for (const Call& call : other) {
+    if (missing(one, call)) return text(call);
+  }
+  return "";
+}
+
+bool always_in_every_play(const std::string& call) {
+  for (const char* name : {"read.", "write.", "fsync.", "renameat", "clone", "pipe2", "epoll_",
+                           "signalfd4", "eventfd2", "sendto.log"}) {
+    if (call.starts_with(name)) return true;
+  }
+  return false;
+}
+
+constexpr int attempts_max = 3;
+
+// The result that a worker sends, in one packet. The text at its end is cut to fit.
+struct Packet {
+  std::size_t index;
+  int fired;
+  int phase;
+  char outcome[64];
+  char wrong[3'500];
+};
+static_assert(sizeof(Packet) <= 4'096, "no more than a pipe takes at once");
+
+[[noreturn]] void work(const Setting& setting, const std::vector<Planned>& faults,
+                       const Baselines& baselines, const Expectations& expectations, int tasks,
+                       int results) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::size_t index = 0;
+  while (read(tasks, &index, sizeof index) == sizeof index) {
+    const Fault& fault = faults[index].fault;
+    const Judged judged = judge_fault(setting, fault, baselines.at(fault.play), expectations);
+    Packet packet{.index = index,
+                  .fired = judged.fired ? 1 : 0,
+                  .phase = static_cast<int>(judged.phase),
+                  .outcome = {},
+                  .wrong = {}};
+    strncpy(packet.outcome, judged.outcome.c_str(), sizeof packet.outcome - 1);
+    strncpy(packet.wrong, judged.wrong.c_str(), sizeof packet.wrong - 1);
+    if (write(results, &packet, sizeof packet) != sizeof packet) _exit(1);
+  }
+  _exit(0);
+}
+
+// Writes the index of every task to a pipe, from which all workers read.
+void hand_out(int tasks, std::size_t count) {
+  for (std::size_t index = 0; index < count; ++index) {
+    if (write(tasks, &index, sizeof index) != sizeof index) _exit(1);
+  }
+  _exit(0);
+}
+
+[[nodiscard]] Report run_baseline(const Setting& setting, const Play& play) {
+  Run run(setting, play, std::nullopt);
+  Report report = run.perform();
+  if (!report.violations.empty()) {
+    throw std::runtime_error(play.name + ", without a fault: " + report.violations[0]);
+  }
+  return report;
+}
+
+// Runs every play twice without a fault. Throws if a run goes wrong, or does not show what its play
+// is for. Also throws if the two runs make different calls: the k-th call must be the same call in
+// every run, or a fault would strike another one.
+[[nodiscard]] Baselines run_baselines(const Setting& setting) {
+  Baselines baselines;
+  for (const Play& play : plays()) {
+    Report report = run_baseline(setting, play);
+    if (report.at_end != play.story) {
+      throw std::runtime_error(play.name + " goes another way: " + report.at_end);
+    }
+    const Report again = run_baseline(setting, play);
+    const std::string difference = first_difference(report.calls, again.calls);
+    if (!difference.empty()) throw std::runtime_error(play.name + " differs: " + difference);
+    baselines.emplace(play.name, std::move(report));
+  }
+  return baselines;
+}
+
+[[nodiscard]] std::vector<Planned> all_faults(const Baselines& baselines,
+                                              const Expectations& expectations) {
+  std::vector<Planned> all;
+  for (const Play& play : plays()) {
+    long memory_end = 0;
+    for (const Call& call : baselines.at(play.name).calls) {
+      if (call.name == "brk") {
+        const bool gives_back = call.result < std::exchange(memory_end, call.result);
+        if (gives_back) continue;  // a brk() that gives memory back never fails
+      }
+      for (const std::string& what : expectations.errors_of(call)) {
+        all.push_back(
+            {.fault = {play.name, call.who, call.name, what, call.k}, .phase = call.phase});
+      }
+    }
+  }
+  return all;
+}
+
+// Returns a sample of up to `count` faults: the first fault of every call, error and phase; for
+// every play, the faults of the calls that move bytes, processes and links; and further faults,
+// which are drawn with `seed`.
+[[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
+                                          std::uint64_t seed) {
+  std::set<std::string> seen;
+  std::vector<Planned> chosen;
+  std::vector<Planned> others;
+  for (const Planned& planned : all) {
+    const Fault& fault = planned.fault;
+    std::string key = fault.who.substr(0, 5) + ":" + fault.call + ":" + fault.what + ":" +
+                      phase_names[static_cast<int>(planned.phase)];
+    if (always_in_every_play(fault.call)) key += ":" + fault.play;
+    (seen.insert(key).second ? chosen : others).push_back(planned);
+  }
+  std::mt19937_64 random(seed);
+  std::shuffle(others.begin(), others.end(), random);
+  for (const Planned& planned : others) {
+    if (chosen.size() >= count) break;
+    chosen.push_back(planned);
+  }
+  return chosen;
+}
+
+// Parses the name of a fault, PLAY:WHO:CALL:WHAT:K.
+[[nodiscard]] Fault parse_fault(const std::string& text) {
+  const std::vector<std::string> parts = split(text, ':');
+  if (parts.size() != 5 || std::atoi(parts[4].c_str()) < 1) {
+    throw std::runtime_error(text + ": not PLAY:WHO:CALL:ERROR:K");
+  }
+  Fault fault{parts[0], parts[1], parts[2], parts[3], std::atoi(parts[4].c_str())};
+  if (!fault.kills() && fault.error() == 0) throw std::runtime_error(text + ": no such error");
+  return fault;
+}
+
+// Makes a run with the fault, and judges the run. If the fault did not strike, tries again: on a
+// busy machine, a run may make other calls than usual.
+[[nodiscard]] Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
+                                 const Expectations& expectations) {
+  Judged judged;
+  for (int attempt = 0; attempt < attempts_max && !judged.fired; ++attempt) {
+    Run run(setting, play_named(fault.play), fault);
+    const Report report = run.perform();
+    judged.fired = report.fired;
+    judged.phase = report.phase;
+    judged.outcome = report.fired ? outcome_of(fault, report, baseline) : "not fired";
+    judged.wrong = "";
+    for (const std::string& wrong : wrongs_of(fault, report, baseline, expectations)) {
+      judged.wrong += (judged.wrong.empty() ? "" : "; ") + wrong;
+    }
+  }
+  return judged;
+}
+
+// Judges all faults, and calls `take` with each result as it arrives. Throws if a worker process
+// has died.
+void judge_all(const Setting& setting, const std::vector<Planned>& faults,
+               const Baselines& baselines, const Expectations& expectations, int workers,
+               const std::function<void(const Judged&)>& take) {
+  int tasks[2];
+  int results[2];
+  if (pipe2(tasks, O_CLOEXEC) != 0 || pipe2(results, O_CLOEXEC) != 0) {
+    throw std::runtime_error("no pipes");
+  }
+  fflush(nullptr);
+  std::vector<pid_t> processes;
+  for (int worker = 0; worker <= workers; ++worker) {
+    const pid_t pid = fork();
+    if (pid < 0) throw std::runtime_error("no process");
+    if (pid == 0 && worker == workers) hand_out(tasks[1], faults.size());
+    if (pid == 0) {
+      close(tasks[1]);
+      work(setting, faults, baselines, expectations, tasks[0], results[1]);
+    }
+    processes.push_back(pid);
+  }
+  close(tasks[0]);
+  close(tasks[1]);
+  close(results[1]);
+  Packet packet{};
+  std::size_t taken = 0;
+  while (read(results[0], &packet, sizeof packet) == sizeof packet) {
+    ++taken;
+    take({.index = packet.index,
+          .fired = packet.fired != 0,
+          .outcome = packet.outcome,
+          .phase = static_cast<Phase>(packet.phase),
+          .wrong = packet.wrong});
+  }
+  close(results[0]);
+  for (const pid_t pid : processes)
+    waitpid(pid, nullptr, 0);
+  if (taken != faults.size()) throw std::runtime_error("a worker ended before its work was done");
+}
 
 constexpr std::size_t short_sample = 3'000;
 
@@ -182,6 +426,7 @@ int run_all(const Setting& setting, const Expectations& expectations) {
 }
 
 }  // namespace
+
 }  // namespace fault
 
 int main() {

@@ -3,23 +3,230 @@
 // (SimNode). The time in which a real machine fetches, starts and observes a version is left out.
 // usage: bench BUILD NODES...              prints a row of a table for each number of nodes
 //        bench BUILD cell SECONDS NODES    prints a row for each part of a cell's life, among them
-//                                          SECONDS without any order: see bench_cell.h
+//                                          SECONDS without any order
 // Rows: H-70
+
 #include <curl/curl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <functional>
+#include <string>
 
+#include "fleet/model/keys.h"
+#include "fleet/model/plan_records.h"
+#include "fleet/model/record_text.h"
 #include "tests/together/fleet/bench_bed.h"
-#include "tests/together/fleet/bench_cell.h"
+#include "tests/together/fleet/sim_node.h"
 
 namespace fleet::test {
 namespace {
+
+// Measures a whole cell, part by part: nodes enter and stay without orders, rollouts run, a driver
+// and the store's leader are killed, then a plan, windows, and a desired version.
+using Clock = std::chrono::steady_clock;
+
+double seconds_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+class CellBench {
+ public:
+  CellBench(const std::string& build, std::size_t nodes)
+      : bed_(build, nodes), batch_(std::clamp<std::size_t>(nodes / 10, 1, 1'000)) {
+    for (const char* version : {"1.1.0", "1.2.0", "2.0.0"})
+      bed_.publish(version);
+  }
+
+  void run(std::chrono::seconds rest) {
+    std::puts(
+        "| part | s | writes | writes a node | renewals a second | questions a node "
+        "| controllers, s of processor | ms a node | MiB at most | members, s of processor "
+        "| MiB at most |");
+    std::puts("|---|---|---|---|---|---|---|---|---|---|---|");
+    part("entering", [this] { bed_.enter(); });
+    bed_.start_controller("c1");
+    bed_.start_controller("c2");
+    part("controllers begin", [this] { bed_.until([this] { return is_driven("events"); }); });
+    part("rest", [&] { bed_.wait(rest); });
+    part("a rollout of all", [this] { roll("r1", "1.1.0", [] {}); });
+    part("a hundred windows", [this] { set_windows(); });
+    part("a rollout under them, its driver and the leader killed", [this] {
+      roll("r2", "1.2.0", [this] {
+        kill_driver("r2");
+        bed_.until([this] { return bed_.crowd().answered() >= 2 * bed_.nodes() / 3; });
+        kill_leader();
+      });
+    });
+    part("a plan over 1,000", [this] { plan(); });
+    part("a desired version", [this] { desire(); });
+    std::printf("%zu times a node lost the store\n",
+                static_cast<std::size_t>(bed_.crowd().sum(&CrowdCounts::troubles)));
+  }
+
+ private:
+  struct Sample {
+    Clock::time_point time = Clock::now();
+    Revision revision = 0;
+    std::uint64_t renewals = 0;
+    std::uint64_t questions = 0;
+    ProcessUse controllers = {};
+    ProcessUse members = {};
+  };
+
+  // Returns the processor time of all running programs, added up, and the largest memory of one of
+  // them. The processor time of a killed process is still counted: kill_driver() and kill_leader()
+  // keep it.
+  [[nodiscard]] Sample sample() {
+    Sample now;
+    now.revision = bed_.revision();
+    if (entered_) {
+      now.renewals = bed_.crowd().sum(&CrowdCounts::renewals);
+      now.questions = bed_.crowd().sum(&CrowdCounts::questions);
+    }
+    now.controllers.processor_ms = gone_controllers_ms_;
+    now.members.processor_ms = gone_members_ms_;
+    const auto add = [](ProcessUse& all, const ProcessUse& one) {
+      all.processor_ms += one.processor_ms;
+      all.memory_kib = std::max(all.memory_kib, one.memory_kib);
+      all.most_memory_kib = std::max(all.most_memory_kib, one.most_memory_kib);
+    };
+    for (const auto& [name, controller] : bed_.controllers())
+      add(now.controllers, use_of(controller->pid()));
+    for (std::size_t i = 0; i < bed_.cluster().count(); ++i)
+      add(now.members, use_of(bed_.cluster().process(i)));
+    return now;
+  }
+
+  void part(const char* name, const std::function<void()>& deed) {
+    const Sample before = sample();
+    deed();
+    entered_ = true;
+    const Sample after = sample();
+    const auto n = static_cast<double>(bed_.nodes());
+    const double seconds = seconds_between(before.time, after.time);
+    const auto writes = static_cast<double>(after.revision - before.revision);
+    const double controllers_ms = after.controllers.processor_ms - before.controllers.processor_ms;
+    const double members_ms = after.members.processor_ms - before.members.processor_ms;
+    std::printf("| %s | %.1f | %.0f | %.2f | %.0f | %.2f | %.1f | %.2f | %ld | %.1f | %ld |\n",
+                name, seconds, writes, writes / n,
+                static_cast<double>(after.renewals - before.renewals) / seconds,
+                static_cast<double>(after.questions - before.questions) / n, controllers_ms / 1e3,
+                controllers_ms / n, after.controllers.most_memory_kib / 1'024, members_ms / 1e3,
+                after.members.most_memory_kib / 1'024);
+    std::fflush(stdout);
+  }
+
+  // ---- parts
+
+  // Rolls a version out to all nodes. Calls `meanwhile` when a third of the nodes have the version.
+  void roll(const std::string& name, const std::string& version,
+            const std::function<void()>& meanwhile) {
+    const auto from = Clock::now();
+    bed_.start_rollout(name, version, batch_);
+    std::printf("%s was ordered after %.1f s\n", name.c_str(), seconds_between(from, Clock::now()));
+    bed_.until([this] { return bed_.crowd().answered() >= bed_.nodes() / 3; });
+    meanwhile();
+    bed_.until([&] { return bed_.state(name) == RolloutState::completed; });
+    std::printf("%s: %.1f ms between batches (median)\n", name.c_str(),
+                bed_.crowd().median_gap_ms(batch_));
+  }
+
+  [[nodiscard]] std::string driver_of(const std::string& id) {
+    const auto read = read_record<DriverRecord>(bed_.value(key_of(KeyKind::driver, {id})));
+    return read ? read.value().controller : "";
+  }
+  [[nodiscard]] bool is_driven(const std::string& id) { return !driver_of(id).empty(); }
+
+  void kill_driver(const std::string& rollout) {
+    const std::string first = driver_of(rollout);
+    RealController& killed = *bed_.controllers().at(first);
+    gone_controllers_ms_ += use_of(killed.pid()).processor_ms;
+    killed.kill();
+    const auto from = Clock::now();
+    bed_.until([&] {
+      const std::string now = driver_of(rollout);
+      return !now.empty() && now != first;
+    });
+    std::printf("another driver went on after %.1f s\n", seconds_between(from, Clock::now()));
+    bed_.start_controller(first);
+  }
+
+  // Kills the store's leader. Starts it again when all nodes are connected to the other members.
+  void kill_leader() {
+    const std::size_t leader = bed_.cluster().leader();
+    gone_members_ms_ += use_of(bed_.cluster().process(leader)).processor_ms;
+    bed_.cluster().kill(leader);
+    const auto from = Clock::now();
+    std::size_t fewest = bed_.nodes();
+    const auto connected = [&] {
+      const std::size_t now = bed_.crowd().sum(&CrowdCounts::connected);
+      fewest = std::min(fewest, now);
+      return now;
+    };
+    const auto soon = from + std::chrono::seconds(5);
+    bed_.until([&] { return connected() < bed_.nodes() || Clock::now() > soon; });
+    bed_.until([&] { return connected() == bed_.nodes(); });
+    std::printf("the leader was killed: %zu nodes lost it, and all follow again after %.1f s\n",
+                bed_.nodes() - fewest, seconds_between(from, Clock::now()));
+    bed_.cluster().start(leader);
+  }
+
+  void plan() {
+    const std::string file = bed_.cluster().directory() + "/plan.json";
+    std::ofstream(file) << R"({"version": "2", "steps": [
+      {"name": "fetch", "class": "any", "hook": "work"},
+      {"name": "convert", "class": "together", "hook": "work"}]})";
+    // the pattern n100* selects the first thousand nodes
+    const auto from = Clock::now();
+    bed_.fleetctl("plan run --name=p --target='n100*' " + file);
+    std::printf("the plan was ordered after %.1f s\n", seconds_between(from, Clock::now()));
+    bed_.until([this] {
+      const auto plan = read_record<Plan>(bed_.value(key_of(KeyKind::plan, {"p"})));
+      if (plan && plan.value().state == PlanState::stopping) std::exit(1);
+      return plan && plan.value().state == PlanState::completed;
+    });
+  }
+
+  void set_windows() {
+    const std::string file = bed_.cluster().directory() + "/windows.json";
+    std::ofstream out(file);
+    for (int i = 0; i < 100; ++i) {
+      out << (i == 0 ? "{\"window\": {" : ", ") << "\"g" << i
+          << R"(": {"start": "00:00", "duration_s": 604800, "time_zone": "Europe/Berlin"})";
+    }
+    out << "}}";
+    out.close();
+    bed_.fleetctl("apply " + file);
+  }
+
+  void desire() {
+    const auto before = bed_.crowd().sum(&CrowdCounts::wished);
+    const auto from = Clock::now();
+    bed_.fleetctl("desire " + std::string(SimNode::component) + " 2.0.0");
+    std::printf("a version was desired after %.1f s\n", seconds_between(from, Clock::now()));
+    bed_.until([&] { return bed_.crowd().sum(&CrowdCounts::wished) >= before + bed_.nodes(); });
+  }
+
+  BenchBed bed_;
+  std::size_t batch_;
+  bool entered_ = false;
+  double gone_controllers_ms_ = 0;
+  double gone_members_ms_ = 0;
+};
+
+// Prints a row of a table for each part, and a line for each process that it kills. Ends this
+// process with 1 if a part does not end.
+void measure_cell(const std::string& build, std::chrono::seconds rest, std::size_t nodes) {
+  CellBench(build, nodes).run(rest);
+}
 
 // The limits for the cost of a rollout: see fleet/SCALE.md.
 constexpr double writes_a_node_max = 12;
@@ -97,6 +304,7 @@ int measure(int argc, char** argv) {
 }
 
 }  // namespace
+
 }  // namespace fleet::test
 
 int main(int argc, char** argv) {

@@ -2,6 +2,7 @@
 // and simulated nodes in processes of their own.
 #pragma once
 
+#include <sys/types.h>
 #include <uv.h>
 
 #include <cstddef>
@@ -14,13 +15,41 @@
 
 #include "fleet/model/rollout_records.h"
 #include "fleet/store/etcd_store.h"
+#include "fleet/store/http2.h"
 #include "fleet/store/mirror.h"
 #include "fleet/store/uv_timers.h"
 #include "tests/together/fleet/bench_crowd.h"
-#include "tests/together/fleet/bench_programs.h"
 #include "tests/together/fleet/etcd_cluster.h"
 
 namespace fleet::test {
+
+// Real controllers for benches, and the processor time and memory of processes.
+struct ProcessUse {
+  double processor_ms = 0;
+  long memory_kib = 0;       // the memory that the process has now
+  long most_memory_kib = 0;  // the most memory that the process has had
+};
+
+// Returns the processor time and memory of a process of this machine; all are 0 if there is no such
+// process.
+[[nodiscard]] ProcessUse use_of(pid_t process);
+
+// A process of the real fleet-controller. It ends with this object.
+class RealController {
+ public:
+  RealController(const std::string& build, const std::vector<std::string>& endpoints,
+                 const Certificates& who, const std::string& name,
+                 const std::vector<std::string>& options = {});
+  RealController(const RealController&) = delete;
+  RealController& operator=(const RealController&) = delete;
+  ~RealController();
+
+  [[nodiscard]] pid_t pid() const { return process_; }
+  void kill();
+
+ private:
+  pid_t process_ = -1;
+};
 
 class BenchBed {
  public:

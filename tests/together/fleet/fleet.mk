@@ -71,8 +71,8 @@ fleet-check-here: $(etcd_tests)
 
 # ---- the program of `make bench-fleet`
 
-$(fleet_bench): $(call objects,$(call fleet_test_files,bench bench_bed bench_cell bench_crowd \
-      bench_programs sim_node sim_plans)) $(etcd_members) \
+$(fleet_bench): $(call objects,$(call fleet_test_files,bench bench_bed bench_crowd \
+      sim_node)) $(etcd_members) \
     $(addprefix $(BUILD)/,libfleet-agent.a libfleet-common.a libfleet-store.a libfleet-model.a) \
     $(control_library) $(base_library) $(protocol_library)
 	@mkdir -p $(@D)

@@ -7,13 +7,18 @@
 // `violations`. Packets to the test: I introduction (pid, then argv, NUL-separated), L line, E end
 // of input, S signal, A answer to a command. Packets from the test: a command's name, a space, its
 // argument.
+
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,12 +28,125 @@
 #include <string>
 #include <string_view>
 
-#include "tests/together/integration/puppet_journal.h"
-#include "tests/together/integration/puppet_report.h"
 #include "tests/together/integration/puppet_rules.h"
 
 namespace puppet {
 namespace {
+
+// Reports those facts about a process at its start that the protocol page promises to an agent.
+void add(std::string& report, std::string_view key, std::string_view value) {
+  report.append(key).append("=").append(value).push_back('\0');
+}
+
+void add_descriptors(std::string& report) {
+  DIR* directory = opendir("/proc/self/fd");
+  if (directory == nullptr) return;
+  while (const dirent* entry = readdir(directory)) {
+    const int fd = std::atoi(entry->d_name);
+    if (entry->d_name[0] == '.' || fd == dirfd(directory)) continue;
+    char target[4096];
+    const ssize_t size = readlinkat(dirfd(directory), entry->d_name, target, sizeof target);
+    add(report, "fd:" + std::to_string(fd),
+        std::string_view(target, size < 0 ? 0 : static_cast<std::size_t>(size)));
+    add(report, "flags:" + std::to_string(fd), std::to_string(fcntl(fd, F_GETFL)));
+    add(report, "cloexec:" + std::to_string(fd), std::to_string(fcntl(fd, F_GETFD) & FD_CLOEXEC));
+  }
+  closedir(directory);
+}
+
+void add_status(std::string& report) {
+  const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  char text[8192];
+  const ssize_t size = read(fd, text, sizeof text);
+  close(fd);
+  std::string_view rest(text, size < 0 ? 0 : static_cast<std::size_t>(size));
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size() < rest.size() ? line.size() + 1 : rest.size());
+    const std::size_t colon = line.find(":\t");
+    if (colon == std::string_view::npos) continue;
+    const std::string_view name = line.substr(0, colon);
+    if (name != "SigBlk" && name != "SigIgn" && name != "SigCgt") continue;
+    add(report, "status:" + std::string(name), line.substr(colon + 2));
+  }
+}
+
+// Returns entries `key=value`, each ended by NUL: cwd, umask, nice, sid, pid, death_signal,
+// limit:N, status:FIELD, fd:N, flags:N, env (one for each variable). Call it before any descriptor
+// is opened.
+std::string report() {
+  std::string report;
+  add_descriptors(report);
+  add_status(report);
+  char directory[4096];
+  add(report, "cwd", getcwd(directory, sizeof directory) != nullptr ? directory : "?");
+  const mode_t mask = umask(0);
+  umask(mask);
+  add(report, "umask", std::to_string(mask));
+  add(report, "nice", std::to_string(getpriority(PRIO_PROCESS, 0)));
+  add(report, "sid", std::to_string(getsid(0)));
+  add(report, "pid", std::to_string(getpid()));
+  int death_signal = 0;
+  prctl(PR_GET_PDEATHSIG, &death_signal);
+  add(report, "death_signal", std::to_string(death_signal));
+  for (int kind = 0; kind < RLIM_NLIMITS; ++kind) {
+    rlimit limit{};
+    getrlimit(static_cast<__rlimit_resource_t>(kind), &limit);
+    add(report, "limit:" + std::to_string(kind),
+        std::to_string(limit.rlim_cur) + "/" + std::to_string(limit.rlim_max));
+  }
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    add(report, "env", *variable);
+  return report;
+}
+
+// Returns the time of CLOCK_MONOTONIC.
+long long microseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000;
+}
+
+// Notes in the test's directory when each puppet was active, and which rules were broken.
+class Journal {
+ public:
+  explicit Journal(const char* directory);
+
+  // Returns a descriptor of the directory.
+  [[nodiscard]] int directory() const { return directory_; }
+
+  // Holds `active.lock` until this process dies. Notes a violation if another puppet holds it.
+  void become_active();
+
+  void happened(const std::string& event) { append("events", event); }
+  void violated(const std::string& rule) { append("violations", rule); }
+
+ private:
+  void append(const char* file, const std::string& text);
+
+  int directory_;
+};
+
+Journal::Journal(const char* directory)
+    : directory_(open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
+
+void Journal::become_active() {
+  happened("activate");
+  const int fd = openat(directory_, "active.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  // Uses a lock of fcntl(), which belongs to one process: a child that outlives the puppet does not
+  // keep it.
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (fcntl(fd, F_SETLK, &lock) != 0) violated("two agents are active");
+}
+
+void Journal::append(const char* file, const std::string& text) {
+  const int fd = openat(directory_, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const long long now = microseconds();
+  dprintf(fd, "%lld.%06lld %d %s\n", now / 1'000'000, now % 1'000'000, getpid(), text.c_str());
+  close(fd);
+}
 
 constexpr std::size_t packet_bytes_max = 200'000;
 
@@ -294,6 +412,7 @@ void Puppet::tell(char kind, const std::string& text) {
 }
 
 }  // namespace
+
 }  // namespace puppet
 
 int main() {

@@ -32,7 +32,7 @@ struct Connection {
 
 // The surroundings that the puppet found at its start: descriptors, signals, environment and so on.
 struct Report {
-  std::vector<std::string> entries;      // the facts as KEY=VALUE, sorted; see puppet_report.h
+  std::vector<std::string> entries;      // the facts as KEY=VALUE, sorted; see puppet.cc
   std::vector<std::string> environment;  // all variables, in their original order
 
   // Fails the test if the key is absent.

@@ -7,14 +7,32 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
+#include "agent-protocol/cpp/wire/message.h"
+#include "tests/decisions/explore/canonical.h"
 #include "tests/together/simulation/atlas.h"
-#include "tests/together/simulation/puppet_words.h"
 #include "tests/together/simulation/random.h"
+#include "upgrader/core/state.h"
 #include "upgrader/core/supervisor.h"
 
 namespace upgrader::simulation {
+
+// Chooses the message that a puppet must send to make an event of a given kind happen.
+
+// The time limits and durations that puppets write into their messages.
+struct SaidTimes {
+  std::int64_t confirm_timeout_ms = 5'000;  // the time limit in a request that sets confirm_timeout
+  std::int64_t extend_ms = 86'400'000;
+};
+
+// Returns the message that causes such an event. Returns nullopt if another act of the puppet
+// causes it.
+[[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(test::EventKind kind,
+                                                                      const Agent& agent,
+                                                                      const State& state,
+                                                                      const SaidTimes& said);
 
 // Returns the place to which this event leads from the given place, for an event that causes no
 // order with an outcome. Returns nullopt if the map has no such move.
