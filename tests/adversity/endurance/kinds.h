@@ -1,0 +1,41 @@
+// The kinds of upgrades in the endurance run: one for good upgrades, and one for everything that
+// can go wrong. Each kind says how its upgrades must end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace endurance {
+
+enum class End { committed, kept, fallback };
+
+std::string words(End end);
+
+struct Kind {
+  // The name of the kind. It becomes a part of the upgrade's id, by which the active agent learns
+  // in which way it is to stop.
+  const char* name;
+  const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
+  const char* members;
+  End parallel;
+  End sequential;
+  bool parallel_only;
+  bool refused;  // the request is refused before anything is started
+};
+
+struct Upgrade {
+  const Kind* kind;
+  bool sequential;
+  std::string id;
+
+  [[nodiscard]] End end() const { return sequential ? kind->sequential : kind->parallel; }
+  [[nodiscard]] bool bad() const { return end() != End::committed; }
+  // Returns the line that requests the upgrade. The executables of the agents are in `directory`.
+  [[nodiscard]] std::string request(const std::string& directory) const;
+};
+
+// Returns the upgrade number `number`, the same in every run. Seven of ten upgrades are good.
+// Parallel and sequential upgrades alternate.
+Upgrade upgrade_of(std::size_t number);
+
+}  // namespace endurance

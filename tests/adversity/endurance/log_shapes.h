@@ -1,0 +1,25 @@
+// Compares the log of a run with the shapes that its lines may have. Any other line is unexpected.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace endurance {
+
+class LogShapes {
+ public:
+  // Reads the lines of the table; see log_lines.table.
+  explicit LogShapes(const std::string& table_path);
+
+  [[nodiscard]] bool has(std::string_view line) const;
+
+ private:
+  std::vector<std::string> shapes_;
+};
+
+// Returns whether the line has the shape. In a shape `#` stands for a number, `*` for a text that
+// is not empty, and `@` for a generation, with its version if that is known.
+bool matches(std::string_view line, std::string_view shape);
+
+}  // namespace endurance

@@ -1,0 +1,39 @@
+// Lists the faults: every call of every play, with every error that expectations.table has for the
+// call. Draws the sample of them that a short run uses.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/adversity/fault/judge.h"
+
+namespace fault {
+
+// Each play's run without a fault, by the play's name.
+using Baselines = std::map<std::string, Report>;
+
+// Runs every play twice without a fault. Throws if a run goes wrong, or does not show what its play
+// is for. Also throws if the two runs make different calls: the k-th call must be the same call in
+// every run, or a fault would strike another one.
+[[nodiscard]] Baselines run_baselines(const Setting& setting);
+[[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
+
+struct Planned {
+  Fault fault;
+  Phase phase = Phase::start;  // the phase in which the k-th call was made
+};
+[[nodiscard]] std::vector<Planned> all_faults(const Baselines& baselines,
+                                              const Expectations& expectations);
+
+// Returns a sample of up to `count` faults: the first fault of every call, error and phase; for
+// every play, the faults of the calls that move bytes, processes and links; and further faults,
+// which are drawn with `seed`.
+[[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
+                                          std::uint64_t seed);
+
+// Parses the name of a fault, PLAY:WHO:CALL:WHAT:K.
+[[nodiscard]] Fault parse_fault(const std::string& text);
+
+}  // namespace fault
