@@ -18,8 +18,9 @@ namespace {
 // bursts, so after this pause one read copies many of them.
 constexpr std::uint64_t work_delay_ms = 1;
 
-// The time between two saves. After a crash, the next agent compares the records of at most this
-// time with the input. A sync after each line would be too slow.
+// The time between two saves of the position. After a crash, the next agent compares only the
+// records that were written since the last save with the input. A save, with its sync, after each
+// line would be too slow.
 constexpr std::uint64_t save_delay_ms = 200;
 
 // The interval at which the agent looks for new lines by itself, in case the system reports no
@@ -31,7 +32,7 @@ constexpr std::uint64_t slow_stop_ms = 2'000;
 constexpr std::uint64_t us_per_ms = 1'000;
 
 // The number of heartbeats that are sent within watchdog_ms. The protocol requires two. With four,
-// a single late heartbeat does not make the upgrader take the agent for silent.
+// a single late heartbeat does not yet make the upgrader regard this agent as silent.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
@@ -283,8 +284,8 @@ void SampleAgent::finish_stop() {
   uv_stop(&loop_);
 }
 
-// Takes the work back, because the candidate was lost. This agent gives nothing up before it says
-// `stopped`, so it simply continues.
+// Takes the work back, because the candidate was lost. Until this agent says `stopped` it keeps
+// everything that it needs for its work, so it simply continues.
 void SampleAgent::on(const Agent::CandidateLost& candidate) {
   if (!stop_ || stop_->reason != Agent::StopReason::upgrade) return;
   if (!agent_.cancel(candidate.id, "the candidate was lost")) return;

@@ -25,11 +25,11 @@ namespace sample_agent {
 // see in it whether two agents were ever active at once, without relying on the upgrader.
 class EventLog {
  public:
-  // If the path is empty, nothing is written.
+  // Opens the event log at `path`. If `path` is empty, no events are written.
   EventLog(const std::string& path, std::string version);
 
-  // Writes an event in one write, so that several agents can share the file. If an event cannot be
-  // written, it is lost.
+  // Writes an event in one write(2), so that several agents can share the file. An event that
+  // cannot be written is lost.
   void note(std::string_view event);
 
  private:
@@ -37,8 +37,8 @@ class EventLog {
   std::string version_;
 };
 
-// Lets an operator open the gate of an upgrade: the operator makes the file `confirm`, and each
-// file opens the gate once.
+// Lets an operator open the gate of an upgrade by making the file `confirm`. The file is removed
+// when it is found, so it opens the gate for one upgrade only.
 class Gate {
  public:
   explicit Gate(const std::string& directory) : path_(directory + "/confirm") {}
@@ -98,14 +98,16 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  // The longest time between two heartbeats that init allows, if it wants heartbeats.
+  // The watchdog_ms of the welcome, which says how often heartbeats are due; absent if none are
+  // wanted.
   std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // copies the lines of the log; exists while this agent is active
   bool on_trial_ = false;
   bool vouched_ = false;             // true if this agent has said `healthy`
   std::optional<Agent::Stop> stop_;  // the stop that the upgrader has requested and not withdrawn
-  std::optional<std::string> waiting_;  // the id of an upgrade that waits at the gate
+  // the id of the upgrade that waits for the operator's confirmation
+  std::optional<std::string> waiting_;
   std::optional<agent_releases::Follower> follower_;
 
   Timer work_timer_;
@@ -113,7 +115,7 @@ class SampleAgent {
   Timer tick_;
   Timer heartbeat_timer_;
   Timer stop_timer_;
-  Timer rotate_timer_;  // when it ends, the agent may leave a rotated file
+  Timer rotate_timer_;  // fires when the agent may leave a rotated file for the next one
   std::optional<DirectoryWatch> input_watch_;
   std::optional<Readable> conversation_;
   std::optional<Readable> releases_;

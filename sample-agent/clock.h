@@ -6,7 +6,7 @@
 
 namespace sample_agent {
 
-// Returns microseconds since the epoch.
+// Returns the time in microseconds since the epoch.
 inline std::uint64_t now_us() {
   using std::chrono::duration_cast, std::chrono::microseconds, std::chrono::system_clock;
   const auto since_epoch = system_clock::now().time_since_epoch();

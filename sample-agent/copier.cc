@@ -1,11 +1,13 @@
 // Copies lines of the input into records of the output. No line is lost or copied twice, because:
 // * A save syncs the output before it writes the position. So the output is never shorter than the
 //   position says, and the records after the position were written after the last save.
-// * A save comes before the first record of each input file, and of a file that was cut and is
-//   begun again. So the records after the position belong to the one file that the position names.
-// * Recovery compares each complete record after the position with the next line of that file. If
-//   they agree, the line has been copied. The first record that does not agree, such as one that
-//   was written in part, is cut off with all records after it, and their lines are copied again.
+// * A save comes before the first record of each input file, and before the first record of a
+//   truncated file, which is read from its start. So all records after the saved position come from
+//   the one file that the position names.
+// * After a crash, each complete record after the position is compared with the next line of that
+//   file. If they agree, the line has been copied. The first record that differs, for example
+//   because it was written only in part, is removed with all later records. Their lines are copied
+//   again.
 
 #include "sample-agent/copier.h"
 
@@ -17,7 +19,7 @@
 namespace sample_agent {
 namespace {
 
-// The longest record: the longest line, and the number, version and time before it.
+// The longest record: the longest line, preceded by the record's number, version and time.
 constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 
 }  // namespace
@@ -124,8 +126,9 @@ Outcome Copier::recover(std::uint64_t now_us) {
   return output_.cut(end.value());
 }
 
-// Compares the records after the position with the lines of the input, if the input was found
-// (`following`). Returns the offset in the output at which the correct records end.
+// Compares the records after the saved position with the lines of the input. If the input was not
+// found (`following` is false), checks only that the records are well formed and numbered in
+// sequence. Returns the offset in the output at which the correct records end.
 Result<std::uint64_t> Copier::match_records(bool following, std::uint64_t now_us) {
   Result<File> file = File::open(settings_.output, O_RDONLY);
   if (!file) return Refusal{file.reason()};
@@ -183,7 +186,7 @@ Outcome Copier::save() {
   follower_.note_place(position);
   files_begun_ = follower_.files_begun();
   const std::string text = encode_position(position, format_);
-  // The position file already has this text, and it is durable, so nothing has to be written.
+  // If the position file already has this text, the text is durable, and nothing has to be written.
   if (text == durable_text_) return std::monostate{};
 
   if (Outcome synced = output_.sync(); !synced) return synced;

@@ -17,7 +17,7 @@
 
 namespace sample_agent {
 
-// The output: records are appended, in few writes, and synced on demand.
+// The output file: records are appended, many in one write, and synced only by sync().
 class Output {
  public:
   // Opens the output file, and makes it if it does not exist. The file then survives a power cut.
@@ -44,8 +44,8 @@ class Output {
 
 inline constexpr std::string_view position_file_name = "position";
 
-// How many bytes of the input one turn of the loop copies, in about one write. Between two turns
-// the agent reads the upgrader's messages.
+// About how many bytes are copied in one turn of the event loop, mostly by a single write. Between
+// two turns the agent reads the upgrader's messages.
 inline constexpr std::size_t turn_bytes = 65'536;
 
 struct CopierSettings {
@@ -59,9 +59,9 @@ struct CopierSettings {
 
 class Copier {
  public:
-  // Begins to work. If the last active agent confirmed its stop, `state` is the position that it
-  // sent, which is used if it agrees with the output. Otherwise the position file is used, and the
-  // output after that position is checked.
+  // Begins to work. If the last active agent confirmed its stop, `state` is the position that this
+  // agent sent. It is used if it agrees with the output. Otherwise the position file is used, and
+  // the records after that position are compared with the input.
   [[nodiscard]] static Result<Copier> take_over(const CopierSettings& settings,
                                                 const std::optional<std::string>& state,
                                                 std::uint64_t now_us);
@@ -70,8 +70,8 @@ class Copier {
   // if there may be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // Returns how long after the last copy() the agent may leave a rotated file for the next one.
-  // Returns nothing if the file that it follows has not been rotated.
+  // Returns how long the agent, after the last copy(), must still follow a rotated file before it
+  // may go on to the next file. Returns nothing if the followed file has not been rotated.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
   // Makes the records that have been written durable, and then the position file.
@@ -106,7 +106,7 @@ class Copier {
   unsigned format_ = 1;
   std::uint64_t next_ = 1;
   Position saved_;
-  std::uint64_t files_begun_ = 0;            // follower_.files_begun() at the last save
+  std::uint64_t files_begun_ = 0;  // the value of follower_.files_begun() at the last save
   std::optional<std::string> durable_text_;  // the content of the position file
   std::vector<std::string> reports_;
 };

@@ -7,7 +7,7 @@
 namespace sample_agent {
 namespace {
 
-// The largest file that is read. This program's own files are far smaller.
+// The largest file that is read. The files that this program writes are far smaller.
 constexpr std::size_t bytes_max = 1'048'576;
 
 }  // namespace

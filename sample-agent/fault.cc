@@ -22,7 +22,7 @@ namespace {
 }
 
 [[noreturn]] void hang() {
-  // this agent hangs: let the kernel kill it when the upgrader dies
+  // This agent hangs for ever, so the kernel must kill it when the upgrader dies.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   while (true)
     pause();

@@ -18,21 +18,21 @@ namespace sample_agent {
 // else changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
-// The identity of a file, which a rename does not change.
+// The identity of a file: its device and inode, which a rename does not change.
 struct FileId {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   bool operator==(const FileId&) const = default;
 };
 
-// Size and time of the last write: they change when somebody writes to the file.
+// The size of a file and the time of its last write. They change when somebody writes to the file.
 struct FileAge {
   std::uint64_t size = 0;
   std::uint64_t modified_us = 0;  // microseconds since the epoch, by the file system's clock
   bool operator==(const FileAge&) const = default;
 };
 
-// Makes the directory's present entries durable: they survive a power cut.
+// Syncs the directory, so that the entries that it has now survive a power cut.
 [[nodiscard]] Outcome sync_directory(const std::string& path);
 
 class File {
@@ -57,7 +57,7 @@ class File {
   // Reads bytes, and returns their number: 0 at the end.
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<char> bytes) const;
 
-  // Writes all bytes, at the end if the file was opened with O_APPEND.
+  // Writes all bytes: at the end of the file if it was opened with O_APPEND.
   [[nodiscard]] Outcome write(std::string_view bytes) const;
   [[nodiscard]] Outcome sync() const;
   [[nodiscard]] Outcome cut(std::uint64_t size) const;

@@ -9,8 +9,8 @@
 namespace sample_agent {
 namespace {
 
-// How long a rotated file is watched after the agent has gone on to the next file: a writer may
-// still add lines to the rotated one.
+// How long a rotated file is still watched after the agent has gone on to the next file. A writer
+// that has not noticed the rotation may add lines to the rotated file.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -22,8 +22,8 @@ std::string beside(const std::string& path, const std::string& name) {
 Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
-// Finds the file that the position names. Compares only the inode, since the number of the device
-// may change at a reboot.
+// Opens the file that the position names, and continues at the position's offset. Compares only the
+// file's inode, since its device number may change at a reboot.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;
@@ -67,8 +67,7 @@ Result<std::optional<std::string_view>> Follower::peek(std::uint64_t now_us) {
     const Result<bool> quiet = is_quiet(now_us);
     if (!quiet) return Refusal{quiet.reason()};
     if (!quiet.value()) return nothing;
-    // Reads the present file once more, since its writer may have added the last lines while the
-    // agent looked at the other files.
+    // Read the present file once more: a writer may have added lines to it since it was last read.
     line = lines_->peek();
     if (!line || line.value()) return line;
     if (lines_->was_cut()) continue;
@@ -96,8 +95,8 @@ std::vector<std::string> Follower::take_reports() {
   return std::exchange(reports_, {});
 }
 
-// Opens the file that has the input's name. Returns false if there is no such file, because a
-// rotation is under way.
+// Opens the file that has the input's name. Returns false if there is no such file: then a rotation
+// has renamed the old file, and the new one has not been made yet.
 Result<bool> Follower::open_present() {
   Result<std::optional<File>> file = File::open_if_there(path_, O_RDONLY);
   if (!file) return Refusal{file.reason()};
@@ -129,7 +128,8 @@ void Follower::leave_for(File next, std::uint64_t now_us) {
   begin(Lines(std::move(next), 0));
 }
 
-// Reports bytes that were added to a file after the agent had left it. Such bytes are not copied.
+// Reports bytes that a writer has added to a rotated file after this agent had gone on to the next
+// file. Such bytes are not copied.
 Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   if (!left_) return std::monostate{};
   const Result<std::uint64_t> size = left_->file.size();
@@ -145,10 +145,10 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   return std::monostate{};
 }
 
-// Returns true if nobody has written to the file for long enough. Uses the file's time of last
-// write, which even an agent that has just started can read. If that time lies in the future
-// (another machine has written the file, or this machine's clock was put back), counts from when
-// this agent first saw the file unchanged.
+// Returns true if nobody has written to the followed file for `rotate_wait_us`. Counts from the
+// file's time of last write, so an agent that has just started need not wait once more. If that
+// time lies in the future, because another machine has written the file or this machine's clock was
+// put back, counts from the time at which this agent first saw the file unchanged.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};
@@ -161,7 +161,7 @@ Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   return false;
 }
 
-// Returns the file that comes after the followed one, or nothing if the followed one is the newest.
+// Returns the next younger file of the log, or nothing if the followed file is the newest.
 Result<std::optional<File>> Follower::successor() {
   const std::optional<RotatedFile> next = find_successor();
   if (!next) return std::optional<File>{};

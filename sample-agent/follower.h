@@ -1,5 +1,5 @@
-// Follows an input to which other programs append lines, and which they rotate by renaming it.
-// Shows each line once, in order, across all the files. Writes nothing.
+// Follows an input to which other programs append lines, and which is rotated by renaming it.
+// Returns each line once, in order, across all the files. Writes nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,41 +15,43 @@
 
 namespace sample_agent {
 
-// Times are in microseconds since the epoch, like the times of files.
+// All times are in microseconds since the epoch, like the times of files.
 class Follower {
  public:
-  // A rotated file is followed until nobody has written to it for `rotate_wait_us`, since its
-  // writer may go on for a while before it opens the new file.
+  // Makes a follower of the input at `path`. A rotated file is left only when nobody has written to
+  // it for `rotate_wait_us`, because a writer may add lines to it before it opens the new file.
   explicit Follower(std::string path, std::uint64_t rotate_wait_us = 0);
 
-  // Goes to the place that the position names, even if that file has been renamed. Returns false if
-  // the file cannot be found: peek() then begins with the file that has the input's name.
+  // Continues at the file and the offset in `position`, even if that file has been renamed. Returns
+  // false if the file cannot be found: peek() then begins with the file that has the input's name.
   [[nodiscard]] Result<bool> resume(const Position& position);
 
-  // Returns the next line, like Lines::peek(). Goes to the next file if all lines of the present
+  // Returns the next line, like Lines::peek(). Goes on to the next file if all lines of the present
   // file have been taken, nobody has written to it for long enough, and the next file is not empty.
-  // If the present file was cut, begins again at its start.
+  // If the present file was truncated, reads it from its start.
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
-  // Returns how long after the last peek() the agent may leave the present file, if nobody writes
-  // to it until then. Returns nothing if peek() does not wait for that.
+  // Returns how long the present file, after the last peek(), must stay unchanged before peek()
+  // leaves it for the next file. Returns nothing if there is no next file yet, or peek() found
+  // another line.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
-  // Returns how many times a file was begun, or was begun again because it had been cut.
+  // Returns how many times the follower has begun to read a file from some position: at its start,
+  // at each next file, and after each truncation.
   [[nodiscard]] std::uint64_t files_begun() const { return files_begun_; }
 
-  // Returns the file that is followed; nothing before the first file was opened.
+  // Returns the identity of the file that is followed, or nothing if no file has been opened yet.
   [[nodiscard]] std::optional<FileId> file() const;
 
-  // Writes into the position where the next line is: input, offset and mark.
+  // Sets the members of `position` that say where the next line begins: input, offset and mark.
   void note_place(Position& position) const;
 
-  // Returns reports for people about lines that may be missing, each only once.
+  // Returns new reports for people about lines that may be missing. No report is returned twice.
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:
-  // The file that was followed before, while a writer may still write to it.
+  // The rotated file that was followed before the present one. It is still watched for late lines.
   struct LeftFile {
     File file;
     std::uint64_t size;
@@ -70,8 +72,8 @@ class Follower {
   std::optional<Lines> lines_;
   std::optional<LeftFile> left_;
   std::uint64_t files_begun_ = 0;
-  FileAge age_;                     // size and time of the followed file, when they were last read
-  std::uint64_t age_since_us_ = 0;  // when the followed file was first seen with this size and time
+  FileAge age_;                     // size and time of last write of the followed file
+  std::uint64_t age_since_us_ = 0;  // when the followed file was first seen with the values in age_
   std::optional<std::uint64_t> wait_us_;
   bool was_removed_ = false;  // the followed file has been deleted
   std::vector<std::string> reports_;

@@ -1,5 +1,5 @@
-// Owners of libuv's handles. libuv uses a handle until it calls the close callback, which frees the
-// handle's memory.
+// Owners of libuv's handles. libuv uses a handle until it calls the handle's close callback. That
+// callback frees the handle's memory.
 #pragma once
 
 #include <uv.h>
@@ -49,7 +49,7 @@ class DirectoryWatch {
   std::unique_ptr<uv_fs_event_t, CloseHandle> handle_;
 };
 
-// Calls a function when the process gets a signal, which then has no other effect.
+// Calls a function when the process gets a signal. The signal's default action does not happen.
 class SignalWatch {
  public:
   SignalWatch(uv_loop_t& loop, int signal, std::function<void()> callback);

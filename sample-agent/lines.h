@@ -1,4 +1,4 @@
-// The complete lines of one file, from an offset on. Knows nothing of rotation: see follower.h.
+// Reads the complete lines of one file, from a given offset on. Ignores rotation: see follower.h.
 #pragma once
 
 #include <cstddef>
@@ -20,32 +20,32 @@ class Lines {
  public:
   Lines(File file, std::uint64_t offset, std::size_t bytes_max = line_bytes_max);
 
-  // Returns the next line, without its newline; nothing if it is not complete yet, or if the file
-  // was cut. The line is valid until the next call of a non-const function.
+  // Returns the next line, without its newline. Returns nothing if the line is not complete yet, or
+  // if the file was truncated. The line is valid until the next call of a non-const function.
   [[nodiscard]] Result<std::optional<std::string_view>> peek();
 
-  // Returns true if the file was cut or overwritten since it was read. Every read compares the
-  // bytes before the new ones with those that were read before; after a difference nothing more is
-  // read.
+  // Returns true if the file was truncated or overwritten since it was read. Every read also reads
+  // the bytes just before the new ones again. If they have changed, nothing more is read from the
+  // file.
   [[nodiscard]] bool was_cut() const { return was_cut_; }
 
-  // Returns the bytes after the last newline. Must be called only for a file that nobody writes to
-  // any more, or that was cut, and only after peek() has returned nothing.
+  // Returns the bytes after the last newline. Must be called only after peek() has returned
+  // nothing, and only for a file that was truncated or to which nobody writes any more.
   [[nodiscard]] std::optional<std::string_view> peek_rest();
 
-  // Goes to the line after the one that peek() has returned.
+  // Skips the line that peek() has returned.
   void take();
 
-  // Goes back to the beginning of the file, with its present content.
+  // Starts again at the beginning of the file, and forgets the bytes that were read.
   void start_again();
 
-  // Returns the offset in the file of the first byte that take() has not passed.
+  // Returns the offset in the file of the next line, the first that take() has not skipped.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] File&& release_file() && { return std::move(file_); }
 
-  // Returns a fingerprint of the bytes just before the offset. If reading began in the middle of
-  // the file, read_back() must be called first, since those bytes have not been read.
+  // Returns a fingerprint of the bytes just before the offset. If the object was made with an
+  // offset other than 0, read_back() must be called first, to read those bytes.
   [[nodiscard]] std::uint64_t mark() const;
   [[nodiscard]] Outcome read_back();
 
@@ -57,11 +57,11 @@ class Lines {
   std::uint64_t offset_;
   std::size_t bytes_max_;
   std::string buffer_;  // the last bytes that were read from the file
-  // The place in buffer_ of the first byte that was not taken. Bytes before it are kept for
-  // comparison.
+  // The index in buffer_ at which the next line begins. The bytes before it are kept, to be
+  // compared with the file at the next read.
   std::size_t begin_ = 0;
-  std::size_t shown_ = 0;   // the number of bytes that peek() returned last; take() skips them
-  std::size_t looked_ = 0;  // the number of bytes after begin_ that are known to have no newline
+  std::size_t shown_ = 0;   // length of the text that peek() returned last; take() skips it
+  std::size_t looked_ = 0;  // the first bytes after begin_ that are known to have no newline
   bool was_cut_ = false;
 };
 

@@ -22,8 +22,8 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// Reports faulty arguments to people, and to the upgrader, which would otherwise learn only that
-// the agent has exited.
+// Prints the fault in the arguments, and sends it to the upgrader, which otherwise would see only
+// that the agent has exited.
 int refuse_arguments(const std::string& reason) {
   std::fprintf(stderr, "sample-agent: %s; see --help\n", reason.c_str());
   if (auto agent = agent_protocol::Agent::open(variant.version.text())) {

@@ -1,7 +1,8 @@
-// The position that the work has reached, as a value and as a small text. The text is the content
-// of the position file, and the `state` that an agent hands over to the next one.
+// The position that the copying has reached: as a value, and as a small text. The text is written
+// to the position file, and handed over to the next agent as its `state`.
 //
-// The first line names the format, so that a version recognises a text that is too new for it:
+// The first line has the number of the format, so that an old version recognises a text in a format
+// that is too new for it:
 //     sample-agent position 2
 //     input DEVICE INODE OFFSET
 //     next SEQUENCE-NUMBER
@@ -29,7 +30,7 @@ struct Position {
   std::uint64_t output_size = 0;
 
   // A fingerprint of the input's bytes just before the offset. The system may give the inode of a
-  // deleted file to a new file; the fingerprint shows that. Format 1 has no fingerprint.
+  // deleted log to a new file; such a file has another fingerprint. Format 1 has no fingerprint.
   std::optional<std::uint64_t> mark;
 
   bool operator==(const Position&) const = default;
@@ -42,7 +43,7 @@ struct PositionText {
 
 [[nodiscard]] std::string encode_position(const Position& position, unsigned format);
 
-// Refuses a format above `known_format`, and any text that is not a position.
+// Parses a text. Refuses a format above `known_format`, and any text that is not a position.
 [[nodiscard]] Result<PositionText> decode_position(std::string_view text, unsigned known_format);
 
 }  // namespace sample_agent

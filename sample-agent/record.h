@@ -1,5 +1,5 @@
-// One line of the output: "SEQUENCE-NUMBER VERSION MICROSECONDS LINE". VERSION is that of the agent
-// that wrote it, and MICROSECONDS the time of the writing, since the epoch.
+// One line of the output: "SEQUENCE-NUMBER VERSION MICROSECONDS LINE". VERSION is the version of
+// the agent that wrote the record. MICROSECONDS is when it was written, since the epoch.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ struct Record {
   std::string_view line;
 };
 
-// Appends a record with its newline.
+// Appends the record and a newline to `text`.
 void append_record(std::string& text, const Record& record);
 
-// Parses a record without its newline; the result points into `text`.
+// Parses a record without its newline. The members of the result point into `text`.
 [[nodiscard]] std::optional<Record> parse_record(std::string_view text);
 
 }  // namespace sample_agent

@@ -19,8 +19,8 @@ constexpr std::string_view digits = "0123456789";
 // time.
 constexpr std::size_t count_digits_max = 4;
 
-// How many times the directory is read at most. A rotation takes only a moment, so among so many
-// readings two in a row will be equal.
+// The most readings of the directory. A rotation takes only a moment, so two of so many readings,
+// one after the other, will be equal.
 constexpr int looks_max = 100;
 
 // A key that orders files by age: smaller means older.
@@ -69,7 +69,7 @@ void sort_by_age(std::vector<RotatedFile>& files, std::string_view base) {
 }
 
 std::vector<RotatedFile> rotated_files(const std::string& path) {
-  // If two readings of the directory are equal, no rotation was under way between them.
+  // If two readings of the directory are equal, no rotation took place between them.
   std::vector<RotatedFile> files = scan(path);
   for (int looks = 1; looks < looks_max; ++looks) {
     std::vector<RotatedFile> again = scan(path);

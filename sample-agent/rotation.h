@@ -16,9 +16,9 @@ struct RotatedFile {
   bool operator==(const RotatedFile&) const = default;
 };
 
-// Returns true if `name` shows that the file was called `base` before: it is `base`, a dot or a
-// dash, and a number or a date. Compressed files are not found, since their bytes differ from those
-// that were read.
+// Returns true if `name` shows that the file was called `base` before: `name` is `base`, a dot or a
+// dash, and a number or a date. Compressed files do not count, since their bytes are not those that
+// were read from the original.
 [[nodiscard]] bool is_rotated_name(std::string_view base, std::string_view name);
 
 // Sorts the files, oldest first; the file called `base` is last. If some names have dates and some

@@ -40,9 +40,9 @@ Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
   return no_room(directory, bytes, std::strerror(ENOSPC));
 }
 
-// Checks that `bytes` bytes can be written to this directory: writes them to a file without a name,
-// which vanishes when it is closed. If such a file cannot be made, asks the file system for its
-// free space instead, which does not consider quotas.
+// Checks that `bytes` bytes can be written to this directory. Writes them to a file without a name
+// (O_TMPFILE), which the kernel removes when it is closed. If such a file cannot be made, compares
+// the free space of the file system instead, which ignores quotas.
 [[nodiscard]] Outcome check_room(const std::string& directory, std::size_t bytes) {
   errno = 0;
   const Result<File> file = File::open(directory, O_WRONLY | O_TMPFILE);
@@ -56,7 +56,7 @@ Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
 
 using Wrong = std::optional<std::string>;
 
-// The least free space on the disks: with less, the agent would soon fail after its activation.
+// The least free space on the disks. With less, the agent would fail soon after its activation.
 constexpr std::size_t output_room_bytes = turn_bytes;
 constexpr std::size_t position_room_bytes = 4'096;
 
@@ -65,7 +65,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Accepts only regular files. Other files, such as a pipe, cannot be read twice or cut.
+// Accepts only regular files. Other files, such as a pipe, cannot be read twice or truncated.
 Wrong check_file(const std::string& path, int flags) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return refusal_from_errno("find", path).reason;
@@ -91,8 +91,8 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// Checks that the directory of releases can be read. The directory may be on another machine, which
-// may be back later, so a failure has connection_status.
+// Checks that the directory of releases can be read. The directory may be on another machine and be
+// readable again later, so the exit status of this check is connection_status.
 Wrong check_connection(const Configuration& configuration) {
   const std::string& releases = configuration.releases;
   if (releases.empty()) return std::nullopt;
@@ -101,8 +101,8 @@ Wrong check_connection(const Configuration& configuration) {
   return refusal_from_errno("read", releases).reason;
 }
 
-// Checks that the input can be read. An input in which the agent has a position already may be
-// missing, since that may last only a moment, during a rotation.
+// Checks that the input can be read. If the agent has read this input before, the input may be
+// missing: during a rotation it is missing for a moment.
 Wrong check_input(const Configuration& configuration) {
   const std::string position =
       configuration.state_directory + "/" + std::string(position_file_name);

@@ -1,5 +1,5 @@
-// The checks that must pass before this agent can be given the work. The same checks are the
-// agent's self-test. No check changes anything.
+// The checks that must pass before this agent gets the work. The agent's self-test makes the same
+// checks. No check changes anything.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,7 @@
 
 namespace sample_agent {
 
-// The exit statuses of a self-test that failed. connection_status means that the check may pass
-// later.
+// The exit statuses of a failed self-test. connection_status means that the check may pass later.
 inline constexpr int configuration_status = 3;
 inline constexpr int input_status = 4;
 inline constexpr int output_status = 5;
@@ -23,7 +22,8 @@ struct StartCheck {
   std::string name;
   // The exit status of the self-test if this check fails.
   int status = 0;
-  std::function<std::optional<std::string>()> run;  // returns the reason if the check fails
+  // returns the reason if the check fails, else nothing
+  std::function<std::optional<std::string>()> run;
 };
 
 // Returns the checks in the order in which they must be run.

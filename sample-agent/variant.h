@@ -1,5 +1,5 @@
 // The constants in which the variants of this agent differ: version, position format and fault. All
-// else is the same in all variants.
+// variants share the rest of the code.
 #pragma once
 
 #include <agent-releases/version.h>

@@ -1,5 +1,5 @@
-// Splits a line of this program's own small files into words, reads numbers, and makes texts fit
-// for the upgrader.
+// Functions for texts: split lines of this program's own small files into words, read numbers, and
+// make texts fit for messages to the upgrader.
 #pragma once
 
 #include <charconv>
@@ -11,8 +11,8 @@
 
 namespace sample_agent {
 
-// Removes the part before the next `separator` from `text`, and the separator, and returns that
-// part. If there is no separator, removes and returns all of `text`.
+// Removes from `text` the part before the next `separator` and the separator itself. Returns that
+// part. If there is no separator, removes and returns the whole `text`.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -30,13 +30,13 @@ std::optional<Number> to_number(std::string_view text) {
   return number;
 }
 
-// Limits of texts, in bytes, as in agent-protocol(7).
+// The limits, in bytes, that agent-protocol(7) sets for texts in messages.
 inline constexpr std::size_t status_bytes_max = 256;
 inline constexpr std::size_t reason_bytes_max = 1'024;
 
 // Returns `text` as at most `bytes_max` bytes of ASCII. Names of files may contain any bytes, so
-// each byte that is not a printable character becomes a question mark. A text that is cut ends with
-// three dots.
+// each byte that is not a printable character becomes a question mark. If `text` is longer, the
+// result ends in three dots.
 inline std::string in_short(std::string_view text, std::size_t bytes_max) {
   constexpr std::string_view dots = "...";
   const bool fits = text.size() <= bytes_max;

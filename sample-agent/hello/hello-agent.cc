@@ -1,7 +1,9 @@
-// Serves a counter on a TCP port: each connection gets the next number, and none is given twice.
+// Serves a counter on a TCP port: each connection gets the next number, and no number is given
+// twice.
 //
 // usage: hello-agent PORT FILE, where FILE holds the last number that was given. Each number is on
-// the disk before it is sent, so upgrades, crashes and power cuts repeat none, and may skip one.
+// the disk before it is sent, so upgrades, crashes and power cuts repeat no number. They may skip
+// one.
 #include <agent-protocol/agent.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,7 +23,7 @@ using agent_protocol::Agent;
 
 namespace {
 
-// Returns the last number given away. Returns 0 if there is none yet, and nothing if the file
+// Returns the last number that was given away: 0 if there is no file yet, and nothing if the file
 // cannot be read.
 std::optional<long> last(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return 0;
@@ -63,7 +65,7 @@ int listen_on(std::uint16_t port) {
 void serve(int listener, const std::filesystem::path& path) {
   const int connection = ::accept(listener, nullptr, nullptr);
   if (connection < 0) return;
-  // The client may have gone. Then the number is skipped.
+  // The number is skipped if the client has disconnected.
   if (const std::optional<long> number = next(path)) ::dprintf(connection, "%ld\n", *number);
   ::close(connection);
 }

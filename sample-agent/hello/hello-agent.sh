@@ -59,16 +59,16 @@ say '"ready"'
 
 stopping=
 trap 'stopping=yes' TERM
-# Waits for a stop or the end of input, and then sends SIGTERM to this process. Sends it only as a
-# child of this process, since another process may have the same pid later.
+# Waits for a stop or the end of input, then sends SIGTERM to this script's process. Does so only
+# while that process is its parent, since another process may have the same pid later.
 [ "$alone" ] || (exec 9>&-; hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
 # The kernel kills socat when this process ends in any way. Otherwise socat would keep the port.
 setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
   "EXEC:$0 --next $file $$" 8<&- 9>&- &
 listener=$!
-# If the upgrader wants heartbeats, sends three of them within each watchdog_ms. A signal that comes
-# just before a pause is noticed only after the pause.
+# If the upgrader wants heartbeats, sends three of them within each watchdog_ms. A stop that comes
+# just before a pause between heartbeats is noticed only after that pause.
 watchdog=${watchdog%%[!0-9]*} pause=1
 [ -z "$watchdog" ] || pause=$((watchdog / 3000)).$(printf %03d $((watchdog / 3 % 1000)))
 until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
@@ -76,8 +76,8 @@ until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
   sleep "$pause" 8<&- 9>&- &
   wait "$!"
 done
-# Repeats the signal until the listener has gone: if it has not executed socat yet, it may miss the
-# first signal.
+# Repeats the signal until the listener has gone: a child that has not executed socat yet may miss
+# the first signal.
 while kill "$listener" 2>/dev/null; do sleep 0.01; done
 # Waits until the connection under way has its number. Then empties the lock's file, which names the
 # active agent, so that no later connection gets a number.
