@@ -1,6 +1,6 @@
 // The supervisor's orders to the shell (the code that does all input and output), as plain data.
-// The shell performs them in order. An order that concerns an agent names its generation; if that
-// process has been reaped, the shell drops the order.
+// The shell performs them in order. An order for an agent names the agent by its generation, the
+// number of its process. If that process has been reaped, the shell drops the order.
 #pragma once
 
 #include <cstddef>
@@ -67,21 +67,21 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// Check that the link of --previous names an executable that can be started, and that this
-// executable is not AGENT's own one, which has failed. The next event is the outcome of this
-// action.
+// Check that the link of --previous names an executable that can be started, and that this is not
+// the same executable as AGENT's, which has failed. The next event is the outcome of this action.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
 
-// Reset the count of --attempts to 0. An agent has stayed active for the time of a trial, or an
-// upgrade was committed, so earlier failed starts no longer count.
+// Set the count of failed starts (--attempts) back to 0. Ordered when an agent has stayed active
+// for as long as a trial takes, or when an upgrade has been committed: earlier failed starts then
+// no longer count.
 struct ForgetAttempts {
   bool operator==(const ForgetAttempts&) const = default;
 };
 
 // Check that AGENT's link can be replaced, and sync the new program and the directories that lead
-// to it. This is done before the old agent stops, so that Relink, which comes after the stop, is
+// to it. Ordered before the old agent stops, so that Relink, which is ordered after the stop, is
 // quick and unlikely to fail. The next event is the outcome of this action.
 struct ProveRelink {
   ProgramId program = 0;
@@ -89,23 +89,23 @@ struct ProveRelink {
 };
 
 // Make AGENT's link name this program, durably, because the program is committed. In an upgrade,
-// ProveRelink has been done before. The next event is the outcome of this action.
+// ProveRelink has been performed before. The next event is the outcome of this action.
 struct Relink {
   ProgramId program = 0;
   bool moves_previous = true;  // first make the link of --previous name AGENT's present target
   bool operator==(const Relink&) const = default;
 };
 
-// Make AGENT's link name again, durably, the target of the last commit (before the first commit:
-// the target at the upgrader's start). The user has set the link to the new version to request an
-// upgrade. The new version is not committed yet, so if this upgrader dies, the next one must not
-// start it. The next event is the outcome of this action.
+// Make AGENT's link name the target of the last commit again, durably (before the first commit: the
+// target at the upgrader's start). Ordered if the user has requested an upgrade by making the link
+// name the new version. That version is not committed yet, so if this upgrader dies, the next
+// upgrader must not start it. The next event is the outcome of this action.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
 
-// Make AGENT's link name the target of the last commit again, as PutLinkBack does, since an upgrade
-// has failed or was refused. Unlike PutLinkBack, this action has no outcome.
+// Make AGENT's link name the target of the last commit again, as PutLinkBack does. Ordered when an
+// upgrade has failed or was refused. Unlike PutLinkBack, this action has no outcome.
 struct RestoreLink {
   bool operator==(const RestoreLink&) const = default;
 };
@@ -113,8 +113,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // The length in bytes of the reason, if this line says why the upgrader ends: `text` begins with
-  // that reason. 0 in all other lines.
+  // The length in bytes of the reason why the upgrader ends, with which `text` then begins. 0 in a
+  // line that does not say why the upgrader ends.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };
@@ -139,7 +139,8 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// Record how the upgrade under way ended. Ordered exactly once for each upgrade that was accepted.
+// Record how the upgrade under way has ended. Ordered exactly once for each upgrade that was
+// accepted.
 struct RecordEnding {
   UpgradeOutcome outcome = UpgradeOutcome::committed;
   // Why the upgrade failed; absent if it was committed.

@@ -38,7 +38,7 @@ Attempts read_text(std::string_view text) {
 }
 
 struct Record {
-  // records are numbered, and the newest has the highest number; 0: the record is damaged
+  // the number of the record: the newest record has the highest; 0 if the record is damaged
   std::int64_t turn = 0;
   std::string_view text;
 };

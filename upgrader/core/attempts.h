@@ -1,7 +1,7 @@
 // Decides for --attempts which program to start next. The option counts, in a file, how many starts
-// in a row have failed, that is, no agent stayed active for the time of a trial. The file's text is
-// made and parsed here; attempts_file.h reads and writes the file. upgrader(8) describes the
-// option.
+// in a row have failed. A start has failed if no agent stayed active for as long as a trial takes.
+// The file's text is made and parsed here; attempts_file.h reads and writes the file. upgrader(8)
+// describes the option.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,11 @@ struct Attempts {
   bool operator==(const Attempts&) const = default;
 };
 
-// The file has room for three records, each of this many bytes, which are enough for two paths. A
-// new record overwrites the oldest one, so usually only one sector of the disk changes. If a power
-// cut damages the new record, the two older ones are still whole. Two are needed because an
-// upgrader does not sync the record that it writes at its end.
+// The size in bytes of a record, which is enough for two paths. The file has room for three
+// records. A new record overwrites the oldest one, so usually only one sector of the disk changes.
+// If a power cut damages the new record, the two older ones are still whole. One older record would
+// not be enough: the record that an upgrader writes at its own end is not synced, so that one may
+// be lost, too.
 inline constexpr std::size_t attempts_record_bytes = 8'192;
 inline constexpr std::size_t attempts_records = 3;
 inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_record_bytes;
@@ -45,7 +46,7 @@ struct NextRecord {
 [[nodiscard]] NextRecord next_record(std::string_view file, const Attempts& attempts);
 
 struct NextAttempt {
-  Attempts attempts;  // to be written to the file before anything is started
+  Attempts attempts;  // the record to write to the file before anything is started
   // Why `executable` should not be started again; absent if it may be started.
   std::optional<std::string> worn_out;
 };

@@ -100,9 +100,9 @@ const AgentPast* Chronicle::find(Generation generation) const {
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  // Measures how long the old agent and the candidate both ran. If the newest agent is not the
-  // candidate, it is the standby: then nothing is measured, since the time in which candidate and
-  // standby both run does not count.
+  // Measure how long the old agent and the candidate both ran. If the newest agent is the standby
+  // and not the candidate, measure nothing: the time in which candidate and standby both run does
+  // not count.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
   }
@@ -121,9 +121,9 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // `checked_` is the executable that was checked last. In an upgrade this is the new one, so it
-    // is `to`. On the way back at boot (--previous) it is the executable that has failed, so `from`
-    // and `to` are exchanged.
+    // `checked_` is the executable that was checked last. In an upgrade it is the new executable,
+    // so it becomes `to`. If the previous version is started at boot because AGENT has failed
+    // (--previous), `checked_` is the executable that has failed, so `from` and `to` are exchanged.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);

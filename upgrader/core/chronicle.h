@@ -92,20 +92,21 @@ class Chronicle {
   // that reports the start.
   void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
 
-  // Records a step: the event, the actions, and the state afterwards.
+  // Records a step of the supervisor: the event, the actions that followed, and the state
+  // afterwards.
   void note(const Event& event, const Actions& actions, const State& after, const Stamp& now);
 
   void note_answer(PastRequest request);
 
-  // Looks at a request from the control directory's FIFO before the supervisor gets it. Returns the
-  // event for the supervisor; if the request is an upgrade without an id, gives it an id first.
-  // Returns nothing if a request of this name has been answered before. Also returns nothing if an
-  // upgrade with this id is known; the answer then says how that upgrade ended, or that it is under
-  // way.
+  // Checks a request from the control directory's FIFO before the supervisor gets the request.
+  // Returns the event for the supervisor; an upgrade without an id is given one first. Returns
+  // nothing if a request of this name has been answered before, or if the request is for an upgrade
+  // whose id is known already. In the second case, the request is answered with how that upgrade
+  // ended, or that it is under way.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
-  // Records why the upgrader ends. Only the first reason counts, whether it was noted here or by a
-  // step. An empty text is no reason.
+  // Records why the upgrader ends. Only the first reason that is recorded counts, whether this
+  // function or note() records it. An empty text is ignored.
   void note_why_it_ends(const std::string& why) {
     if (why_it_ends_.empty()) why_it_ends_ = why;
   }

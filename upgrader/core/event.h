@@ -88,10 +88,10 @@ enum class Sent {
   lost    // the agent has closed its input
 };
 
-// The outcome of the last action of the previous step. It must be the next event. The action
-// determines which members have a meaning.
+// The outcome of the last action of the previous step. It must be the next event. Which members
+// have a meaning depends on the action.
 struct Outcome {
-  // Why the action failed; absent if it succeeded. An action that failed has changed nothing.
+  // Why the action failed; absent if it succeeded. A failed action has changed nothing.
   std::optional<Refusal> refused = std::nullopt;
   // After Check or FindWayBack: the program, which can be started.
   ProgramId program = 0;
@@ -102,8 +102,8 @@ struct Outcome {
 };
 
 // All deadlines up to the time `by` have passed, and all messages and exits that the kernel held at
-// that time have been delivered. A deadline that was set or has passed after `by` is judged later,
-// when the agents' pipes have been read again.
+// that time have been delivered. A deadline after `by` is judged later, when the agents' pipes have
+// been read again, even if it has passed by now.
 struct DeadlinePassed {
   Time by = Time::max();
 };

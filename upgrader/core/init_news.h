@@ -16,7 +16,7 @@ namespace upgrader {
 struct State;
 
 // The upgrader waits for the `ready` or the exit of this agent, while init waits for the service to
-// start or to stop. Init is notified how long that may still take.
+// start or to stop. Init is told how long this wait may still take.
 struct InitWait {
   enum class What { ready, stopped };
 
@@ -24,7 +24,7 @@ struct InitWait {
   Generation generation = 0;
   Time deadline{};
   // True if the wait may last longer than init's own limit: the agent has sent `extend`, or the
-  // agent is the way back at boot.
+  // agent runs the previous version, which is started at boot because the first agent has failed.
   bool extended = false;
 
   bool operator==(const InitWait&) const = default;

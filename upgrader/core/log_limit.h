@@ -1,6 +1,7 @@
-// Keeps an agent from flooding the log: it gets at most one line a second for each kind of notice.
-// Lines beyond that are held back and counted, and the next line of that kind has the count. The
-// latest held-back status is logged when the second is over. This file only decides: log.h writes.
+// Keeps an agent from flooding the log: for each kind of notice, at most one line a second is
+// logged. Further lines are held back and counted, and the next logged line of that kind shows the
+// count. The latest status that was held back is logged when the second is over. This file only
+// decides: log.h writes.
 #pragma once
 
 #include <cstdint>

@@ -13,8 +13,9 @@
 namespace upgrader {
 
 struct Options {
-  // The terms of each upgrade that does not name its own. Without --confirm-timeout, the confirm
-  // timeout is the start timeout. The stop timeout is never 0. A trial of 0 commits at once.
+  // The terms of each upgrade whose request does not name its own. Without --confirm-timeout, the
+  // confirm timeout is the start timeout. The stop timeout is never 0. A trial of 0 commits at
+  // once.
   Terms defaults{.start_timeout = std::chrono::minutes{5},
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},
@@ -41,13 +42,13 @@ struct Options {
 
 using CommandLine = CommandLineOf<Options>;
 
-// Parses the command line. Options end at AGENT or at `--`. An option that is given twice is a
-// usage error, since people disagree about which of its two values should count.
+// Parses the command line. The upgrader's own options end at AGENT or at `--`. An option that is
+// given twice is a usage error, since people disagree about which of its two values should count.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
-// Returns how long to wait for the lock: the time that was given, or else the sum of stop timeout
-// and exit grace, which is the longest that the agent of an earlier upgrader may take to end. 0
-// means no limit.
+// Returns how long to wait for the lock: the value of --lock-timeout, or without that option the
+// sum of stop timeout and exit grace. That sum is the longest time that the agent of an earlier
+// upgrader may take to end. 0 means no limit.
 [[nodiscard]] Duration lock_timeout_of(const Options& options);
 
 // Makes the supervisor's settings. `watchdog` is the longest time between two heartbeats that init

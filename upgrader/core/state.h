@@ -58,14 +58,14 @@ struct Agent {
   // that the agent's `extend` has added. Both are shown to people and to init.
   Duration allowed{};
   Duration extended{};
-  // The time by which the agent should have said `hello`. If it passes without a `hello`, the log
-  // gets one warning, and nothing else happens.
+  // The time by which the agent should have said `hello`. If the agent has not said `hello` by
+  // then, one warning is logged, and nothing else happens.
   std::optional<Time> hello_deadline;
   // The time by which the agent must have exited. Set when a held agent has closed a pipe, or when
   // its `activate` could not be delivered.
   std::optional<Time> close_deadline;
   // The time by which the agent must say `heartbeat`. Set while an agent is active, until it has
-  // stopped, is killed or is rolled back.
+  // stopped, is killed or is rolled back (stopped because its trial has failed).
   std::optional<Time> heartbeat_deadline;
   bool silent = false;  // heartbeat_deadline has passed, and no `heartbeat` has come since
   bool operator==(const Agent&) const = default;
@@ -75,15 +75,17 @@ inline constexpr std::optional<Time> Agent::*agent_deadlines[] = {
 
 enum class Origin { agent, signal, control, boot };
 
-// The ways in which an accepted upgrade may end. kept: the old agent stayed active. ended: the
-// upgrader ended before the upgrade was decided.
+// How an accepted upgrade has ended. committed: the new version stays. kept: the old agent stayed
+// active. fell_back: the previous program was started again. ended: the upgrader ended before it
+// was decided whether the new version stays.
 enum class UpgradeOutcome { committed, kept, fell_back, ended };
 
 // The upgrade under way.
 struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;
-  bool names_agent = false;  // the request named no executable, and so meant AGENT's present target
+  // The request named no executable: the upgrade is to AGENT's present target.
+  bool names_agent = false;
   // The name of the operator's request for this upgrade; empty if the request has been answered, or
   // if no operator requested the upgrade.
   std::string unanswered_name;
@@ -101,14 +103,14 @@ struct UpgradeUnderWay {
   // when the wait for `confirm` ends, or during the trial: when the trial ends
   std::optional<Time> deadline;
   std::optional<agent_protocol::Failure> failure;  // the first failure of the upgrade
-  // On the way back at boot: why the first agent is not kept, and the exit status of the upgrader
-  // if no previous program can be started.
+  // Only while the previous version is started at boot, because the first agent has failed: why the
+  // first agent failed, and the exit status of the upgrader if no previous program can be started.
   std::optional<agent_protocol::PastFailure> boot;
   int boot_status = 0;
   bool operator==(const UpgradeUnderWay&) const = default;
 };
 
-// The facts about the last active agent that the next one needs.
+// The facts about the last active agent that are needed when the next agent gets the work.
 struct LeftBehind {
   bool clean = false;  // the agent said `stopped` before it exited, so its stop was clean
   // The `state` from the agent's `stopped`, which is passed on in the next agent's `activate`.
@@ -154,15 +156,15 @@ struct State {
   // the number of upgrades requested through the control directory
   std::int64_t control_reloads = 0;
   std::int64_t upgrade_signals = 0;  // the number of SIGUSR2 received
-  // Set while --previous or --attempts waits to see whether this start succeeds: the time at which
-  // the agent will have been active for the time of a trial.
+  // The time at which the agent will have been active for as long as a trial takes. Set while
+  // --previous or --attempts waits to see whether this start succeeds.
   std::optional<Time> attempts_deadline;
-  // True if --previous and --attempts have no more to wait for: this start has succeeded, or
+  // True if --previous and --attempts need not wait any longer: this start has succeeded, or
   // another program than AGENT's was started.
   bool attempts_done = false;
-  // some agent has been active for the time of a trial, or an upgrade was committed
+  // an agent has been active for as long as a trial takes, or an upgrade was committed
   bool lasted = false;
-  // The deadlines that were put off after a freeze, with their new times. None is put off twice.
+  // The new times of the deadlines that were put off after a freeze. No deadline is put off twice.
   std::vector<Time> put_off;
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose process is being started now

@@ -24,7 +24,7 @@ class StatusPaper {
  public:
   void open(const char* name, char bracket) {
     if (*name != '\0') put_name(name);
-    put_comma();  // puts a comma first, unless a member's name has just been written
+    put_comma();  // writes a comma, unless a member's name has just been written
     text_ += bracket;
     cut_ <<= 1;
   }

@@ -25,9 +25,9 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
   return now + timeout;
 }
 
-// Calls `look` for every deadline in the state, with a generation: the messages of that agent must
-// be read before the deadline is judged. For the deadlines of gate, trial and --attempts this is
-// the incumbent, or 0 if there is no incumbent.
+// Calls `look` for every deadline in the state, each with the generation of an agent: that agent's
+// messages must be read before the deadline is judged. For the deadlines of gate, trial and
+// --attempts, that agent is the incumbent; if there is no incumbent, the generation is 0.
 template <class AnyState, class Look>
 void look_at_deadlines(AnyState& state, const Look& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
@@ -40,8 +40,8 @@ void look_at_deadlines(AnyState& state, const Look& look) {
   }
 }
 
-// Handles one event completely. Every change of the state is made here, in the order of an
-// upgrade's life.
+// Handles one event completely. Every change of the state is made in this class, whose functions
+// are sorted in the order of an upgrade's life.
 class Step {
  public:
   // `policy`, `state` and `actions` must outlive this object. It changes `state`, and appends to
@@ -101,7 +101,7 @@ class Step {
       return;
     }
     state_.candidate = std::move(agent);
-    // a sequential upgrade was accepted before its candidate is started
+    // a sequential upgrade was accepted earlier, before its candidate was started
     if (state_.upgrade->generation) return;
     state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();
@@ -558,7 +558,7 @@ class Step {
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
     // If no upgrade has failed, the agent that exited was a standby. The upgrade continues without
-    // it.
+    // a standby.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
@@ -574,9 +574,9 @@ class Step {
   }
 
   // Sends `activate`. Until the whole message has been written, the agent counts as held, and the
-  // state that the last active agent left is kept: if this agent fails, the next one gets it. The
-  // agent must read the whole `activate` within the time of its trial, or within the stop timeout
-  // if it has no trial.
+  // state that the last active agent left is kept: if this agent fails, the next one gets that
+  // state. The agent must read the whole `activate` within the time of its trial, or within the
+  // stop timeout if it has no trial.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
     const bool on_trial = has_trial && terms.trial != Duration::zero();
@@ -747,9 +747,9 @@ class Step {
     restore_link_for_signal();
   }
 
-  // Does the next step of the way back after a failure. An incumbent on trial is sent `stop`. Any
-  // other incumbent stays active, and the upgrade ends when the candidate has exited. Without an
-  // incumbent, the fallback is started when no other agent is left.
+  // Does the next step of undoing an upgrade that has failed. An incumbent on trial is sent `stop`.
+  // Any other incumbent stays active, and the upgrade ends when the candidate has exited. Without
+  // an incumbent, the fallback is started when no other agent is left.
   void step_back() {
     const bool standby = state_.candidate && state_.candidate->standby;
     if (state_.candidate && !state_.candidate->killed && !standby) kill(*state_.candidate);
@@ -807,21 +807,22 @@ class Step {
     send(*state_.incumbent, UpgradeFailed{*upgrade.failure});
   }
 
-  // Returns true if AGENT's link may name the program of an upgrade that is not committed yet. The
-  // link must be put back if that upgrade fails.
+  // Returns true if AGENT's link may name the program of the upgrade under way, which is not
+  // committed yet. If that upgrade fails, the link must be put back to the committed version.
   bool owes_link() const { return policy_.relink && state_.upgrade && state_.upgrade->names_agent; }
 
   void restore_link_for_signal() {
     if (owes_link()) order(RestoreLink{});
   }
 
-  // Puts AGENT's link back for a requested upgrade that could not begin. Before the first agent is
-  // started, another upgrader may own the link, so it is left alone.
+  // Puts AGENT's link back to the committed version, because a requested upgrade could not begin.
+  // Leaves the link alone if the first agent has not been started yet, since the link may then
+  // belong to another upgrader.
   void restore_link_unless_waiting() {
     if (policy_.relink && started()) order(RestoreLink{});
   }
 
-  // ---- a first agent fails; the way back across restarts (--previous, --attempts)
+  // ---- a first agent fails; the start of the previous version instead (--previous, --attempts)
 
   void judge(const StartRefused& event) {
     if (started()) return;
@@ -829,7 +830,8 @@ class Step {
                  event.exit_status);
   }
 
-  // Handles any failure of a first agent: starts the way back, if there is one.
+  // Handles any failure of a first agent: looks for the previous version with --previous, and ends
+  // the upgrader without it.
   void first_failed(Stage stage, const std::string& reason, int error, const Ending* ending,
                     int status, const std::optional<std::string>& version = std::nullopt) {
     PastFailure past;
@@ -852,7 +854,8 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    state_.attempts_done = true;  // AGENT's own executable has failed: stop waiting for it to last
+    // AGENT's own executable has failed: do not wait any longer for its start to succeed.
+    state_.attempts_done = true;
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
     if (!state_.incumbent) order_spawn(Role::fallback, program, state_.last_generation + 1);
@@ -867,8 +870,8 @@ class Step {
     end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
   }
 
-  // Called when an agent is activated. If the agent stays active for the time of a trial, its start
-  // was a success. Until then --attempts counts the start as a failure.
+  // Called when an agent is activated. If the agent stays active for as long as a trial takes, its
+  // start was a success. Until then --attempts counts the start as a failure.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
     if (state_.attempts_done) return;
@@ -990,9 +993,9 @@ class Step {
     return deadline && *deadline <= passed_by_;
   }
 
-  // Gives agents the time back that was lost in a freeze, since they may have been frozen together
-  // with the upgrader. Each deadline is put off only once, so that it is judged in the end, however
-  // many freezes follow.
+  // Puts off the deadlines that passed while the upgrader was frozen, since the agents may have
+  // been frozen as well. Each deadline is put off only once, so that it is judged in the end,
+  // however many freezes follow.
   void put_off_what_is_late() {
     std::erase_if(state_.put_off, [&](Time before) {
       bool is_set = false;
@@ -1040,7 +1043,7 @@ class Step {
     return true;
   }
 
-  // Handles an agent that has not done in time what is awaited of it now.
+  // Handles an agent that has not done in time what `agent.deadline` was set for.
   void waited_too_long(Agent& agent) {
     if (agent.killed) {
       log(LogLevel::warning, "{} has been killed, but has not ended yet; waiting"_with(agent));
@@ -1057,9 +1060,9 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // Clears hello_deadline, so that the reason of this failure says that `hello` is missing.
-      // While hello_deadline is set, hint() does not say so, since a warning in the log will say it
-      // when that deadline passes. This agent ends before.
+      // Clear hello_deadline, so that hint() adds to the reason that the agent has not said
+      // `hello`. While hello_deadline is set, hint() leaves that out, because a warning will be
+      // logged when hello_deadline passes. Here no warning follows, since the agent is killed now.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }
@@ -1167,7 +1170,7 @@ class Step {
   }
 
   // Ends the upgrade under way, because the upgrader ends. Sends no message to an agent, and does
-  // not put AGENT's link back: the caller does both if necessary.
+  // not put AGENT's link back: the caller does these two if necessary.
   void drop_upgrade(const std::string& reason) {
     log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
     record_ending(UpgradeOutcome::ended, reason);
@@ -1206,8 +1209,8 @@ class Step {
     if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
-      // If the upgrader was about to end by itself, the log has already named its exit status. If
-      // that status has changed, the log says so.
+      // The upgrader may have been about to end by itself, and the log has then named its exit
+      // status. If that status has changed, the log says so.
       const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
       log(status == 0 ? LogLevel::info : LogLevel::error,
           ended_anyway
@@ -1241,7 +1244,7 @@ class Step {
     return std::max(Duration{1}, *agent.deadline - now_);
   }
 
-  // Starts a wait for the agent, for `allowed` at most; 0 means no limit.
+  // Gives the agent a new deadline: `allowed` from now; none if `allowed` is 0.
   void await(Agent& agent, Duration allowed) const {
     agent.deadline = deadline_after(now_, allowed);
     agent.allowed = allowed;
@@ -1256,8 +1259,8 @@ class Step {
       stop.id = state_.upgrade->id;
       stop.generation = state_.upgrade->generation;
     }
-    // A second `stop` changes the deadline. The time limit that people are shown stays that of the
-    // first `stop`.
+    // A second `stop` changes the deadline, but people are still shown the time limit of the first
+    // `stop`.
     const bool again = agent.told.has_value();
     agent.told = reason;
     agent.told_id = stop.id;
@@ -1273,8 +1276,8 @@ class Step {
   }
 
   void kill(Agent& agent) {
-    // The rest of a half-written `activate` is dropped: the `state` in it, which the last active
-    // agent left, must only reach the next agent.
+    // Drop the rest of an `activate` that is only half written: it contains the `state` that the
+    // last active agent left, which must only reach the next agent.
     if (agent.activate_waits) order(CloseInput{agent.generation});
     agent.killed = true;
     agent.activate_waits = false;
@@ -1304,7 +1307,7 @@ class Step {
 
   void log(LogLevel level, std::string text) { order(Log{level, std::move(text)}); }
 
-  // Orders an action. If the action has an outcome, the next event must be that outcome.
+  // Orders an action. If the action has an outcome, that outcome must be the next event.
   void order(Action action) {
     state_.pending = pending_on(action);
     actions_.push_back(std::move(action));

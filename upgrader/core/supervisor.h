@@ -114,8 +114,9 @@
 
 namespace upgrader {
 
-// An exit closes the agent's output, too, and is often noticed a little later. So a closed output
-// counts as a failure only if no exit is seen within this time.
+// How long the upgrader waits for an exit after an agent has closed its output. A process that
+// exits closes its output, too, and its exit is often noticed a little later. So a closed output
+// counts as a failure only after this time.
 inline constexpr Duration close_grace{200};
 // The time without a `hello` after which the log says that the agent may not speak the protocol.
 inline constexpr Duration hello_patience{5'000};
@@ -153,7 +154,7 @@ class Supervisor {
   // --attempts count as the incumbent's.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
-  // Returns the programs that are still needed. The shell may close all others.
+  // Returns the programs that may still be started. The shell may close all others.
   [[nodiscard]] std::vector<ProgramId> programs() const;
 
   [[nodiscard]] Phase phase() const { return phase_of(state_); }

@@ -9,7 +9,7 @@
 
 namespace upgrader {
 
-// The terms by which an upgrade is carried out. A timeout of zero means no limit.
+// The terms of one upgrade: timeouts, gate, trial and others. A timeout of zero means no limit.
 struct Terms {
   agent_protocol::Mode mode = agent_protocol::Mode::parallel;
   agent_protocol::Gate gate = agent_protocol::Gate::none;

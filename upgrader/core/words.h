@@ -50,8 +50,8 @@ inline constexpr const char* may_not_speak =
 // Returns the log line about a refused request: "request r1 (confirm) refused: ...".
 [[nodiscard]] std::string request_refused(const std::string& name, std::string_view type,
                                           std::string_view reason);
-// Makes a failure as it is sent to agents. `ending` is null if no process has ended, and `error` is
-// an errno value or 0.
+// Makes a failure in the form in which it is sent to agents. `ending` is null if no process has
+// ended. `error` is an errno value, or 0.
 [[nodiscard]] agent_protocol::Failure failure_of(const std::string& id, agent_protocol::Stage stage,
                                                  const std::string& reason, int error,
                                                  const Ending* ending);

@@ -122,8 +122,8 @@ void Agents::read_everything(const std::vector<Generation>& late) {
     if (agent.ending) continue;
     flush(agent);  // the agent may have read its input meanwhile, so its pipe may have room now
     if (!is_late(agent.generation) && must_read_replies_first(agent)) continue;
-    // Reads only the output that is in the pipe now: an agent that writes without end must not keep
-    // us here.
+    // Read only the output that is in the pipe now: an agent that writes without end must not keep
+    // the upgrader in this loop.
     std::size_t held = std::min(agent.channel.held(), look_bytes_max);
     static_cast<void>(read_lines(agent, held, {.bytes = held}));
   }
@@ -139,15 +139,16 @@ Agents::Running* Agents::find(Generation generation) const {
 void Agents::on_readable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr) return;
-  // First looks whether this agent has exited. If so, its lines are its last words: a `ready` among
-  // them must not make the upgrader stop the active agent. The exits of other agents are reported
-  // later, each after that agent's last words.
+  // First find out whether this agent has exited. If so, its lines are its last words: a `ready`
+  // among them must not make the upgrader stop the active agent. The exits of other agents are
+  // reported later, each after that agent's last words.
   look_for_end(*agent);
   if (agent->ending) return bury_the_dead({.bytes = look_bytes_max});
   if (!agent->channel.lines().pending() &&
       agent->channel.read(read_bytes_a_turn) == Channel::Read::end) {
-    // An agent closes its output mostly by exiting. If the kernel woke us on its processor, the
-    // agent cannot finish its exit until we let it run.
+    // An agent that closes its output is mostly exiting. If the kernel has woken the upgrader on
+    // the agent's processor, the agent cannot finish its exit until the upgrader yields that
+    // processor.
     std::this_thread::yield();
     look_for_end(*agent);
     return agent->ending ? bury_the_dead({.bytes = look_bytes_max}) : end_output(*agent);
@@ -192,7 +193,7 @@ void Agents::on_backlog() {
   turn_over_();
 }
 
-// Passes on lines that have been read, as long as the agent reads its replies, and at most as many
+// Handles lines that have been read, while the agent reads its replies, and at most as many lines
 // as one turn of the loop allows.
 void Agents::pass_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
@@ -241,7 +242,7 @@ void Agents::start_backlog() {
                 [](uv_idle_t* handle) { static_cast<Agents*>(handle->data)->on_backlog(); });
 }
 
-// ---- exits: an agent is reaped, then its last words are passed on, then its exit is reported
+// ---- exits: an agent is reaped, then its last lines are handled, then its exit is reported
 
 void Agents::reap_exits() {
   // All ended agents are reaped before the first exit is reported, and the newest exit is reported
@@ -255,8 +256,8 @@ void Agents::reap_exits() {
 void Agents::reap_strangers() {
   for (int reaped = 0; reaped < strangers_a_turn; ++reaped) {
     const std::optional<pid_t> ended = ended_child();
-    // If this child is an agent, it has ended since reap_exits(), and another SIGCHLD follows: it
-    // is reaped then.
+    // If this child is an agent, it has ended since reap_exits() was called. Another SIGCHLD
+    // follows, and the agent is reaped then.
     if (!ended || is_agent(*ended) || !try_reap(*ended)) return;
   }
   strangers_left_ = true;
@@ -275,9 +276,9 @@ void Agents::look_for_end(Running& agent) {
   if (agent.ending) agent.last_words = std::min(agent.channel.held(), last_words_bytes_max);
 }
 
-// Reports the exits of ended agents, the newest agent first. If the output of an agent exceeds the
-// budget, the rest of it is read in the next turn of the loop, and older agents are reported after
-// it.
+// Reports the exits of ended agents, the newest agent first. `budget` limits the bytes and lines
+// that are read. If an agent has left more output than that, the rest of it is read in the next
+// turn of the loop, and older agents are reported after it.
 void Agents::bury_the_dead(const Budget& budget) {
   for (;;) {
     const auto newest = std::find_if(running_.rbegin(), running_.rend(),
@@ -293,8 +294,8 @@ void Agents::bury_the_dead(const Budget& budget) {
   }
 }
 
-// Passes on the lines of the next `unread` bytes of an agent's output, and counts `unread` down.
-// Returns false if the budget does not suffice for all of them.
+// Handles the lines in the next `unread` bytes of an agent's output, and counts `unread` down.
+// Returns false if `budget`, which limits the bytes and lines to read, is used up before the end.
 bool Agents::read_lines(Running& agent, std::size_t& unread, Budget budget) {
   for (int taken = 0; taken < budget.lines;) {
     if (const auto line = agent.channel.lines().next()) {
@@ -313,8 +314,8 @@ bool Agents::read_lines(Running& agent, std::size_t& unread, Budget budget) {
   return false;
 }
 
-// Passes on the agent's last line, if it has no newline, and then reports the agent's exit. All its
-// earlier lines have been passed on before.
+// Handles the agent's last line, if it has no newline, and then reports the agent's exit. All
+// earlier lines of the agent have been handled before.
 void Agents::bury(Running& agent) {
   end_output(agent);
   const Generation generation = agent.generation;

@@ -1,5 +1,5 @@
-// The agents that run: their processes and pipes. Their messages and exits become events;
-// orders to them become lines and signals. Knows pids, and nothing of what an event means.
+// The agents that run: their processes and pipes. Turns their messages and exits into events, and
+// orders to them into lines and signals. Knows pids, and nothing of what an event means.
 #pragma once
 
 #include <sys/types.h>
@@ -23,16 +23,16 @@ namespace upgrader {
 
 class Logbook;
 
-// The most lines taken from one agent in one turn of the loop.
+// The most lines of one agent that are handled in one turn of the loop.
 inline constexpr int lines_a_turn = 32;
-// The most orphans reaped in one turn of the loop.
+// The most orphans (children that are not agents) that are reaped in one turn of the loop.
 inline constexpr int strangers_a_turn = 256;
 // The most bytes read from a pipe at once, before a deadline or an exit is judged: a pipe's default
-// size. An agent may enlarge its pipe, but must not delay the other agents by that.
+// size. An agent may enlarge its pipe, but must not be able to delay the other agents by that.
 inline constexpr std::size_t look_bytes_max = 65'536;
-// The most bytes read of an agent's output after the agent has exited: the largest size that an
-// agent without privileges can give a pipe. They are read in several turns of the loop; then the
-// exit is reported.
+// The most bytes that are read of an agent's output after the agent has exited: the largest size
+// that an agent without privileges can give a pipe. These bytes are read in several turns of the
+// loop; then the exit is reported.
 inline constexpr std::size_t last_words_bytes_max = 1'048'576;
 
 class Agents {
@@ -123,8 +123,9 @@ class Agents {
   Logbook* log_;
   UvHandle<uv_idle_t> backlog_;  // runs while lines or exits are left over from a turn
   bool strangers_left_ = false;
-  // Living agents, the newest last. An event that is reported may add one, and only bury() removes
-  // any; so loops that report events go by the index.
+  // Living agents, the newest last. Loops that report events use an index and not an iterator,
+  // since the handler of an event may start an agent, which is appended here. Only bury() removes
+  // agents.
   std::vector<std::unique_ptr<Running>> running_;
 };
 

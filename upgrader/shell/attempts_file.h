@@ -21,16 +21,16 @@ class AttemptsFile {
   [[nodiscard]] Attempts read() const { return read_attempts(text()); }
 
   // Writes these attempts as the newest record, durably unless `hurried`. Returns 0 or an errno
-  // value. If a write fails, the record from before is still the newest; if only a sync fails, the
-  // new one may be. A file that has no undamaged record, or cannot be written in place, is
-  // replaced.
+  // value. After a failed write, the record from before is still the newest. After a failed sync,
+  // either of the two may be. If the file has no undamaged record, or cannot be written in place,
+  // it is replaced.
   [[nodiscard]] int write(const Attempts& attempts, bool hurried = false) const {
     const Directory& directory = entry_.directory;
     const NextRecord next = next_record(text(), attempts);
     int error = ENOENT;
     if (next.sound > 0) error = directory.overwrite(entry_.name, next.offset, next.text, !hurried);
     if (error != 0) return directory.replace_file(entry_.name, next.text, !hurried);
-    // An upgrader that was killed may have made the file without syncing its directory.
+    // Sync the directory as well: an upgrader that was killed may have made the file without that.
     return hurried || next.sound == attempts_records ? 0 : directory.sync();
   }
 

@@ -85,7 +85,7 @@ int Control::listen() {
   if (!fifo_) return error;
   poll_ = make_handle(uv_poll_init, loop_, this, fifo_.get());
   if (!poll_) {
-    fifo_.reset();  // without a reader, writers get an error instead of waiting in vain
+    fifo_.reset();  // without a reader, writers get an error instead of waiting for a reply
     return ENOMEM;
   }
   return -uv_poll_start(poll_.get(), UV_READABLE, [](uv_poll_t* handle, int, int) {
@@ -104,8 +104,8 @@ void Control::on_readable() {
   pass_lines();
 }
 
-// Opens the FIFO again, since the last writer has closed it. If that fails, it is tried again after
-// the turn of the loop.
+// Opens the FIFO again, since the last writer has closed it. If that fails, it is tried again at
+// the end of this turn of the loop.
 void Control::reopen() {
   if (const auto rest = lines_.rest()) pass_line(*rest);
   static_cast<void>(listen());

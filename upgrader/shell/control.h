@@ -1,7 +1,7 @@
 // The part of the loop for --control: writes status.json, as often as allowed, and reads requests
-// from the FIFO, no more of them in one turn of the loop than messages of an agent. Other files
-// decide what status.json says and what a request leads to. Without the option the loop has no
-// Control.
+// from the FIFO. In one turn of the loop, it reads at most as many requests as messages of one
+// agent. Other files decide what status.json says and what a request leads to. Without the option,
+// the loop has no Control.
 #pragma once
 
 #include <uv.h>
@@ -70,7 +70,7 @@ class Control {
     if (lines_.pending()) pass_lines();
   }
 
-  // Records why the upgrader ends, if no action says so.
+  // Records why the upgrader ends, if none of the supervisor's actions says so.
   void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }
   void finish(const State& state, int exit_status);
 

@@ -22,8 +22,8 @@ constexpr char fifo_name[] = "control";
 }  // namespace
 
 std::string ControlDirectory::open(std::string path) {
-  // The path must not end with a slash: if it named a symbolic link, the kernel would then follow
-  // the link, which must be refused.
+  // The path must not end with a slash. If the path named a symbolic link, the slash would make the
+  // kernel follow the link, which must be refused.
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
   path_ = std::move(path);
@@ -47,8 +47,8 @@ int ControlDirectory::lock() {
   OwnedFd file(::openat(fd, lock_name, O_RDWR | O_CREAT | flags, 0600));
   if (!file && errno == EROFS) file.reset(::openat(fd, lock_name, O_RDONLY | flags));
   if (!file) return errno;
-  // Makes sure that only this user can open the lock's file, since whoever can open it can lock it.
-  // An earlier version of the upgrader may have made the file with another mode.
+  // Makes sure that only this user can open the lock's file, since anybody who can open it can lock
+  // it. An earlier version of the upgrader may have made the file with another mode.
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && (status.st_mode & 0777) == 0600;
   if (!is_ours && ::fchmod(file.get(), 0600) != 0) return errno;
@@ -83,7 +83,7 @@ void ControlDirectory::remove_fifo() const {
 
 bool ControlDirectory::is_in_memory() const {
   const unsigned long type = directory_.file_system();
-  // These are the magic numbers of the file systems tmpfs and ramfs.
+  // the magic numbers of the file systems tmpfs and ramfs
   return type == 0 || type == 0x01021994 || type == 0x858458f6;
 }
 

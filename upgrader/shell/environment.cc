@@ -13,8 +13,8 @@
 namespace upgrader {
 namespace {
 
-// The longest time between two WATCHDOG=1, even if init allows a longer one. No timeout may be
-// longer.
+// The longest time between two WATCHDOG=1, even if init allows a longer one. All timeouts of the
+// upgrader have the same limit.
 constexpr Duration watchdog_max = std::chrono::hours{24};
 
 // The most bytes of an invalid value that are shown in the log.

@@ -90,8 +90,8 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
     is_reloading_ = true;
     owe(Owed::reloading);
   }
-  // The upgrade that init sees as a reload is over. If it failed at once, init may not even have
-  // been sent RELOADING=1.
+  // The upgrade that init sees as a reload is over. If the upgrade failed at once, init may not
+  // even have been sent RELOADING=1.
   if (is_reloading_ && !news_.reloading) {
     is_reloading_ = false;
     owe(Owed::ready);
@@ -121,7 +121,7 @@ void InitSystem::tell_news_due(Time now) {
   if (readiness_retry_ && *readiness_retry_ <= now) tell_readiness(now);
   if (!tell_what_is_owed(now)) return;
   const std::optional<Time> due = news_time();
-  // If this message is lost, no harm is done: the next message repeats everything in it.
+  // The loss of this message does no harm: the next message repeats everything in it.
   if (due && *due <= now) static_cast<void>(tell_all(now, ""));
 }
 

@@ -100,7 +100,7 @@ class InitSystem {
   InitNews news_;                        // the facts that init should know now
   InitNews told_;                        // the facts that init was last sent
   Time told_at_{};
-  bool agent_has_spoken_ = false;  // true: init has not been sent the newest status of an agent
+  bool agent_has_spoken_ = false;  // init has not been sent the newest status of an agent yet
   std::vector<Owed> owed_;         // messages that must not be lost, three at most
   // When to send the first of owed_ again after the socket was full.
   std::optional<Time> owed_retry_;

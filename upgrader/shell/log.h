@@ -51,8 +51,8 @@ class Logbook {
   int descriptor_;
   bool journal_ = false;
   mode_t mode_ = 0;  // the stream's file type, as in st_mode
-  // A pipe or terminal is opened again for the first line, if that is possible: a descriptor of our
-  // own, on which O_NONBLOCK can be set.
+  // A copy of the pipe or terminal that is the log, opened for the first line, if that is possible.
+  // No other process shares this descriptor, so O_NONBLOCK can be set on it.
   OwnedFd own_;
   std::string tail_;  // the rest of a line that was written in part
   std::uint64_t lost_ = 0;

@@ -102,8 +102,8 @@ void Loop::on_timer() {
   for (const Notice& notice : log_limit_.due(now()))
     show(notice);
   if (control_) control_->read_backlog();
-  // `looked` is taken before the agents' messages and exits are read. A deadline counts as missed
-  // only if it had passed at that time and none of the messages has changed it.
+  // `looked` is the time just before the agents' messages and exits are read. A deadline counts as
+  // missed only if it had passed at that time and none of the messages has changed it.
   const Time looked = now();
   const auto is_due = [&] {
     const std::optional<Time> deadline = supervisor_.next_deadline();

@@ -110,7 +110,7 @@ class Loop {
   std::unique_ptr<Agents> agents_;
 
   std::optional<Time> lock_deadline_;
-  // Until when to wait for a control directory that another upgrader uses.
+  // The time until which to wait for a control directory that another upgrader uses.
   std::optional<Time> control_deadline_;
   // When to try to get the lock or the control directory again; set while the upgrader waits for
   // one.

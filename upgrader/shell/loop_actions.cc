@@ -64,8 +64,8 @@ void Loop::perform(const Spawn& spawn) {
   if (const auto failed = agents_->start(spawn.generation, program)) {
     const std::string by =
         options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
-    // Without an adapter, the kernel has refused AGENT's own file, which then is not executable.
-    // With an adapter, the kernel has refused the adapter.
+    // Without an adapter, the kernel has refused AGENT's own file, which therefore is not
+    // executable. With an adapter, the kernel has refused the adapter.
     outcome_.not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
     outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path, by));
@@ -89,9 +89,9 @@ void Loop::signal(Generation generation, int signal_number) {
                                                                     SystemError{error}));
 }
 
-// Returns a function that is called before each of several syncs, and sends init WATCHDOG=1. During
-// a sync nobody reads the agents' pipes. If the active agent's pipe holds more bytes than before
-// the last sync, these bytes count as a heartbeat; the messages are read afterwards.
+// Returns a function to call before each of several syncs, which sends init WATCHDOG=1. Nobody
+// reads the agents' pipes during a sync. If the active agent's pipe holds more bytes than before
+// the last sync, the new bytes count as a heartbeat; they are read after the syncs.
 BeforeSync Loop::vouch_before_sync() {
   const Agent active = supervisor_.state().incumbent.value_or(Agent{});
   if (active.silent) return [] {};
@@ -117,10 +117,10 @@ void Loop::perform(const Relink& relink) {
       link_->commit(programs_.at(relink.program), vouch_before_sync(), relink.moves_previous);
   if (error == 0) return;
   outcome_.refused = refuse(error, "commit the link {}"_with(options_.agent));
-  // On the way back at boot, if the disk has become read-only, AGENT's link cannot be moved to the
-  // previous program. The agent, which runs that program and works, is kept, because stopping it
-  // would gain nothing. The next start of the upgrader has to find out again which of the two
-  // programs works.
+  // At boot, the previous version may have been started because AGENT has failed. If the disk has
+  // become read-only, AGENT's link cannot be moved to that version. The agent, which works, is kept
+  // nevertheless: stopping it would gain nothing. The next start of the upgrader has to find out
+  // again which of the two versions works.
   if (relink.moves_previous || !link_->is_read_only()) return;
   logbook_.error("{}; it stays as it is, and the agent active"_with(outcome_.refused->reason));
   outcome_.refused.reset();
@@ -144,9 +144,9 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // Adds to the file of --attempts how this start ended. The count of starts was written before the
-  // start, so if this write fails only the reason is lost. If this start was not counted, the file
-  // is about an earlier start, and is not changed.
+  // Add to the file of --attempts how this start ended. The count of starts was written before the
+  // start, so if this write fails, only the reason is lost. A file that is about an earlier start,
+  // because this start was not counted, stays as it is.
   if (attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_.write(attempt_, true));

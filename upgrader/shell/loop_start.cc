@@ -1,5 +1,4 @@
-// The first part of the loop's life: waits for the lock, claims the control directory, and checks
-// AGENT.
+// The beginning of the loop: waits for the lock, claims the control directory, and checks AGENT.
 #include <cstdlib>
 #include <utility>
 
@@ -37,8 +36,8 @@ int Loop::run(ChildSetting setting) {
   return exit_status_.value_or(exit_own_failure);
 }
 
-// Starts the first agent if this upgrader has the lock and the control directory. Otherwise tries
-// again later, unless the upgrader ends.
+// Starts the first agent if this upgrader has both the lock and the control directory. If not,
+// tries again later, unless the upgrader has to end.
 void Loop::try_to_start() {
   if (has_lock() && claim_control()) {
     lock_retry_.reset();
@@ -51,7 +50,8 @@ void Loop::try_to_start() {
 // Returns true if there is no lock file or this process has locked it. Otherwise tries to lock the
 // file, and ends the upgrader if that cannot succeed or takes too long.
 bool Loop::has_lock() {
-  // The control directory is claimed after the lock, so this process has the lock already.
+  // The control directory is claimed only after the lock, so this process has locked the file
+  // already.
   if (lock_ == nullptr || control_deadline_) return true;
   const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
@@ -63,7 +63,7 @@ bool Loop::has_lock() {
                                              lock_->holder_in_words()),
          exit_own_failure);
   } else if (!lock_retry_) {
-    // If AGENT cannot be started, report that now and not after the wait for the lock.
+    // If AGENT cannot be started, say so now and not only after the wait for the lock.
     const auto looked = look_at_agent();
     if (!looked && !options_.previous) cannot_start(looked.refusal());
     if (!exit_status_) logbook_.info("waiting for {}: {}"_with(file, lock_->holder_in_words()));
@@ -71,8 +71,8 @@ bool Loop::has_lock() {
   return false;
 }
 
-// Claims the control directory. If another upgrader has it, returns false, and ends the upgrader
-// after some time.
+// Claims the control directory, so that no other upgrader uses it. Returns false if another
+// upgrader has claimed it; after some time this ends the upgrader.
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(
@@ -85,9 +85,9 @@ bool Loop::claim_control() {
   return false;
 }
 
-// Answers a SIGUSR2 that comes while the upgrader waits for the lock or the control directory. No
-// agent runs that could be upgraded. So this only logs which program AGENT names now, since that
-// program will be started.
+// Answers a SIGUSR2 that comes while the upgrader waits for the lock or the control directory.
+// There is no agent yet to upgrade, so this only logs which program AGENT names now: that program
+// will be started.
 void Loop::tell_what_will_start() {
   const auto checked = check_agent(options_.agent, options_.args);
   logbook_.write(

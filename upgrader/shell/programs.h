@@ -1,5 +1,5 @@
-// The programs that the supervisor names: open executables with their arguments. Each is closed as
-// soon as the supervisor no longer names it.
+// The programs to which the supervisor refers by number: open executables with their arguments. A
+// program is closed as soon as the supervisor no longer refers to it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace upgrader {
 
 class Programs {
  public:
-  // Keeps the program. Returns its number; numbers begin at 1, and none is used twice.
+  // Keeps the program. Returns its number. Numbers begin at 1, and no number is used twice.
   [[nodiscard]] ProgramId add(Program program) {
     programs_.emplace_back(++last_, std::move(program));
     return last_;

@@ -25,9 +25,9 @@ int sync_open_file(int fd, const BeforeSync& before_sync) {
   return errno == EINVAL ? sync_file_system(fd, before_sync) : errno;
 }
 
-// Adds to `way` the directories on the path to the program, innermost first, as far as they are on
-// one file system. A release may be in a new directory. If a power cut lost that directory but not
-// the link to it, the link would dangle.
+// Appends to `way` the directories on the path to the program, innermost first, up to the first one
+// that is on another file system. These directories must be synced: if a power cut lost a new
+// release's directory but not the link to it, the link would dangle.
 int find_way_to(const Program& program, std::vector<std::string>& way) {
   std::string directory = program.path;
   dev_t device{};
@@ -133,23 +133,23 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   if (present.empty()) return errno;
   if (const int error = program.path_changed(); error != 0) return error;
   if (const int error = previous_stays(); error != 0) return error;
-  // The link is replaced only after the sync of the release. If the release was durable already,
-  // that sync has nothing to write, and the journal later writes this change of the link together
-  // with the changes of the commit.
+  // Sync the release before the link is replaced, not after. If the release was durable already,
+  // this sync has nothing to write. The file system's journal can then write this change of the
+  // link later, together with the changes of the commit.
   if (const int error = sync_release(program, before_sync); error != 0) return error;
   return link_.directory.replace_link(link_.name, present);
 }
 
-// Makes the link of --previous name the executable that was committed before `program`. If the two
-// have the same path, that path leads to the new version by now, so the link is not changed.
+// Makes the link of --previous name the executable that was committed before `program`. Leaves the
+// link alone if both have the same path, since that path now leads to the new version.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;
   old = resolve(old).value_or(old);
   if (old == program.path) return 0;
   const std::string target = relative ? previous_->directory.way_to(old) : old;
-  // If the link already has this target, only the sync is left to do: an upgrader that was killed
-  // may have moved the link without syncing it.
+  // If the link already has this target, only sync it: an upgrader that was killed may have moved
+  // the link without syncing it.
   if (previous_->directory.read_link(previous_->name) != target) {
     if (const int error = previous_->directory.replace_link(previous_->name, target); error != 0)
       return error;

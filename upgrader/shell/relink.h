@@ -1,7 +1,7 @@
-// The symbolic link that AGENT is, for --relink: a commit makes it name the committed program,
-// atomically and durably. All changes are made in the directory that held the link at start. If
-// AGENT's path leads to another directory by now, the commit fails, since AGENT no longer leads to
-// that link.
+// The symbolic link that AGENT is, for --relink: a commit makes the link name the committed
+// program, atomically and durably. All changes are made in the directory that held the link at the
+// start. If AGENT's path leads to another directory by now, the commit fails, since AGENT is no
+// longer that link.
 #pragma once
 
 #include <functional>
@@ -14,45 +14,45 @@
 
 namespace upgrader {
 
-// Called before each sync, which may take long and cannot be interrupted.
+// Called before each sync: a sync may take long and cannot be interrupted.
 using BeforeSync = std::function<void()>;
 
 class Link {
  public:
-  // `path` must be a symbolic link: otherwise the errno is EINVAL. Its present target counts as
-  // committed. With `previous`, every later commit makes the link at that path name the executable
-  // that was committed before. That link need not exist yet. Refuses if a file of another kind has
-  // that path.
+  // Opens the link at `path`, whose present target counts as committed. If `path` is not a symbolic
+  // link, refuses with EINVAL. With `previous`, every later commit makes the link at that second
+  // path name the executable that was committed before. The second link need not exist yet, but a
+  // file of another kind there is refused.
   [[nodiscard]] static Result<Link> open(const std::string& path,
                                          const std::optional<std::string>& previous = {});
 
-  // Returns 0 if there is no link of --previous, or if its directory can be written; otherwise an
-  // errno value, EROFS if the disk has become read-only. Then no program can be committed, and
-  // prove() fails.
+  // Returns 0 if --previous is not given, or if the directory of its link can be written. Otherwise
+  // returns an errno value, such as EROFS if the disk has become read-only. Then no program can be
+  // committed, and prove() fails.
   [[nodiscard]] int previous_stays() const;
 
   // Returns true if the directory of AGENT's link is on a read-only file system.
   [[nodiscard]] bool is_read_only() const;
 
-  // Proves that a commit will be able to replace the link: replaces it with a fresh one of the same
+  // Proves that a commit will be able to replace the link: replaces it by a new link with the same
   // target, and syncs the executable of `program` and the directories that lead to it. Returns 0 or
   // an errno value. ESTALE means that AGENT's path leads to another directory, or that the
   // program's path names another file by now. EACCES means that nothing can be synced, because
-  // neither the executable nor any directory that leads to it on its file system may be read.
+  // neither the executable nor any of the directories that lead to it may be read.
   [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
 
   // Makes the link name `program`, and syncs the link's directory. In an upgrade, prove() has been
-  // called before. The new target is relative if the present one is. With `moves_previous` and a
-  // link of --previous, first makes that link name the executable that was committed before,
+  // called before. The new target is relative if the present one is. With `moves_previous` and
+  // --previous, first makes the link of --previous name the executable that was committed before,
   // durably. Returns 0 when all is durable; otherwise an errno value, and both links are as they
-  // were. ESTALE means that the program's path names another file by now, which has passed no
-  // trial, or that AGENT's path leads to another directory.
+  // were. ESTALE means that the program's path now names another file, which has passed no trial,
+  // or that AGENT's path leads to another directory.
   [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
                            bool moves_previous = true);
 
-  // Makes the link name the last committed target again, if it names another or is gone. Returns 0
-  // or an errno value; ESTALE if AGENT's path leads to another directory, in which the upgrader
-  // changes nothing.
+  // Makes the link name the last committed target again, if the link has another target or is gone.
+  // Returns 0 or an errno value. ESTALE means that AGENT's path leads to another directory, in
+  // which the upgrader changes nothing.
   [[nodiscard]] int restore(const BeforeSync& before_sync) const;
 
   // Returns the target that the link had after the last commit, or at the start.

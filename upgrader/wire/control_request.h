@@ -1,6 +1,6 @@
 // The requests that an operator makes through the control directory, as plain data, and the parser
-// for a line of its FIFO. The chronicle and the supervisor decide the answer. The contract is
-// upgrader(8), CONTROL DIRECTORY.
+// for a line of the directory's FIFO. The chronicle and the supervisor decide the answer. The
+// contract is upgrader(8), CONTROL DIRECTORY.
 #pragma once
 
 #include <array>
@@ -25,8 +25,8 @@ struct ControlRequest {
   Deed deed = Deed::shutdown;
   std::string name;  // chosen by the writer of the line; status.json has the answer under this name
   // For an upgrade: the request as an agent would send it. If its id is empty, the upgrader makes
-  // one; if its executable is empty, it is the present target of AGENT on the command line. In all
-  // other requests only the id is set; a shutdown has none.
+  // one. If its executable is empty, the upgrade is to the present target of AGENT. All other
+  // requests use only the id, and a shutdown not even that.
   agent_protocol::Upgrade upgrade;
   std::optional<std::string> reason;  // the operator's reason for a cancel or a rollback
   bool operator==(const ControlRequest&) const = default;
