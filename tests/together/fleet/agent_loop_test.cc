@@ -1,5 +1,5 @@
-// Tests the parts of fleet-agent that work on a loop. Checked are: which releases a fetcher
-// accepts, which of its callers get an answer, how a hook is run, and when a hook is not run.
+// Tests the parts of fleet-agent that run on a libuv loop: which releases a fetcher accepts, which
+// of the fetcher's callers get a result, how a hook is run, and when a hook is not run.
 #include "fleet/agent/fetcher.h"
 
 #include <arpa/inet.h>
@@ -57,7 +57,7 @@ class Loop {
   uv_loop_t loop_{};
 };
 
-// Ends a test that has run for a minute, with a line on standard error.
+// Aborts the test after a minute, with a message on standard error.
 class Limit {
  public:
   Limit() {
@@ -127,7 +127,8 @@ TEST_CASE("a fetch ends with its fetcher, however long the server would let it w
                 [&told](const Fetcher::Result&) { told = true; });
   server.wait_for_client();
   fetcher.leave();
-  // Returns only if the fetcher does not wait for the server; otherwise `limit` ends the test.
+  // The loop ends only if the fetcher no longer waits for the silent server. If the loop does not
+  // end, the time limit aborts the test.
   loop.run();
 
   CHECK_FALSE(told);

@@ -1,6 +1,5 @@
-// Tests small decisions of fleet-agent: the form of its ledger on disk, its conclusions from a
-// failure, and how it writes records, which must reach the store even if the store's answers are
-// lost.
+// Tests small parts of fleet-agent: the format of its ledger on disk, the causes that it names for
+// a failure, and its writes to the store, which must succeed even if the store's answers are lost.
 #include <agent-protocol/agent.h>
 #include <unistd.h>
 

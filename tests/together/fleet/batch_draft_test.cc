@@ -1,5 +1,5 @@
-// Tests how nodes are cut into batches: sizes, order, places of a budget, and the defaults of terms
-// that a person leaves out.
+// Tests how nodes are divided into batches: the sizes and the order of batches, the limits per
+// budget, and the defaults of options that a person leaves out.
 #include "fleet/model/batch_draft.h"
 
 #include <algorithm>
@@ -94,8 +94,8 @@ TEST_CASE("the same seed makes the same batches, and another seed another canary
   for (int seed = 0; seed < 200; ++seed) {
     canaries.insert(draft_batches(terms("1,10%", std::to_string(seed)), nodes(500)).batches[0]);
   }
-  // If all 500 nodes are equally likely, 200 draws choose about 165 different nodes. Far fewer
-  // would mean that some nodes are preferred.
+  // The canary batch has one node, chosen by a seed. If all 500 nodes are equally likely, 200 seeds
+  // choose about 165 different nodes. A much lower number means that the choice prefers some nodes.
   CHECK(canaries.size() > 140);
 }
 
@@ -107,8 +107,8 @@ TEST_CASE("in the order of names the first nodes go first, as without sizes") {
 }
 
 TEST_CASE("a node's place is the value that another program computes from the seed") {
-  // The expected values are those of FNV-1a and of SplitMix64's last step, as another program has
-  // computed them.
+  // The expected numbers combine the hash FNV-1a with the last step of SplitMix64. An independent
+  // program has computed them.
   CHECK(place_of("s", "n1") == 2696494435422530569U);
   CHECK(place_of("", "") == 2737183428366584608U);
 }
@@ -281,7 +281,8 @@ TEST_CASE("an older record has one size, the order of names, no spread and its o
   CHECK(spread_ms(read, 1'000) == 0);
   CHECK(failures_allowed(read, 1'000) == 1);
   RolloutTerms settled = read;
-  settle(settled, 100, "x");  // only for more nodes does settle() add time for the judge
+  // settle() adds time for the judge only to rollouts over more nodes than these.
+  settle(settled, 100, "x");
   CHECK(settled == read);
 }
 

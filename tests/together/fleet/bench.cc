@@ -1,6 +1,7 @@
 // make bench-fleet: measures the cost of the rollout itself. Uses three real members of etcd with
-// mutual TLS, and the real fleet-controller. A node is only the part of fleet-agent that decides
-// (SimNode). The time in which a real machine fetches, starts and observes a version is left out.
+// mutual TLS, and the real fleet-controller. A node is simulated: it is only the part of
+// fleet-agent that decides (SimNode). So the measured time does not include the time in which a
+// real machine fetches, starts and observes a version.
 // usage: bench BUILD NODES...              prints a row of a table for each number of nodes
 //        bench BUILD cell SECONDS NODES    prints a row for each part of a cell's life, among them
 //                                          SECONDS without any order
@@ -81,9 +82,9 @@ class CellBench {
     ProcessUse members = {};
   };
 
-  // Returns the processor time of all running programs, added up, and the largest memory of one of
-  // them. The processor time of a killed process is still counted: kill_driver() and kill_leader()
-  // keep it.
+  // Returns the processor time of all controllers and of all members of the store, added up, and
+  // the largest memory of one process of each kind. The time includes that of killed processes,
+  // which kill_driver() and kill_leader() have saved.
   [[nodiscard]] Sample sample() {
     Sample now;
     now.revision = bed_.revision();
@@ -126,7 +127,7 @@ class CellBench {
 
   // ---- parts
 
-  // Rolls a version out to all nodes. Calls `meanwhile` when a third of the nodes have the version.
+  // Rolls a version out to all nodes. Calls `meanwhile` when a third of the nodes have answered.
   void roll(const std::string& name, const std::string& version,
             const std::function<void()>& meanwhile) {
     const auto from = Clock::now();
@@ -159,7 +160,8 @@ class CellBench {
     bed_.start_controller(first);
   }
 
-  // Kills the store's leader. Starts it again when all nodes are connected to the other members.
+  // Kills the leader among the store's members. Starts this member again when all nodes are
+  // connected to the other members.
   void kill_leader() {
     const std::size_t leader = bed_.cluster().leader();
     gone_members_ms_ += use_of(bed_.cluster().process(leader)).processor_ms;
@@ -222,13 +224,13 @@ class CellBench {
   double gone_members_ms_ = 0;
 };
 
-// Prints a row of a table for each part, and a line for each process that it kills. Ends this
-// process with 1 if a part does not end.
+// Measures a whole cell. Prints a row of a table for each part of the measurement, and a line for
+// each process that the benchmark kills.
 void measure_cell(const std::string& build, std::chrono::seconds rest, std::size_t nodes) {
   CellBench(build, nodes).run(rest);
 }
 
-// The limits for the cost of a rollout: see fleet/SCALE.md.
+// The limits for the cost of a rollout, which fleet/SCALE.md explains.
 constexpr double writes_a_node_max = 12;
 constexpr double gap_ms_max = 50;
 
@@ -273,7 +275,8 @@ void measure_rollout(const std::string& build, std::size_t count) {
     std::fprintf(stderr, "%zu times a node lost the store\n", static_cast<std::size_t>(troubles));
 }
 
-// Runs the measurement in a child process, which exits without running destructors.
+// Runs the measurement in a child process. The child exits without running destructors. Returns
+// whether the child exited with status 0.
 bool in_child(const auto& deed) {
   const pid_t child = fork();
   if (child == 0) {

@@ -19,8 +19,8 @@
 namespace fleet::test {
 namespace {
 
-// With more nodes than this, leases last longer, so that at most a thousand leases a second are
-// renewed.
+// In a cell with more nodes than this, each lease lasts longer. So at most a thousand leases are
+// renewed in a second.
 constexpr std::size_t short_leases_max = 3'000;
 constexpr int fleetctl_tries_max = 20;
 
@@ -31,13 +31,13 @@ ProcessUse use_of(pid_t process) {
   ProcessUse use;
   std::ifstream stat(place + "/stat");
   const std::string line((std::istreambuf_iterator<char>(stat)), std::istreambuf_iterator<char>());
-  // The second field, the program's name in parentheses, may contain spaces. So the fields are
-  // counted from the closing parenthesis on.
+  // In /proc/PID/stat, the second field is the program's name in parentheses, which may contain
+  // spaces. So the fields are counted from the closing parenthesis on.
   const std::size_t name = line.rfind(')');
   if (name == std::string::npos) return use;
   std::istringstream fields(line.substr(name + 1));
   std::string field;
-  constexpr int skipped = 11;  // how many fields come before the processor time
+  constexpr int skipped = 11;  // how many fields are before the processor time
   for (int i = 0; i < skipped; ++i)
     fields >> field;
   double user = 0;
@@ -60,7 +60,7 @@ RealController::RealController(const std::string& build, const std::vector<std::
   for (const std::string& url : endpoints)
     words.push_back("--endpoint=" + url);
   words.insert(words.end(), options.begin(), options.end());
-  // The controller's log lies beside its certificate.
+  // The controller's log is written to the directory of its certificates.
   process_ = start_process(std::move(words),
                            std::filesystem::path(who.authority).replace_filename(name + ".log"));
 }
@@ -117,8 +117,8 @@ void BenchBed::fleetctl(const std::string& arguments) {
   for (const std::string& url : cluster_.endpoints())
     command += " --endpoint=" + url;
   Ran ran = test::run(command + " " + arguments);
-  // Repeats a call of fleetctl that fails, since the members of etcd may be too slow for it on a
-  // busy machine.
+  // Repeats a failed call of fleetctl: on a busy machine, the members of etcd may be too slow for
+  // the first one.
   for (int tries = 1; !ran.good && tries < fleetctl_tries_max; ++tries) {
     wait(std::chrono::milliseconds(1'000));
     ran = test::run(command + " " + arguments);

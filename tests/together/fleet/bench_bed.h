@@ -1,5 +1,5 @@
-// A cell for benches: three real members of etcd with mutual TLS and their syncs, real controllers,
-// and simulated nodes in processes of their own.
+// A cell for benchmarks: three real members of etcd, which use mutual TLS and sync each write to
+// disk, real controllers, and simulated nodes that run in processes of their own.
 #pragma once
 
 #include <sys/types.h>
@@ -23,18 +23,18 @@
 
 namespace fleet::test {
 
-// Real controllers for benches, and the processor time and memory of processes.
+// The processor time and the memory of one process.
 struct ProcessUse {
   double processor_ms = 0;
-  long memory_kib = 0;       // the memory that the process has now
-  long most_memory_kib = 0;  // the most memory that the process has had
+  long memory_kib = 0;       // current memory, in KiB
+  long most_memory_kib = 0;  // the maximum so far, in KiB
 };
 
-// Returns the processor time and memory of a process of this machine; all are 0 if there is no such
-// process.
+// Returns the processor time and the memory of a process on this machine. All values are 0 if the
+// process does not exist.
 [[nodiscard]] ProcessUse use_of(pid_t process);
 
-// A process of the real fleet-controller. It ends with this object.
+// A running process of the real fleet-controller. The destructor kills it.
 class RealController {
  public:
   RealController(const std::string& build, const std::vector<std::string>& endpoints,
@@ -56,7 +56,7 @@ class BenchBed {
   BenchBed(std::string build, std::size_t nodes);
   BenchBed(const BenchBed&) = delete;
   BenchBed& operator=(const BenchBed&) = delete;
-  ~BenchBed() = default;  // leaves the loop open: the process ends with this object
+  ~BenchBed() = default;  // does not close the loop: this process exits anyway
 
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
   [[nodiscard]] EtcdCluster& cluster() { return cluster_; }
@@ -65,14 +65,15 @@ class BenchBed {
     return controllers_;
   }
 
-  // Starts the nodes, and waits until all of them have entered and follow the store.
+  // Starts the nodes. Waits until all nodes have registered in the cell and follow the store.
   void enter();
   void start_controller(const std::string& name);
   void publish(const std::string& version);
-  // Runs fleetctl with these arguments. Ends this process if it fails.
+  // Runs fleetctl with these arguments. If fleetctl fails, ends the benchmark.
   void fleetctl(const std::string& arguments);
-  // Begins a rollout over all nodes, in batches of this size and in the order of names. In any
-  // other order the judge would look at each batch only after ten seconds.
+  // Begins a rollout over all nodes, in batches of this size and in the order of the nodes' names.
+  // In any other order of nodes, the judge would compare the nodes and add ten seconds to each
+  // batch.
   void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
 
   // Runs the loop until the condition holds.
@@ -83,17 +84,19 @@ class BenchBed {
   }
   void wait(std::chrono::milliseconds time);
 
-  // Returns the store's revision, which grows by one with each transaction that writes.
+  // Returns the store's revision. Each transaction that writes raises the revision by one.
   [[nodiscard]] Revision revision();
-  // Returns the state of a rollout. Ends this process, with the reason, if it is aborted or paused.
+  // Returns the state of a rollout. If the rollout is aborted or paused, prints the reason and ends
+  // the benchmark.
   [[nodiscard]] RolloutState state(const std::string& rollout);
-  // Returns the value of a record, or an empty text. Reads it from the store.
+  // Reads a record from the store. Returns its value, or an empty text if the record is absent.
   [[nodiscard]] std::string value(const std::string& key);
 
  private:
   [[nodiscard]] Reading read(const std::string& key);
-  // Starts a timer that turns the loop soon, since a condition may be about memory that other
-  // processes change.
+  // Starts a timer that soon wakes the loop. The loop must check its condition again and again,
+  // since the condition may depend on shared memory, and a change of that memory does not wake the
+  // loop.
   void tick();
 
   std::string build_;

@@ -20,9 +20,9 @@
 namespace fleet::test {
 namespace {
 
-// How many nodes of all processes may connect at the same time. If all nodes began at once, each
-// process would make a thousand TLS handshakes at one moment, whose cost is not a part of a
-// rollout's cost.
+// How many nodes, of all processes together, may connect at the same time. If all nodes connected
+// at once, each process would make a thousand TLS handshakes in one moment. That cost is not part
+// of a rollout's cost.
 constexpr std::size_t entering_together = 20;
 constexpr std::size_t groups = 100;
 constexpr std::chrono::milliseconds count_time{200};
@@ -37,7 +37,8 @@ std::size_t board_size(std::size_t nodes) {
   return sizeof(CrowdBoard) + nodes * sizeof(NodeTimes);
 }
 
-// Maps the memory that the processes share. It is filled with zeros.
+// Maps the shared memory of all processes of the benchmark. The memory is filled with zeros at
+// first.
 std::pair<CrowdBoard*, std::span<NodeTimes>> map_board(int memory, std::size_t nodes) {
   void* at = mmap(nullptr, board_size(nodes), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
   if (at == MAP_FAILED) throw std::runtime_error("no shared memory");
@@ -105,7 +106,7 @@ class Part {
             .troubled = [this](const std::string&) { ++counts_.troubles; }}));
   }
 
-  // Starts further nodes, until as many are connecting as may do so at the same time.
+  // Starts further nodes, until the allowed number of nodes is connecting at the same time.
   void add_waiting() {
     while (next_ < end_ && nodes_.size() < counts_.registered + together_)
       add_node();
@@ -190,7 +191,7 @@ std::size_t Crowd::answered() const {
 }
 
 double Crowd::median_gap_ms(std::size_t batch) const {
-  // For each node, the times of its order and of its answer.
+  // For each node, the time of its order and the time of its answer.
   std::vector<std::pair<std::int64_t, std::int64_t>> nodes;
   for (const NodeTimes& one : times_) {
     if (one.ordered != 0 && one.answered != 0) nodes.emplace_back(one.ordered, one.answered);

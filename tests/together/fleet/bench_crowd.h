@@ -1,5 +1,6 @@
-// Simulated nodes in processes of their own, for benches with more nodes than one process may have
-// descriptors. The processes count in memory that they share with the bench.
+// Simulated nodes for benchmarks. The nodes run in several processes, since one process may not
+// open enough descriptors for all of them. The processes keep their counters in memory that they
+// share with the benchmark.
 #pragma once
 
 #include <sys/types.h>
@@ -16,24 +17,25 @@
 
 namespace fleet::test {
 
-// The counts of one process of nodes. All only grow, except `connected`.
+// The counters of one process that simulates nodes. `connected` may fall; all other counters only
+// grow.
 struct CrowdCounts {
   std::atomic<std::uint64_t> registered{0};  // how many nodes have their records in the store
-  std::atomic<std::uint64_t> connected{0};   // nodes that have their lease and follow the store
-  // How many times a node has reached its desired version.
+  std::atomic<std::uint64_t> connected{0};   // nodes that have a lease and follow the store
+  // How many times nodes have reached a desired version.
   std::atomic<std::uint64_t> wished{0};
   std::atomic<std::uint64_t> writes{0};
-  // How many transactions only compared, and wrote nothing.
+  // The number of transactions that compared revisions and wrote nothing.
   std::atomic<std::uint64_t> questions{0};
   std::atomic<std::uint64_t> renewals{0};  // how often a lease was renewed
   std::atomic<std::uint64_t> troubles{0};  // how often a node lost its connection to the store
 };
 
-// The times of one node in the present rollout, in nanoseconds of the steady clock; 0 if it has not
-// happened yet.
+// The times of one node in the current rollout, in nanoseconds of the steady clock. A time is 0
+// until its event happens.
 struct NodeTimes {
-  std::atomic<std::int64_t> ordered{0};   // when the node got its first command to prepare
-  std::atomic<std::int64_t> answered{0};  // when the node's last answer was in the store
+  std::atomic<std::int64_t> ordered{0};   // when the node got its first `prepare`
+  std::atomic<std::int64_t> answered{0};  // when the store had the node's last answer
 };
 
 inline constexpr std::size_t crowd_processes_max = 64;
@@ -44,8 +46,8 @@ struct CrowdBoard {
 
 class Crowd {
  public:
-  // The most nodes of one process, which may have a limited number of descriptors: each node has
-  // about three.
+  // The maximum number of nodes in one process. Each node needs about three descriptors, and the
+  // number of descriptors of a process may be limited.
   static constexpr std::size_t nodes_a_process = 2'500;
 
   struct Settings {
@@ -55,21 +57,23 @@ class Crowd {
     std::vector<std::string> endpoints = {};
   };
 
-  // Starts the processes. They end with this object, or with this process.
+  // Starts the processes that simulate the nodes. The destructor ends these processes, and they
+  // also end with the process that has started them.
   explicit Crowd(const Settings& settings);
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
   ~Crowd();
 
   using Count = std::atomic<std::uint64_t> CrowdCounts::*;
-  // Returns the sum over all processes.
+  // Returns the sum of one counter over all processes.
   [[nodiscard]] std::uint64_t sum(Count count) const;
   [[nodiscard]] std::size_t processes() const { return pids_.size(); }
   void forget_times();
-  // Returns how many nodes have given their last answer in the present rollout.
+  // Returns how many nodes have given their last answer in the current rollout.
   [[nodiscard]] std::size_t answered() const;
-  // Returns the median of the gaps between the batches of the last rollout in milliseconds: from
-  // the last answer of a batch to the first order of the next one. 0 if there was no gap.
+  // Returns the median length of the gaps between batches of the last rollout, in milliseconds. A
+  // gap begins with the last answer of a batch, and ends with the first order of the next batch.
+  // Returns 0 if there was no gap.
   [[nodiscard]] double median_gap_ms(std::size_t batch) const;
 
  private:
@@ -79,7 +83,8 @@ class Crowd {
   std::vector<pid_t> pids_;
 };
 
-// The main program of a process of nodes, which Crowd starts with these arguments.
+// The main function of a process that simulates nodes. Crowd starts the benchmark's program with
+// the argument `crowd_word` for this.
 inline constexpr const char* crowd_word = "nodes";
 [[nodiscard]] int crowd_main(int argc, char** argv);
 

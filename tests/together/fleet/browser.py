@@ -18,7 +18,7 @@ class Browser:
         self.heard = b""
 
         def put_pipes():
-            # Chromium reads from descriptor 3 and writes to 4.
+            # Chromium reads commands from descriptor 3, and writes its answers to descriptor 4.
             read, written = os.dup(theirs_in), os.dup(theirs_out)
             os.dup2(read, 3)
             os.dup2(written, 4)
@@ -99,8 +99,8 @@ class Browser:
                      windowsVirtualKeyCode=codes[key])
 
     def roles(self):
-        """Returns the role, the name and, for a heading, the level of each part of the page, as
-        screen readers get them."""
+        """Returns the parts of the page as screen readers get them: the role and the name of each
+        part, and the level of each heading."""
         parts = []
         for part in self.ask("Accessibility.getFullAXTree")["nodes"]:
             if part["ignored"]:

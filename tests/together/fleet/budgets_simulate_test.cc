@@ -1,5 +1,6 @@
-// Makes random moves in a cell with budgets, two rollouts, a desired version and a plan: together
-// they must never stop more nodes of one value than there are places, and all must end.
+// Tests budgets with random moves in a cell that has two rollouts, a desired version and a plan.
+// Together these must never stop more nodes of one site than the budget allows, and all of them
+// must end.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -20,8 +21,9 @@ namespace {
 using namespace fleet;
 using Ids = std::vector<std::string>;
 
-// Two rollouts of fleet-agent, the desired version of another component, and a plan, on the same
-// nodes. At random, one of them takes a step, a driver dies, or an answer is lost.
+// Two rollouts of fleet-agent, a desired version of another component, and a plan, all for the same
+// nodes. At each step, chosen at random, one of these makes progress, a driver dies, or an answer
+// of the store is lost.
 class Cell {
  public:
   explicit Cell(unsigned seed, std::int64_t places = 1) : random_(seed), places_(places) {
@@ -49,8 +51,8 @@ class Cell {
       begin(i);
   }
 
-  // Runs until all rollouts and plans have ended and all nodes have reached their desired versions,
-  // or until `steps` steps have been made.
+  // Runs until all rollouts and plans have ended and all nodes have reached the desired version, or
+  // until `steps` steps have been made.
   void run(int steps) {
     for (int i = 0; i < steps && wrong_.empty() && !is_over(); ++i)
       step();
@@ -84,7 +86,8 @@ class Cell {
       text += " " + id + "=" + running(id, "shop") + running(id, "agent");
     return text;
   }
-  // A planted error: drivers do not know which places are taken.
+  // Plants an error: if true, drivers ignore the records that say which places of a budget are
+  // taken.
   bool forgets_places = false;
 
  private:
@@ -112,7 +115,7 @@ class Cell {
                                     .batches = static_cast<std::int64_t>(batches.size())}));
   }
 
-  // Begins a plan for two nodes of one site and one of the other.
+  // Begins a plan for three nodes: two of one site, and one of another site.
   void plan(const std::vector<PlanStep>& steps) {
     for (const std::string id : {"n2", "n4", "n5"}) {
       store_.put(key_of(KeyKind::plan_member, {"p", id}), write_record(PlanPlace{}));
@@ -124,7 +127,8 @@ class Cell {
     store_.put(key_of(KeyKind::plan, {"p"}), write_record(plan));
   }
 
-  // Lets a member of the plan make one step. While a hook acts, the member's machine is down.
+  // Lets a member of the plan make one step. While the member's hook runs, its machine counts as
+  // down.
   void member(const std::string& id) {
     PlanPart& part = parts_.at(id);
     if (hook_.contains(id)) {
@@ -276,7 +280,8 @@ class Cell {
     put(key_of(KeyKind::node_versions, {id}), write_record(versions));
   }
 
-  // Lets a node make one step: it obeys the command of a rollout, or goes to its desired version.
+  // Lets a node make one step: the node carries out a rollout's command, or moves to its desired
+  // version.
   void node(const std::string& id) {
     const auto command = read<Command>(key_of(KeyKind::node_command, {id, "agent"}));
     const std::string answered_key = key_of(KeyKind::node_answer, {id, "agent"});
@@ -356,7 +361,9 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    CHECK(cell.places() <= 2);  // not 0: a driver gives a place back only in its next step
+    // The drivers may still hold places of the last nodes: a driver gives a place back only in its
+    // next step.
+    CHECK(cell.places() <= 2);
   }
 }
 

@@ -1,5 +1,6 @@
-// Tests the budgets, which limit how many nodes with one value of a label may be stopped at a time:
-// which places a rollout or plan takes, and for which it waits.
+// Tests budgets. A budget limits how many nodes with one value of a label may be down at the same
+// time. The tests check which places of a budget a rollout or plan takes, and for which places it
+// waits.
 #include "fleet/model/budgets.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace {
 using namespace fleet;
 using Ids = std::vector<std::string>;
 
-// A store with four nodes, and the Budgets that read its records.
+// A store with four nodes, and the object under test, which reads the budgets from the store's
+// records.
 struct Bench {
   fleet_test::TestStore store;
   Budgets budgets;
@@ -33,8 +35,8 @@ struct Bench {
     store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
   }
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
-  // Takes all places that the rollout or plan `by` may have now. Returns, as text, the places for
-  // which it has to wait.
+  // Takes all places of the budget that the rollout or plan `by` may have now. If `by` has to wait
+  // for further places, returns a text that names them.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);
@@ -60,7 +62,7 @@ TEST_CASE("as many nodes of one value have places as the setting says, over all 
   CHECK(bench.takes("desired/shop", {"n2"}).empty());
   CHECK(bench.takes("rollout/r2", {"n3"}) ==
         "site=north: 2 of 2 places are taken, by n1 (rollout/r1), n2 (desired/shop)");
-  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // no effect: r1 has the place of n1 already
+  CHECK(bench.takes("rollout/r1", {"n1"}).empty());  // no effect: r1 already holds n1's place
 
   bench.frees("rollout/r1", "n1");
   CHECK(bench.takes("rollout/r2", {"n3"}).empty());
@@ -123,8 +125,8 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
 
 // ---- the decisions of a plan
 
-// Returns the next decision of the driver of a plan for two nodes of one site, n1 and n2. The plan
-// is at the state `at`.
+// Returns the next decision of the driver of a plan for n1 and n2, which are nodes of one site.
+// `plan` is the present record of the plan.
 PlanDecision decided(Bench& bench, Plan plan, const std::string& name = "p") {
   PlanView view{.name = name, .plan = std::move(plan), .revision = 1, .ids = {"n1", "n2"}};
   for (const std::string& id : view.ids)
@@ -150,7 +152,7 @@ Plan planned(const PlanDecision& decision) {
 TEST_CASE("a step takes the places of its members first, and the next one frees them") {
   Bench bench;
   PlanDecision decision = decided(bench, plan_of(StepClass::any));
-  // Two records of places, and the record of the plan.
+  // The transaction writes two places of the budget and the record of the plan.
   CHECK(decision.transaction->puts.size() == 3);
   CHECK(planned(decision).step == 0);
   bench.takes("plan/p", {"n1", "n2"});
@@ -193,13 +195,14 @@ TEST_CASE("a step that is done together stops the plan") {
 TEST_CASE("members of a step `any` wait while those before them have the places") {
   Bench bench(R"({"unavailable.site":"1"})");
   Plan plan = planned(decided(bench, plan_of(StepClass::any)));
-  CHECK(plan.step == 0);  // this transaction only takes n1's place in the budget
+  CHECK(plan.step == 0);  // the transaction only takes a place for n1
   bench.takes("plan/p", {"n1"});
   plan = planned(decided(bench, plan_of(StepClass::any)));
   CHECK(plan.step == 1);
   CHECK(plan.lock == "n1");
 
-  // n1 is done and n2 is not. The only place is n1's, so it is given back before n2 gets it.
+  // n1 has done the step, and n2 has not. n1 holds the only place of the budget. So the driver must
+  // give that place back before n2 can get it.
   const auto next = [&bench, &plan] {
     PlanView view{.name = "p", .plan = plan, .revision = 1, .ids = {"n1", "n2"}};
     view.members["n1"] = {.record = {.step = 2, .phase = MemberPhase::waiting}, .revision = 1};

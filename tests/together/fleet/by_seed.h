@@ -1,4 +1,5 @@
-// Random numbers for runs that a seed repeats, and numbers from the environment.
+// Random numbers that are the same for the same seed, and numbers that are read from environment
+// variables.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ inline std::uint64_t below(Random& random, std::uint64_t limit) {
   return random() % limit;
 }
 
-// Returns the number in the environment's variable `name`, such as RUNS.
+// Returns the number in the environment variable `name`, such as RUNS, or `otherwise` if the
+// variable is not set.
 inline std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);

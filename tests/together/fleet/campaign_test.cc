@@ -153,9 +153,9 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
     campaign.ended("r", true, 0, 10);
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
-  // If a controller stops driving soon after it has begun, its pause before the next try grows. The
-  // pause stays short if the controller has driven for long, or if another one became the driver
-  // first.
+  // If a controller stops driving soon after it has begun, it pauses longer and longer before it
+  // tries again. The pause stays short if the controller has driven for long, or if another
+  // controller became the driver first.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);

@@ -1,5 +1,5 @@
-// Tests the evidence of a failure: which facts a node reports at each level of detail, and that no
-// node can make a record longer than the limit.
+// Tests the evidence of a failure (capsules): which facts a node reports at each level of detail,
+// and that a node's evidence cannot make a record longer than the limit.
 #include "fleet/model/capsule.h"
 
 #include <catch2/catch.hpp>

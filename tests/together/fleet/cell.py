@@ -25,7 +25,7 @@ def main():
 
 
 def begin(cell, *arguments, who="root", endpoint=None):
-    """Starts fleetctl, and returns without waiting for it."""
+    """Starts fleetctl in the background, and returns its process."""
     endpoints = ["--endpoint=" + endpoint] if endpoint else cell.endpoints
     return subprocess.Popen([os.path.join(BUILD, "fleetctl"), *endpoints, *cell.identity(who),
                              *arguments],
@@ -33,7 +33,7 @@ def begin(cell, *arguments, who="root", endpoint=None):
 
 
 def ctl(cell, *arguments, who="root", endpoint=None):
-    """Runs fleetctl. Returns its exit status, its output and its errors."""
+    """Runs fleetctl. Returns its exit status, its standard output and its standard error."""
     process = begin(cell, *arguments, who=who, endpoint=endpoint)
     said, error = process.communicate()
     return process.returncode, said, error
@@ -70,7 +70,7 @@ def serial_of(cell, file):
 
 
 def is_program(content):
-    """Returns whether the content is a program for this machine's processor."""
+    """Returns whether the content is a program that this machine can run."""
     with open(sys.executable, "rb") as python:
         machine = python.read(20)[18:]
     return content.startswith(b"#!") or (content.startswith(b"\x7fELF") and len(content) > 4096 and
@@ -78,7 +78,7 @@ def is_program(content):
 
 
 class Cell:
-    """A store and the machines around it. The store is one member of etcd in most tests: other
+    """A store, and the machines of its cell. In most tests the store is one member of etcd: other
     tests are about faults between members."""
 
     days = 2  # for how many days the cell's certificates are valid
@@ -132,8 +132,8 @@ class Cell:
         return ["--endpoint=" + self.members.url(i) for i in range(self.members.count)]
 
     def identity(self, who):
-        """Returns the options that name the authority's certificate, and the certificate and key of
-        `who`. All programs of the fleet have these options."""
+        """Returns the options that name three files: the authority's certificate, and the
+        certificate and key of `who`. All programs of the fleet have these options."""
         return ["--ca=" + self.path("ca.pem"), "--cert=" + self.path(who + ".pem"),
                 "--key=" + self.path(who + ".key")]
 
@@ -162,13 +162,13 @@ class Cell:
         return json.loads(said) if said.strip() else None
 
     def history(self, key):
-        """Returns all values that the record has ever had, the oldest first."""
+        """Returns all values that the record has had so far, the oldest first."""
         said = self.etcdctl("get", ROOT + key, "--write-out=json").stdout
         found = json.loads(said).get("kvs")
         if not found:
             return []
         records, at = [], found[0]["mod_revision"]
-        while at >= found[0]["create_revision"]:  # ends at the first record of the key
+        while at >= found[0]["create_revision"]:  # ends at the key's first record
             said = self.etcdctl("get", ROOT + key, "--rev=%d" % at, "--write-out=json").stdout
             record = json.loads(said)["kvs"][0]
             records.insert(0, json.loads(base64.b64decode(record["value"])))
@@ -184,7 +184,7 @@ class Cell:
         same((done.returncode, done.stderr), (0, ""))
 
     def put_and_erase(self, put, record, erased):
-        """Writes and erases records in one transaction, as a driver does."""
+        """Writes one record and erases another in one transaction, as a driver does."""
         words = "\n".join(("", "put %s%s %s" % (ROOT, put, json.dumps(json.dumps(
             dict(record, v=1)))), "del %s%s" % (ROOT, erased), "", "", ""))
         done = self.etcdctl("txn", text=words)
@@ -207,9 +207,9 @@ class Cell:
 
     def publish_file(self, version, content, sign=True, name="fleet-agent", arch="any",
                      trusted=True):
-        """Publishes a release with its signed manifest. Returns the release's record.
-        Agent-releases would not pack wrong content or an unknown processor, so such releases are
-        made by hand."""
+        """Publishes a release with its signed manifest. Returns the release's record. Writes the
+        manifest without agent-releases if the content is not a program or the processor is not
+        known, since agent-releases would refuse to pack such a release."""
         make = self.pack if is_program(content) and arch == "any" else self.forge
         make(name, version, content, arch, self.make_key(trusted))
         record = self.published(version, name)
@@ -218,8 +218,8 @@ class Cell:
         return record
 
     def publish_tree(self, version, component, files):
-        """Publishes a release that is a directory. `files` has the content of each path. The path
-        that is the component's name is the program."""
+        """Publishes a release that is a directory. `files` maps each path to the content of the
+        file. The file with the component's name is the program."""
         tree = self.make("trees", version)
         for path, content in files.items():
             with open(os.path.join(tree, path), "w", encoding="utf-8") as file:
@@ -273,7 +273,8 @@ class Cell:
                        stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
     def publish(self, version, content=None, sign=True, component="agent", **how):
-        """Publishes a release. Returns its version and digest, as a desired version names them."""
+        """Publishes a release. Returns its version and digest, in the form that a desired version
+        has."""
         if content is None:
             content = agent_binary(version)
         name = "fleet-agent" if component == "agent" else component

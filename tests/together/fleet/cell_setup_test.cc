@@ -1,5 +1,5 @@
-// Tests the decisions by which a cell is set up and checked: its terms, the files of its machines,
-// and the findings of `fleetctl cell check`.
+// Tests how a cell is set up and checked: the options of `fleetctl cell init`, the files for each
+// machine, and the findings of `fleetctl cell check`.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -144,7 +144,7 @@ KeyValue record(const std::string& key, const Record& value) {
   return {.key = key, .value = write_record(value), .modified = 1};
 }
 
-// Returns the facts of a cell in which all is well.
+// Returns the facts that `fleetctl cell check` finds in a cell without faults.
 CellFacts facts() {
   return {.members = {{"https://m1", ""}, {"https://m2", ""}, {"https://m3", ""}},
           .records =
@@ -324,7 +324,7 @@ TEST_CASE("a machine that waits for a person is named, with the command that let
     some.records->found.push_back(record(key_of(KeyKind::join, {key}), request));
   };
   wait(fingerprint, {.node = "n2", .waits = true});
-  wait("0b", {.node = "n3"});  // no signer has decided about this request yet
+  wait("0b", {.node = "n3"});  // no signer has decided about it yet
   wait("0c", {.node = "n4", .waits = true, .refused = "no"});
 
   CHECK(line_about(some, "joins") ==

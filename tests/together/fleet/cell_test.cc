@@ -1,5 +1,5 @@
-// Tests the parts of a new cell, and the life of a trial cell's programs: decisions without files
-// and processes.
+// Tests which certificates a new cell needs, and when a trial cell (`fleetctl dev`) starts and ends
+// its programs. These are decisions, made without files and processes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
@@ -21,7 +21,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t store = 0, controller = 1, node = 2;
 
-// The life of a trial cell's programs, on a clock that the test moves.
+// The object under test, which decides when a trial cell's programs start and end. The test moves
+// its clock.
 class Trial {
  public:
   DevActions take(const DevEvent& event) { return life_.step(event, now_); }
@@ -244,7 +245,7 @@ TEST_CASE("an empty directory gets all certificates, and a full one none") {
 TEST_CASE("a directory that is half there gets what it lacks") {
   auto there = all_there();
   there.erase("m2");
-  // An earlier call was interrupted after it had made the key, before it made the certificate.
+  // An interrupted call had made m3's key, but not yet m3's certificate.
   there["m3"].certificate = false;
   CHECK(made(there) == std::vector<std::string>{"m2", "m3"});
 }

@@ -1,5 +1,6 @@
-// Tests by which time a machine judges certificates, since its clock may be wrong: by its clock, or
-// by the last time on its disk if that is later. Tests also which time it keeps on disk.
+// Tests by which time a machine judges certificates, since its clock may be wrong. That time is the
+// clock's, or the last time that was saved on disk, whichever is later. Also tests which time the
+// machine saves on disk.
 #include "fleet/common/certificate_time.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Tests how a person begins a rollout or gives it an order by HTTP, and how a new rollout is
-// written.
+// Tests how a person begins a rollout by HTTP, or gives it an order, and which transactions write a
+// new rollout.
 #include <catch2/catch.hpp>
 
 #include "fleet/http/config.h"
@@ -24,7 +24,7 @@ Request request(Method method, const std::string& body) {
   return {.method = method, .body = body, .visitor = Visitor{"operator:olga"}};
 }
 
-// Returns the records of a release and of two nodes that report themselves.
+// Returns the records of a release and of two registered nodes, and the records in `more`.
 Reading cell(std::vector<KeyValue> more = {}) {
   std::vector<KeyValue> found;
   for (const std::string node : {"n1", "n2"}) {

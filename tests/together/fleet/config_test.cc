@@ -1,5 +1,5 @@
-// Tests the records that people set by HTTP: which keys are read, which are written, and the
-// answer. Tests also settings by name.
+// Tests the records that people change by HTTP: which keys may be read, which may be written, and
+// how each request is answered. Also tests settings by their names.
 #include "fleet/http/config.h"
 
 #include <catch2/catch.hpp>
@@ -121,7 +121,8 @@ TEST_CASE("the response tells the outcome of the transaction") {
 
   CHECK(status(Committed{8}) == 201);
   CHECK(config_answer(decision, Committed{8})->etag == "\"8\"");
-  // There is no answer (status 0) yet, since the decision is made again from new records.
+  // Status 0 means that there is no answer yet: the store has refused the transaction, so the
+  // request is decided again with new records.
   CHECK(status(Refused{}) == 0);
   CHECK(status(Unknown{"late"}) == 503);
   CHECK(status(Denied{"no space"}) == 503);
@@ -161,12 +162,13 @@ TEST_CASE("a wish is never hidden from its driver by a person") {
   CHECK_FALSE(decision.transaction);
 }
 
-// One manifest of a release, as a publisher sends it by HTTP.
+// A request with one manifest of a release, as a publisher sends it by HTTP.
 struct Given {
   std::string name = "fleet-agent";
   std::string version = "1.1.0";
   std::string arch = "any";
-  std::string beside = "any";  // the processor that the request names beside the manifest
+  // The processor that the request itself names, next to the manifest.
+  std::string beside = "any";
   std::string signature = "S";
 
   [[nodiscard]] std::string text() const {

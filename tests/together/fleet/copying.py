@@ -1,6 +1,6 @@
-# Shows that a rollout loses no line of a log. A process writes the log all the time, and on every
-# machine a daemon copies it. While new versions of the daemon are rolled out, each copy must get
-# each line once, and in order.
+# Checks that a rollout loses no line of a log. A process writes to a log all the time, and on every
+# machine a daemon copies the log. While new versions of the daemon are rolled out, each copy must
+# get every line once, and in order.
 import os
 import pathlib
 import threading
@@ -9,8 +9,9 @@ DAEMON = pathlib.Path(__file__).resolve().parents[2] / "demo" / "copier"
 
 
 def copier(version, dies_after=0, fails_each=50):
-    """Returns a version of the daemon. It dies after `dies_after` lines, or never if that is 0. It
-    marks one of `fails_each` lines as failed at first."""
+    """Returns the program of one version of the daemon. The daemon dies after it has copied
+    `dies_after` lines, or never if `dies_after` is 0. At its first try it marks one of `fails_each`
+    lines as failed."""
     text = DAEMON.read_text(encoding="ascii")
     told = {"VERSION": version, "DIES_AFTER": dies_after, "FAILS_EACH": fails_each}
     for name, value in told.items():
@@ -19,7 +20,7 @@ def copier(version, dies_after=0, fails_each=50):
 
 
 class Source:
-    """A log that is written until end() is called."""
+    """A log file, and a thread that writes lines to it until end() is called."""
 
     def __init__(self, path, lines_a_second):
         self.path = path
@@ -42,7 +43,7 @@ class Source:
 
 
 class Copy:
-    """A daemon's copy of a source."""
+    """The lines that a daemon has copied from a source."""
 
     def __init__(self, path):
         self.lines = []
@@ -54,10 +55,11 @@ class Copy:
         return [line[1] for line in self.lines] == [str(at + 1) for at in range(source.lines)]
 
     def versions(self):
-        """Returns the versions in the order in which they copied."""
+        """Returns the daemon's versions that have copied lines, in the order of their first
+        lines."""
         return list(dict.fromkeys(line[2] for line in self.lines))
 
     def longest_pause_s(self):
-        """Returns the longest time between two lines that were copied one after the other."""
+        """Returns the longest time, in seconds, between two consecutive lines of the copy."""
         times = [int(line[3]) for line in self.lines]
         return max((b - a for a, b in zip(times, times[1:])), default=0) / 1e3

@@ -45,7 +45,8 @@ void DayMachine::set_reachable(bool reachable) {
   if (agent_ != nullptr) agent_->store_.set_reachable(reachable);
 }
 
-// Returns the facts that a real upgrader's status.json and previous.json would give.
+// Returns what a starting fleet-agent would learn from a real upgrader's status.json and
+// previous.json: the upgrade that is under way, or how the last upgrade has ended.
 Restarted DayMachine::restarted() const {
   Restarted event;
   if (trial_) {
@@ -109,8 +110,9 @@ DayMachine::Agent::Agent(DayMachine& machine, std::uint64_t seed)
   enter();
 }
 
-// Writes the records by which fleet-agent registers its node. Does not look for another instance of
-// the node: the previous process has ended, and no other machine has the node's name.
+// Writes the records by which fleet-agent registers its node. Does not check whether another
+// instance of the node exists: the previous process has ended, and no other machine has the same
+// name.
 void DayMachine::Agent::enter() {
   const std::string& name = machine_.name_;
   const Transaction all{

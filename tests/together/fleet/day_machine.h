@@ -1,6 +1,6 @@
-// A machine on a clock that a test moves: a disk, an upgrader of one daemon, and a fleet-agent. Of
-// fleet-agent it has only the part that decides about commands, with a connection of its own to the
-// store. A test may kill fleet-agent at any moment, and the upgrader works on without it.
+// A simulated machine on a clock that a test moves. It has a disk, an upgrader with one daemon, and
+// a fleet-agent. The fleet-agent consists of its code for commands and a connection to the store. A
+// test may kill fleet-agent at any moment; the upgrader then continues its work.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace fleet_test {
 
 inline constexpr std::string_view day_component = "web";
 
-// The moment at which a bad version fails. A version fails at the same moment on every machine.
+// The moment at which a bad version fails. This moment is the same on every machine.
 enum class Fault { none, at_prepare, at_start, at_soak };
 
 class DayMachine {
@@ -27,7 +27,7 @@ class DayMachine {
     fleet::VirtualTime& time;
     fleet::FakeCell& cell;
     std::function<Fault(const std::string& version)> fault;
-    // A planted error: when fleet-agent is killed, the disk loses its contents.
+    // Plants an error: if true, the disk loses its contents when fleet-agent is killed.
     bool forgets = false;
   };
 
@@ -36,7 +36,8 @@ class DayMachine {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] bool is_on_trial() const { return trial_.has_value(); }
-  // Returns how often each command was carried out, and how often each version was begun.
+  // carried_out() returns how often each command was carried out, and begun() how often the upgrade
+  // to each version was begun.
   [[nodiscard]] const std::map<std::string, int>& carried_out() const { return carried_out_; }
   [[nodiscard]] const std::map<std::string, int>& begun() const { return begun_; }
 
@@ -70,7 +71,7 @@ class DayMachine {
     void perform(const fleet::GoBack& back);
     void perform(const fleet::PassGate&) {}
     void perform(const fleet::Reboot&) {}
-    // Calls `call` after the delay, if this process is still alive then.
+    // Makes the call after the delay, unless this process has been killed by then.
     void later(fleet::Ms delay, std::function<void()> call);
 
     DayMachine& machine_;
@@ -80,7 +81,8 @@ class DayMachine {
     std::pair<std::string, fleet::Revision> seen_ = {};
     std::unique_ptr<fleet::Timer> deadline_;
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
-    // This must be the last member: the mirror may call the members above as soon as it is made.
+    // The mirror may call other members of this structure as soon as it is constructed, so it must
+    // be the last member.
     fleet::Mirror mirror_;
   };
 

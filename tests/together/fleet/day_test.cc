@@ -1,8 +1,8 @@
-// Simulates hours of rollouts, one after the other on the same twelve machines. Controllers and
-// nodes run their real code, on a store in memory and with a clock of the test's own. Requests and
-// answers are lost or late, controllers and fleet-agents are killed or cut off, the store's history
-// is compacted, releases are bad, and a person pauses, aborts and stops rollouts. HOURS=24
-// simulates a day, SEED=1 repeats a run.
+// Simulates hours of rollouts, one after the other, on the same twelve machines. Controllers and
+// nodes run their real code with a store in memory and a clock that the test moves. Requests and
+// answers get lost or come late, controllers and fleet-agents are killed or cut off, the store's
+// history is compacted, some releases are bad, and a person pauses, aborts and stops rollouts.
+// HOURS=24 simulates a day; SEED=1 repeats a run.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -26,10 +26,11 @@ using namespace fleet_test;
 
 constexpr Ms minute = 60'000;
 constexpr Ms hour = 60 * minute;
-// The longest time for a rollout: six batches, each with a soak and a confirmation that does not
-// come, and a person's pause. A rollout that takes longer is stuck.
+// The maximum duration of a rollout: six batches, of which each has a soak and may wait for a
+// confirmation that does not come, and a person's pause. A rollout that takes longer counts as
+// stuck.
 constexpr Ms rollout_max = 6 * hour;
-// The longest time after a rollout's end for which one of its nodes may still be on trial.
+// For how long after a rollout's end one of its nodes may still be on trial.
 constexpr Ms settle_max = 12 * minute;
 
 struct Controller {
@@ -37,7 +38,7 @@ struct Controller {
   std::unique_ptr<FakeStore> way = {};
   std::unique_ptr<Driving> driving = {};
   std::string driven = {};
-  Ms back_at = 0;  // the time at which the killed controller is started again
+  Ms back_at = 0;  // when the controller, which was killed, is started again
 };
 
 class Day {
@@ -220,7 +221,7 @@ class Day {
     std::optional<WrittenRollout> written;
     const Revision release = reading.find(published)->modified;
     while (const auto next = next_creation(id(), wanted, draft.value(), release, written)) {
-      // The store refuses to begin a rollout as long as a record `stop` exists.
+      // While a record `stop` exists, the store refuses the transaction that begins a rollout.
       while (!std::holds_alternative<Committed>(cell_.commit(*next))) {
         if (cell_.read({key_of(KeyKind::stop)}).found.empty())
           return is_wrong("a rollout is not written");
@@ -325,8 +326,8 @@ class Day {
       is_wrong(id() + " is bad, and nothing has failed");
   }
 
-  // Checks that the machine has the new version if the new version was confirmed there, and
-  // otherwise the old one.
+  // Checks the version of one machine. If the new version was confirmed there, the machine must run
+  // it, and otherwise the old version.
   void judge_version(const DayMachine& one) {
     const auto found = cell_.read({key_of(KeyKind::rollout_node, {id(), one.name()})}).found;
     const auto read = read_record<RolloutNode>(found.empty() ? "{}" : found.front().value);

@@ -1,6 +1,7 @@
-// Tests a cell that goes to a desired version by itself: how many nodes move at a time, when an old
-// instance is told to stop, and how a failure is handled. The first tests write each change of the
-// cell by hand. The last one makes random changes.
+// Tests how a controller brings all nodes of a cell to a desired version: how many nodes move at
+// the same time, when the old instance on a node is told to stop, and how a failure is handled. In
+// most tests, each change of a node's records is written by hand. The last test makes random
+// changes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
@@ -21,7 +22,8 @@ using namespace fleet;
 constexpr Ms second = 1'000;
 const std::string component = "agent";
 
-// A cell in a store, and a controller that reads the store and writes its transactions.
+// The records of a cell in a store, and a controller that decides from these records and writes its
+// transactions to the store.
 struct Cell {
   fleet_test::TestStore store;
   DesiredView view{component};
@@ -59,7 +61,8 @@ struct Cell {
     store.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = version}));
   }
 
-  // Commits the controller's transactions until it has none left at this time.
+  // Commits the controller's transactions until the controller has nothing left to do at the
+  // present time.
   void settle() {
     for (int i = 0; i < 1'000; ++i) {
       view.take_all(store.read({std::string(key_root)}));
@@ -89,7 +92,7 @@ struct Cell {
     if (found == nullptr) return std::nullopt;
     return read_record<Desired>(found->value).value();
   }
-  // Returns the id of the node's first attempt to reach its present desired version.
+  // Returns the id of the node's first attempt to reach its current desired version.
   std::string attempt(int i) {
     return "desired." +
            std::to_string(store.find(key(KeyKind::node_desired, node(i), component))->modified) +
@@ -102,7 +105,7 @@ struct Cell {
     return order(i) && upgrade.attempt == attempt(i) ? upgrade.phase : UpgradePhase::unknown;
   }
   bool exists(int i) { return store.find(key(KeyKind::node_versions, node(i), "")) != nullptr; }
-  // Returns the nodes that were told to begin and have not ended.
+  // Returns the nodes that were told to upgrade and whose upgrade has not ended.
   std::vector<int> begun() {
     std::vector<int> found;
     for (int i = 0; exists(i); ++i) {
@@ -131,14 +134,14 @@ struct Cell {
     put(KeyKind::node_upgrade, node(i), component,
         write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
   }
-  // Brings the node to its gate, where the new instance is held, and writes the new instance's
-  // record.
+  // Reports that the node's upgrade has reached its gate, where the new instance is held. Also
+  // writes the record of the new instance.
   void come_to_gate(int i, const std::string& version = "2") {
     upgrade(i, UpgradePhase::cutover_ready, attempt(i));
     put(KeyKind::node_instance, node(i), "new", write_record(instance(version, true)));
     settle();
   }
-  // Ends the node's old instance, and lets the upgrade be committed.
+  // Reports that the node's old instance has ended, and that the upgrade was committed.
   void cut_over(int i) {
     erase(KeyKind::node_instance, node(i), "old");
     put(KeyKind::node_active, node(i), "", write_record(Active{.instance = "new", .boot_id = "b"}));
@@ -166,7 +169,7 @@ TEST_CASE("one write of the wish begins one node, and the rest only when that is
 
   cell.move(0);
 
-  CHECK(cell.begun() == std::vector<int>{1, 2});  // two nodes are 5 % of 40
+  CHECK(cell.begun() == std::vector<int>{1, 2});  // at most 5 % of the 40 nodes move at a time
   cell.move(1);
   CHECK(cell.begun() == std::vector<int>{2, 3});
 }
@@ -186,8 +189,8 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
   CHECK(cell.command(0)->instance == "old");
   CHECK(cell.command(0)->reason == "2 is ready");
   CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
-  // The transaction with this command compares the revision of the node's desired version. So the
-  // store refuses the command if the desired version was written again.
+  // The transaction with this command compares the revision of the node's desired version. So if
+  // the desired version has been written again meanwhile, the store refuses the transaction.
   const Revision told =
       cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
   CHECK(words(cell.committed.back())
@@ -254,7 +257,8 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  // The node has left its gate, so the time for which it must be observed there begins anew.
+  // The node leaves its gate and comes back. So the time for which the controller must observe the
+  // node at its gate begins anew.
   say(UpgradePhase::verifying);
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
@@ -303,7 +307,7 @@ TEST_CASE("after a failure no node is told to begin, and no instance to stop") {
   cell.upgrade(2, UpgradePhase::failed, cell.attempt(2));
   cell.wait(10 * cell.settings.observe_ms);
 
-  CHECK(cell.begun() == std::vector<int>{1});  // the new version of n1 waits at its gate
+  CHECK(cell.begun() == std::vector<int>{1});  // n1's new version waits at its gate
   CHECK(cell.stopped().empty());
 }
 
@@ -349,8 +353,9 @@ TEST_CASE("a node that does not come to its gate in time is told back, and has f
   cell.wish("2");
   cell.settle();
   CHECK(cell.begun() == std::vector<int>{0});
-  // The version that this node reports is a text that no desired version may have. So the node
-  // cannot be taken back to that version, and its desired version stays.
+  // The node now reports a version whose name is not allowed in a desired version. So the
+  // controller cannot send the node back to that version, and leaves the node's desired version
+  // unchanged.
   cell.put(KeyKind::node_versions, "n100", "", R"({"agent":"1.0 of Debian"})");
   cell.wait(cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
@@ -394,7 +399,8 @@ TEST_CASE("a node whose window is closed neither begins nor stops, until it open
   opening = {.is_open = false, .until = std::nullopt};
   CHECK_FALSE(stops());
   opening = {};
-  CHECK_FALSE(stops());  // false: since no record has changed, the driver does not look again
+  // The window is open again, but no record has changed. So the driver does not decide again yet.
+  CHECK_FALSE(stops());
   cell.marks.reopen();
   CHECK(stops());
 }
@@ -433,8 +439,8 @@ TEST_CASE("a pinned node is left, and one that a rollout moved stays until the n
 
 // ---- random lives
 
-// Returns why the transaction must not be committed now, or an empty text. Uses only the records in
-// the store, and not the controller's copy of them.
+// Returns why the transaction must not be committed now, or an empty text if it may. Checks the
+// transaction with the records in the store, and not with the controller's copy of the records.
 std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   for (const Put& put : transaction.puts) {
     const auto key = parse_key(put.key);
@@ -457,8 +463,8 @@ std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   return "";
 }
 
-// Makes one step of a node. The node obeys its commands, sometimes loses its heartbeat, and may
-// fail.
+// Makes one step of a simulated node. The node follows its commands. At random, its new instance
+// loses its heartbeat. A node in `bad` fails.
 void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
   const std::string id = Cell::node(i);
   const auto chance = [&random](int of) { return random() % static_cast<unsigned>(of) == 0; };
@@ -494,7 +500,7 @@ TEST_CASE("random lives: a cell of good nodes gets there, and one with a bad nod
   cell.wish("2");
   for (int step = 0; step < 2'500; ++step) {
     live(cell, static_cast<int>(random() % nodes), random, bad);
-    // Writes the same desired version again.
+    // From time to time, writes the same desired version again.
     if (random() % 500 == 0 && bad.empty()) cell.wish("2");
     cell.now += second;
     cell.view.take_all(cell.store.read({std::string(key_root)}));
@@ -521,8 +527,8 @@ TEST_CASE("canary: a controller that believes a node's own report is found") {
   cell.wish("2");
   cell.settle();
   cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
-  // A transaction that no controller may write: it tells the old instance to stop, although no
-  // record shows that a new instance is ready.
+  // Makes a transaction that a controller must never write: a command that tells the old instance
+  // to stop although no record shows a new instance that is ready.
   const Transaction blind{
       .puts = {{.key = key_of(KeyKind::node_command, {"n100", component}),
                 .value = write_record(

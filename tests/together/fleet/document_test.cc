@@ -1,5 +1,5 @@
-// Tests documents that describe a whole cell: which records they change, and that the same document
-// changes nothing when it is applied again.
+// Tests documents that describe a whole cell: which records a document changes, and that a document
+// that is applied a second time changes nothing.
 #include "fleet/orders/document.h"
 
 #include <catch2/catch.hpp>
@@ -40,7 +40,7 @@ struct Bench {
     const auto decided = decide(text);
     return decided ? "" : decided.reason();
   }
-  // Commits the changes of the document. Returns one line for each change.
+  // Applies the document to the store. Returns one line for each change.
   std::vector<std::string> apply(const std::string& text) {
     const auto decided = decide(text);
     INFO(refusal(text));

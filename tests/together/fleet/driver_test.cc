@@ -1,6 +1,6 @@
-// Tests the drivers of plans and of desired versions: each writes its decisions, and has a key of
-// its own in the store. rollout_driver_test.cc and the explorations test how all drivers work with
-// the store.
+// Tests the drivers of plans and of desired versions: each driver writes its decisions to the
+// store, and has a key of its own there. rollout_driver_test.cc and the explorations
+// (*_explore_test.cc) test how drivers in general work with the store.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/desired_driver.h"
@@ -16,8 +16,8 @@ namespace {
 
 using namespace fleet;
 
-// A driver with a store and a clock of the test's own. settle() carries out the driver's actions
-// until the driver waits.
+// A driver, a store in memory, and a clock that the test moves. settle() carries out the driver's
+// actions until the driver waits.
 template <class Driven>
 struct Bench : fleet_test::DriverWork {
   Driven driver;
@@ -82,17 +82,17 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
     if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
   }
   CHECK(decisions == before + 1);
-  // This message says that more changes follow at once, so the driver waits for them before it
-  // decides. If they do not come, it decides at its next reading, or at the next renewal of its
-  // lease.
+  // This message says that more changes follow at once. So the driver does not decide yet, but
+  // waits for those changes. If they do not come, the driver decides when it next reads the store
+  // or renews its lease.
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
   CHECK(decisions == before + 2);
 }
 
-// A task whose transaction the store always refuses: the transaction compares that the record
-// `stop` is absent, and the test has written that record.
+// A task whose transaction is always refused by the store: the transaction requires that the record
+// `stop` is absent, and the test has written this record.
 struct Refusing : Counting {
   [[nodiscard]] DriverStep next(Revision, Ms) {
     ++*decisions;
@@ -108,7 +108,7 @@ TEST_CASE("a driver whose write is refused again and again rests in between, and
   bench.settle();
   CHECK(decisions == 1);
 
-  // The driver has no news, so it reads everything again after a pause.
+  // No message tells the driver of a change, so it reads all records again after a pause.
   bench.wait(store_retry_ms - 1);
   CHECK(decisions == 1);
   bench.wait(1);
@@ -139,7 +139,8 @@ TEST_CASE("a driver whose lease has ended before it takes its key tries once a s
   CHECK(bench.driver.is_over());
 }
 
-// A task that writes one key, and keeps the value of that key as it knows it.
+// A task that writes one key once, and notes in `known` the value of that key from the last
+// message.
 struct Writing : Counting {
   std::string* known;
 
@@ -288,7 +289,7 @@ TEST_CASE("a node that stops reporting is forgotten when its keys are erased") {
   const std::string instance = key_of(KeyKind::node_instance, {"n", "old"});
   bench.store.put(instance, write_record(Instance{.version = "1", .ready = true}));
   bench.tell(KeyErased{instance, bench.store.revision() + 1});
-  // A late message: it is about the time before the key was erased.
+  // This message is late: it reports a state from before the key was erased.
   bench.tell(KeyChanged{*bench.store.find(instance)});
   bench.settle();
   CHECK(bench.store.find(key_of(KeyKind::node_desired, {"n", "agent"})) == nullptr);
@@ -308,8 +309,7 @@ TEST_CASE("a driver whose lease is lost stops driving at once, loudly, and write
         std::vector<std::string>{"plan p is not driven any longer: the lease has ended"});
 }
 
-// Returns the record of a running plan, with these additional members in its JSON. They may be
-// invalid.
+// Returns the record of a running plan. `members` are added to its JSON, and may be invalid.
 std::string plan_with(const std::string& members) {
   return R"({"steps":[{"name":"a","class":"one-at-a-time","hook":"h"}],"state":"running")" +
          members + "}";

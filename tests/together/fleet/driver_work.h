@@ -1,4 +1,4 @@
-// Carries out a driver's actions on a store of the test.
+// Carries out a driver's actions on a store in memory, for tests.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace fleet_test {
 
 struct DriverWork {
   TestStore store;
-  fleet::DriverActions asked;     // the actions that have not been carried out yet
+  fleet::DriverActions asked;     // actions that are not carried out yet
   std::vector<std::string> told;  // the driver's log lines
 
   // Adds the driver's log lines to `told`, and all other actions to `asked`.
@@ -28,8 +28,8 @@ struct DriverWork {
     }
   }
 
-  // Carries out the actions until the driver waits. Calls `sees` with each action before it is
-  // carried out. Calls `tell` with the outcome of each.
+  // Carries out the actions until none is left. Calls `sees` with each action before it is carried
+  // out, and `tell` with its outcome.
   void settle(
       const std::function<void(const fleet::DriverEvent&)>& tell,
       const std::function<void(const fleet::DriverAction&)>& sees = [](const auto&) {}) {

@@ -1,5 +1,5 @@
-// Tests that a driver ends when its key in the store is gone, and what it does while it cannot
-// reach the store. The store is in memory, and the test moves its clock.
+// Tests when a driver ends because its key in the store is gone, and what a driver does while it
+// cannot reach the store. The store is in memory, and the test moves the clock.
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/driving.h"
@@ -28,7 +28,8 @@ struct Bench {
   Side one;
   Side other;
 
-  // Begins with a paused rollout, so that the driver has nothing to do until a person resumes it.
+  // Writes a paused rollout, so that its driver has nothing to do until a person resumes the
+  // rollout.
   explicit Bench(std::uint64_t seed = 1)
       : one{FakeStore(time, cell, seed)}, other{FakeStore(time, cell, seed + 1)} {
     put({.state = RolloutState::paused});
@@ -47,7 +48,9 @@ struct Bench {
     side.driving = std::make_unique<Driving>(Driving::Settings{
         .store = side.way,
         .timers = time,
-        .lease = 5s,  // shorter than driver_lease_ms, which a driver takes for its lease's length
+        // The store ends this lease earlier than the driver expects: the driver counts with
+        // driver_lease_ms.
+        .lease = 5s,
         .seed = 1,
         .make = [name](LeaseId lease) -> std::unique_ptr<AnyDriver> {
           return std::make_unique<DriverOf<RolloutDriver>>(RolloutDriver(name, "r", lease));
@@ -82,10 +85,10 @@ TEST_CASE("a driver that has nothing to do for many leases keeps its key, and ac
   bench.put({.state = RolloutState::rolling});
   bench.wait(1s);
 
-  // The rollout is completed at once, since it has no batches.
+  // The rollout has no batches, so it is completed at once.
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.one.driving->is_over());
-  CHECK(bench.driver().empty());  // the driver has revoked its lease, which erases its key
+  CHECK(bench.driver().empty());  // revoking its lease has erased the driver's key
   CHECK(bench.one.shouted.empty());
 }
 
@@ -135,13 +138,13 @@ TEST_CASE("a driver whose store is away for as long as its lease ends loudly, an
   CHECK(bench.rollout().driver == "c2");
 }
 
-// A driver that only counts the records and changes that it is given.
+// A driver that does nothing but count the records and the changes in its messages.
 class Watcher : public AnyDriver {
  public:
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // changes whose message says that more changes follow at once
+    std::size_t together = 0;  // changes announced with `more`
   };
 
   explicit Watcher(Count& count) : count_(count) {}
@@ -188,7 +191,7 @@ TEST_CASE("a driver hears only of the keys that it wants, and of changes of one 
                    .log = [](bool, const std::string&) {},
                    .ended = [] {}});
   bench.wait(1s);
-  CHECK(count.read == 11);  // the records of ten nodes, and that of the rollout
+  CHECK(count.read == 11);  // ten nodes and the rollout
   put(100, 200, event);
   put(10, 60, node);
   bench.wait(1s);

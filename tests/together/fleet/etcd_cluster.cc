@@ -34,7 +34,7 @@ void must_run(const std::string& command) {
   if (!ran.good) throw std::runtime_error(command + ": " + ran.output);
 }
 
-// Returns the number after `"name":` in JSON without spaces.
+// Returns the digits after `"name":` in a JSON text without spaces, or an empty text.
 std::string number_in(const std::string& json, const std::string& name) {
   const std::size_t at = json.find("\"" + name + "\":");
   if (at == json.npos) return "";
@@ -129,8 +129,8 @@ EtcdCluster::EtcdCluster(std::size_t members, Speech speech, Peers peers)
   }
 }
 
-// Kills the members by SIGKILL: after SIGTERM, three members take seven seconds to hand their
-// leadership over.
+// Kills the members with SIGKILL. With SIGTERM, three members would take seven seconds to hand
+// their leadership over.
 EtcdCluster::~EtcdCluster() {
   kill_all();
   for (Member& member : members_) {

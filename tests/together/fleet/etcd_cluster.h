@@ -1,5 +1,5 @@
-// Real members of etcd on this machine, with their own ports and files, and faults that tests
-// cause. The members end with the test, however it ends.
+// Real members of etcd on this machine for tests. Each member has its own ports and files, and
+// tests can cause faults. The members end with the test process, even if it is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +18,9 @@ namespace fleet::test {
 class EtcdCluster {
  public:
   enum class Speech { plain, tls };
-  // How members reach each other. `by_proxies`: through proxies, so that isolate() works. `direct`,
-  // for benches: without proxies, and with an election timeout of three seconds, so that a busy
-  // machine does not cause an election.
+  // How members connect to each other. `by_proxies`: through proxies, which isolate() needs.
+  // `direct`, for benchmarks: without proxies, and with an election timeout of three seconds, so
+  // that a slow member on a busy machine does not cause an election.
   enum class Peers { by_proxies, direct };
   static constexpr std::size_t members_max = 5;
 
@@ -34,30 +34,32 @@ class EtcdCluster {
   [[nodiscard]] std::vector<std::string> endpoints() const;
   [[nodiscard]] std::string url(int port) const;
   [[nodiscard]] int client_port(std::size_t member) const { return members_[member].client_port; }
-  // Returns the member's pid, or -1 while it is killed.
+  // Returns the member's process id, or -1 after the member was killed.
   [[nodiscard]] pid_t process(std::size_t member) const { return members_[member].process; }
-  // Returns a certificate with this name, signed by the cluster's authority. Returns none if the
-  // cluster does not use TLS.
+  // Returns a certificate with this name, signed by the cluster's authority. Returns an empty one
+  // if the cluster does not use TLS.
   [[nodiscard]] Certificates certificates(const std::string& name = "root");
   [[nodiscard]] const std::string& directory() const { return directory_; }
 
   // ---- faults
   void kill(std::size_t member);
   void kill_all();
-  // Starts a killed member of the store again, with the files that it had.
+  // Starts a killed member again, with the files that are on its disk.
   void start(std::size_t member);
-  void stop(std::size_t member);  // stops the member by SIGSTOP, so that it is silent
+  void stop(std::size_t member);  // stops the process by SIGSTOP; it no longer answers
   void cont(std::size_t member);
-  // Cuts the member off from the other members, in both directions; clients still reach it.
+  // Blocks all traffic between this member and the other members. Clients can still reach the
+  // member. `off` = false ends the fault.
   void isolate(std::size_t member, bool off = true);
   void compact(std::int64_t revision);
 
-  // Waits until there is a leader that a majority follows. A member that is killed, stopped or
-  // isolated does not count as the leader.
+  // Waits until the cluster has a leader that a majority follows, and returns it. A leader that is
+  // killed, stopped or isolated does not count.
   [[nodiscard]] std::size_t leader();
-  // Waits until this member answers, and has a majority of the members with it.
+  // Waits until the member answers and belongs to a majority that has a leader.
   void wait_for(std::size_t member);
-  // Runs etcdctl as admin against this member. Returns its output. Throws if it fails.
+  // Runs etcdctl as the user root on this member. Returns the output. Throws an exception if
+  // etcdctl fails.
   std::string etcdctl(std::size_t member, const std::string& arguments);
 
  private:
@@ -72,7 +74,7 @@ class EtcdCluster {
 
   [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }
   [[nodiscard]] std::vector<std::string> arguments(std::size_t member) const;
-  // Returns the port by which other members reach this one.
+  // Returns the port by which other members reach this member.
   [[nodiscard]] int way_to(const Member& member) const;
   [[nodiscard]] bool works(std::size_t member) const;
   [[nodiscard]] int member_at(int source_port) const;
@@ -84,20 +86,20 @@ class EtcdCluster {
   Peers peers_;
   std::vector<Member> members_;
   std::array<std::atomic<bool>, members_max> isolated_{};
-  // The members' pids, which the proxies' threads also read.
+  // The process ids of the members. The threads of the proxies read them, too.
   std::array<std::atomic<pid_t>, members_max> processes_{};
 };
 
-// Runs a command with /bin/sh. Returns its output, and whether it exited with 0.
+// The output of a shell command, and whether the command exited with status 0.
 struct Ran {
   std::string output = {};
   bool good = false;
 };
 [[nodiscard]] Ran run(const std::string& command);
 
-// Starts the program that the first word names, and returns its process. The program ends with this
-// process. It appends its output and errors to the file `log`; if `log` is empty, they go where
-// those of this process go.
+// Starts a program in the background, and returns its process id. The first word is the program,
+// and the others are its arguments. The program is killed when this process ends. Its output and
+// errors are appended to the file `log`, or go to those of this process if `log` is empty.
 [[nodiscard]] pid_t start_process(std::vector<std::string> words, const std::string& log = "");
 
 }  // namespace fleet::test
