@@ -18,13 +18,14 @@ namespace fleet {
 
 class BakeSuspects {
  public:
-  // Takes in the record of a rollout, of a rollout's node or of an instance, or the fact that such
-  // a record is absent. Ignores all other records.
+  // Note a changed or an erased record, if it is the record of a rollout, of a node in a rollout,
+  // or of an instance. Ignore all other records.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
-  // Returns `; maybe by rollout r1 (agent 1.1.0), which bakes: 3 of its 40 nodes do badly, 1 of 60
-  // others` for each rollout that may be the cause; an empty text if there is none.
+  // Returns a text such as `; maybe by rollout r1 (agent 1.1.0), which bakes: 3 of its 40 nodes do
+  // badly, 1 of 60 others` for each rollout that may be the cause, or an empty text if there is
+  // none.
   [[nodiscard]] std::string words(const std::string& node) const;
 
  private:
@@ -38,8 +39,8 @@ class BakeSuspects {
 
   // The rollouts that are under way. Those that have ended are forgotten.
   std::map<std::string, Watched> rollouts_;
-  // For each node, its fleet-agents that are alive, by their ids; true if the fleet-agent is
-  // degraded.
+  // For each node, its living processes of fleet-agent, by id. The value is true if the process
+  // reports that the node is degraded.
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 

@@ -1,6 +1,6 @@
-// Cuts the nodes of a rollout into batches: decides how large the batches are, in which order the
-// nodes come, and how many nodes with one value of a label a batch may have. Pure; rollout_draft.h
-// decides which nodes move.
+// Divides the nodes of a rollout into batches: decides how large each batch is, in which order the
+// nodes come, and how many nodes with the same value of a label one batch may have. rollout_draft.h
+// decides which nodes the rollout moves. Pure.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ namespace fleet {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The largest size of a batch. A larger batch would not fit into one record, nor its commands under
-// one lease.
+// The most nodes in one batch. The names of more nodes would not fit into one record, and their
+// commands would not fit under one lease.
 inline constexpr std::int64_t batch_nodes_max = 1'000;
-// The most batches that need no confirmation by a person. A rollout with more batches takes days,
-// so a person has to say that this is meant.
+// The most batches that a rollout may have without further confirmation. A rollout with more
+// batches takes days, so the person who starts it must confirm that this is intended.
 inline constexpr std::size_t batches_unasked_max = 100;
 // The most sizes in `--batches`. Nobody needs more, since the last size holds for all further
 // batches.
@@ -41,20 +41,21 @@ struct Share {
   // The share in thousandths of a per cent. If it is not 0, `nodes` is ignored.
   std::int64_t thousandths = 0;
 
-  // Converts the share to a number of nodes, if there are `all` nodes: rounded up, and at least
-  // one.
+  // Returns the share as a number of nodes, out of `all` nodes: rounded up, and at least 1.
   [[nodiscard]] std::int64_t of(std::int64_t all) const;
 
   bool operator==(const Share&) const = default;
 };
 
-// Parses `12`, `4%` or `0.5%`: 1 to 1,000 nodes, or 0.001 to 100 per cent.
+// Parses the size of a batch, such as `12`, `4%` or `0.5%`: 1 to 1,000 nodes, or 0.001 to 100 per
+// cent.
 [[nodiscard]] Result<Share> parse_share(std::string_view text);
 
-// Parses `1,0.5%,4%,10%`: the sizes of the batches in their order; the last size is repeated.
+// Parses the sizes of the batches, such as `1,0.5%,4%,10%`. The last size holds for all further
+// batches.
 [[nodiscard]] Result<std::vector<Share>> parse_batches(std::string_view text);
 
-// The most nodes with the same value of a label that one batch may have.
+// A value of `--apart`: how many nodes with the same value of a label one batch may have.
 struct Apart {
   std::string label = {};
   Share most = {};  // a percentage means: of all nodes with the same value
@@ -62,7 +63,7 @@ struct Apart {
   bool operator==(const Apart&) const = default;
 };
 
-// Parses `LABEL`, `LABEL:2` or `LABEL:10%`.
+// Parses a value of `--apart`: `LABEL:2`, `LABEL:10%`, or `LABEL`, which means `LABEL:1`.
 [[nodiscard]] Result<Apart> parse_apart(std::string_view text);
 
 // A node of the rollout, and its labels.
@@ -78,8 +79,8 @@ struct BatchDraft {
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
-// Cuts `nodes` into batches by the sizes, the order and the labels in `terms`, which must parse.
-// The same terms and nodes always make the same batches, in whatever order the nodes come. If a
+// Divides `nodes` into batches by the sizes, the order and the labels in `terms`, which must be
+// valid. The same terms and nodes always make the same batches, whatever the order of `nodes`. If a
 // batch has as many nodes with one value of a label as it may have, further nodes with that value
 // go into a later batch.
 [[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
@@ -93,8 +94,8 @@ struct BatchDraft {
 // short, so that one record can list thousands of nodes.
 [[nodiscard]] std::int64_t short_place(std::string_view node);
 
-// Returns how long after the first node of a batch the last one begins, at most. Of n nodes, the
-// k-th begins after k/n of this time.
+// Returns the time over which the nodes of a batch begin their upgrades. Of n nodes, the k-th
+// begins after k/n of this time.
 [[nodiscard]] std::int64_t spread_ms(const RolloutTerms& terms, std::size_t nodes);
 
 }  // namespace fleet

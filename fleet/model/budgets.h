@@ -62,8 +62,8 @@ class Budgets {
   // labels and values, or it has to wait.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
-  // Returns how many of `nodes`, counted from the first, may be down at the same time, so that none
-  // of them needs a place beyond those that the budgets have. The result is at least 1.
+  // Returns how many nodes, counted from the first of `nodes`, may be down at the same time within
+  // the budgets. The result is at least 1.
   [[nodiscard]] std::size_t fitting(const std::vector<std::string>& nodes) const;
   // Returns the settings, as people write them: `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
@@ -74,12 +74,13 @@ class Budgets {
 
  private:
   struct Node {
-    // Labels from the node's identity. If `reported` has the same label, this one counts.
+    // Labels from the node's identity. A label here overrides the same label in `reported`.
     std::map<std::string, std::string> given = {};
     std::map<std::string, std::string> reported = {};
-    // The living instances of fleet-agent, by id; true for a degraded one.
+    // The living instances of fleet-agent, by id. The value is true if the instance reports that
+    // the node is degraded.
     std::map<std::string, bool> instances = {};
-    // The node has a record `active`, so it was not forgotten.
+    // True if the node has a record `active`. A node without this record was forgotten.
     bool exists = false;
   };
   struct Taken {
@@ -98,8 +99,8 @@ class Budgets {
   [[nodiscard]] std::string value_of(const std::string& node, const std::string& label) const;
   [[nodiscard]] bool exists(const std::string& node) const;
   [[nodiscard]] bool works(const std::string& node) const;
-  // Returns the nodes that count against the budget of a domain. For each node, the text is the run
-  // that moves it, or empty if the node does not work.
+  // Returns the nodes that count against the budget of a domain. The value for each node is the run
+  // that moves it, or empty if the node counts because it does not work.
   [[nodiscard]] std::map<std::string, std::string> counted_in(const Domain& domain,
                                                               const std::string& value) const;
   [[nodiscard]] std::map<Domain, Need> needs_of(const std::vector<std::string>& nodes) const;
@@ -110,7 +111,7 @@ class Budgets {
   std::map<Domain, std::map<std::int64_t, Taken>> taken_;
 };
 
-// Returns the hash of a label's value, as the keys of the value's places have it.
+// Returns the hash of a label's value, which stands for the value in the keys of its places.
 [[nodiscard]] std::string place_value(const std::string& value);
 
 }  // namespace fleet

@@ -1,6 +1,6 @@
-// Makes the capsule of one failed upgrade: a short record of the node's evidence for why the
-// upgrade failed. fleet-agent(8) describes it with --evidence. Pure: the caller has measured the
-// processes and read the end of the daemon's output.
+// Makes the capsule of a failed upgrade: a short record of why the upgrade failed on its node. See
+// the option --evidence in fleet-agent(8). Pure: the caller has measured the processes and read the
+// end of the daemon's output.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ struct FailureSeen {
   std::vector<std::string> differs = {};
 };
 
-// Returns the reason of a failure, as a node may show it at this level. agentify(1) writes the
-// daemon's last line into the reason, behind `; its last line: `. Unless the level is `lines`, this
-// end of the reason is removed.
+// Returns the reason of a failure, as far as a node may show it at this level. agentify(1) appends
+// the daemon's last line to the reason, after `; its last line: `. This part is removed, unless the
+// level is `lines`.
 [[nodiscard]] std::string reason_at(EvidenceLevel level, std::string_view reason);
 
-// Returns the capsule, cut to its limits, or no element at the level `none`. If neither an exit
-// status nor a signal is given, they are taken from the reason: under agentify, which itself exits
-// cleanly, only the reason says how the daemon ended.
+// Returns a list with the capsule, cut to its limits. At the level `none`, the list is empty. If
+// `seen` has neither an exit status nor a signal, both are looked for in the reason: agentify
+// itself exits cleanly, so only the reason says how the daemon ended.
 [[nodiscard]] std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level);
 
 // A version of a program, and the list of files that agent-releases(1) keeps for it: lines of a

@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// A release's manifest for one architecture, and the URL of the manifest.
+// The manifest of a release for one architecture, with its signature and its URL.
 struct ReleaseManifest {
   std::string arch = {};
   std::string manifest = {};
@@ -48,14 +48,15 @@ struct Desired {
   bool ignore_window = false;
   std::string who = {};
   std::string trace = {};
-  std::string refused = {};  // why no node moves to the version; empty if nodes may
+  std::string refused = {};  // why no node moves to this version; empty if nodes may move to it
 
   bool operator==(const Desired&) const = default;
 };
 
-// The record driver/ID, by which one driver claims what it drives. The record vanishes with its
-// lease. The revision at which it was created is the driver's fence: each write of the driver is a
-// transaction that requires this revision.
+// The record driver/ID: the controller that drives the work with this ID, such as a rollout or a
+// plan, now. The record has a lease, so it vanishes if the controller dies. The revision at which
+// the record was created is the driver's fence: each transaction of the driver requires that the
+// record still has this revision.
 struct DriverRecord {
   std::string controller = {};
 
@@ -94,8 +95,8 @@ struct Epoch {
   bool operator==(const Epoch&) const = default;
 };
 
-// The record settings: the settings by their names, as texts. `who` is the person who has made the
-// last change.
+// The record `settings`: the name and value of each setting, as texts. `who` is the person who has
+// made the last change.
 struct Settings {
   std::map<std::string, std::string> values = {};
   std::string who = {};
@@ -103,17 +104,17 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
-// The record event/NUMBER: one event of the cell's history. It is never changed, but the oldest
-// events are erased. The record order/TRACE has the same form: it is a note of an order by a person
-// who may not write events. The next controller that sees the note, and may write events, turns it
-// into an event.
+// The record event/NUMBER: one event of the cell's history. An event is never changed, but the
+// oldest events are erased. The record order/TRACE has the same members: it notes an order by a
+// person who may not write events. The next controller that reads the note and may write events
+// turns it into an event.
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};
   std::string subject = {};  // the key of the record that the event is about, without /fleet/v1/
   std::string text = {};
   std::string trace = {};
-  // The revision of the change that the event tells of. 0 if the event was written in the same
+  // The revision of the change that the event reports. 0 if the event was written in the same
   // transaction as the change.
   std::int64_t revision = 0;
   std::string who = {};  // the person who has ordered the change
@@ -124,8 +125,8 @@ struct FleetEvent {
   bool operator==(const FleetEvent&) const = default;
 };
 
-// The record history/NUMBER: one line about a rollout or a plan that has ended. It stays when the
-// other records of the rollout or plan are erased.
+// The record history/NUMBER: one line about a rollout or a plan that has ended. This record stays
+// when the other records of the rollout or plan are erased.
 struct PastRun {
   std::string subject = {};  // the rollout or plan, such as `rollout/r1`
   std::string what = {};     // the release that was rolled out: `agent 2.0`
@@ -160,8 +161,8 @@ struct IssuedCertificate {
   bool operator==(const IssuedCertificate&) const = default;
 };
 
-// The record identity/KIND/WHO: a node or a person that may use the cell, and its certificates,
-// which have the name KIND:WHO. No node may write this record.
+// The record identity/KIND/WHO: a node or a person that may use the cell. All its certificates have
+// the name KIND:WHO. No node may write this record.
 struct Identity {
   // The certificates that have not expired, the oldest first.
   std::vector<IssuedCertificate> certificates = {};
@@ -174,11 +175,11 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// The record place/LABEL/HASH/NUMBER: one place of a budget (budgets.h). The node that has the
-// place may be down for a while.
+// The record place/LABEL/HASH/NUMBER: one place of a budget, which limits how many nodes may be
+// down at the same time (budgets.h). The node that is named here has taken the place.
 struct BudgetPlace {
   std::string node = {};
-  std::string by = {};     // what takes it down: rollout/RID, plan/PLAN, desired/COMPONENT
+  std::string by = {};     // who takes the node down: rollout/RID, plan/PLAN or desired/COMPONENT
   std::string value = {};  // the label's value; the key has only its hash
 
   bool operator==(const BudgetPlace&) const = default;

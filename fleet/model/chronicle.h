@@ -27,13 +27,13 @@
 namespace fleet {
 
 inline constexpr std::string_view events_id = "events";
-// After an event, the time in which further events are collected, to be written together. So a
-// rollout of a thousand nodes costs only a few transactions a second, however fast it goes.
+// After the first new event, further events are collected for this time and then written together.
+// So a rollout of a thousand nodes costs only a few transactions a second, however fast it goes.
 inline constexpr Ms event_gather_ms = 500;
-// If no fleet-agent of a node has been alive for this time, the node counts as silent. A restart of
-// fleet-agent takes less.
+// A node counts as silent if it had no living fleet-agent for this time. A restart of fleet-agent
+// takes less.
 inline constexpr Ms silence_ms = 30'000;
-// The time between two looks for events that are too old.
+// How often the driver looks for events that are too old, to erase them.
 inline constexpr Ms event_prune_ms = 3'600'000;
 
 class ChronicleTask {
@@ -92,23 +92,24 @@ class ChronicleTask {
   std::deque<FleetEvent> pending_;
   // For each subject, how many of its events are in pending_.
   std::map<std::string, std::size_t> waiting_;
-  // True while take_all() takes in records whose changes have events in the store already: no event
-  // is written for them.
+  // True while take_all() reads records for whose changes the store already has events. No further
+  // event is written for those changes.
   bool takes_old_ = false;
-  // For each node, its fleet-agents that are alive.
+  // For each node, its living processes of fleet-agent, by id.
   std::map<std::string, std::set<std::string>> instances_;
-  // Nodes that have no fleet-agent alive, and for which no event `silent` is written yet. A change
-  // adds a node to quiet_. look_for_silence() moves it to quiet_since_, with the time of that look.
-  // So the cost of a change grows with the number of silent nodes, and not with that of all nodes.
+  // Nodes that have no living fleet-agent, and for which no event `silent` is written yet. A change
+  // adds a node to quiet_. look_for_silence() then moves the node to quiet_since_, with the time of
+  // the move. So the cost of a change grows with the number of silent nodes, not with the number of
+  // all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
-  // For each node in quiet_since_, the time with which it is there.
+  // For each node in quiet_since_, its time there, by which its entry is found.
   std::map<std::string, Ms> since_;
   BakeSuspects suspects_;
   std::uint64_t last_ = 0;
   std::optional<Ms> gathers_until_;
   Retention retention_;
-  bool retains_ = false;  // ended rollouts and plans may have to be erased
+  bool retains_ = false;  // true if there may be ended rollouts or plans to erase
   Ms prune_at_ = 0;
 };
 

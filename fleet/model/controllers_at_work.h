@@ -1,8 +1,10 @@
 // Lists the fleet-controllers of a cell, and finds those that are silent. A controller has two
-// records: controller/NAME stays when it ends, and controller/NAME/life/ID is on a lease. So a
-// controller that has only the first record is silent. Pure.
+// records. The record controller/NAME stays when the controller ends. The record
+// controller/NAME/life/ID has a lease, so it vanishes. A controller that has only the first record
+// is silent. Pure.
 //
-// A controller of a version that writes no such records is known only while it drives something.
+// Older versions of fleet-controller do not write these records. Such a controller is listed only
+// while it drives something.
 #pragma once
 
 #include <map>
@@ -38,9 +40,9 @@ class ControllersAtWork {
   std::map<std::string, std::string> drivers_;
 };
 
-// Returns the name in the keys of a controller's records: the part of `name` before a colon, in
-// small letters. `name` is the value of its --name, or HOST:PROCESS. Returns an empty text if a key
-// cannot have that name; then the controller has no such records.
+// Returns the name of a controller in the keys of its records: the part of `name` before a colon,
+// in small letters. `name` is the value of the controller's --name, or HOST:PROCESS. Returns an
+// empty text if this part is not valid in a key. The controller then has no such records.
 [[nodiscard]] std::string controller_record_name(const std::string& name);
 
 }  // namespace fleet

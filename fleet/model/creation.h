@@ -1,7 +1,7 @@
-// Writes a new rollout or plan that takes several transactions, one after the other. Before each
-// transaction, the caller reads the store, so that the next transaction writes the records that are
-// still missing. So the writing can continue after an answer was lost, or if another process has
-// begun it. Pure.
+// Writes a new rollout or plan, which takes several transactions, one after the other. Before each
+// transaction, the caller reads the store, so that the transaction writes only records that are
+// still missing. Therefore the writing can be continued if an answer was lost or if another process
+// has begun it. Pure.
 #pragma once
 
 #include <optional>
@@ -23,10 +23,10 @@ struct Written {
 
 class Creation {
  public:
-  // All records are written: the new rollout or plan begins.
+  // Next step: none, since all records are written and the new rollout or plan begins.
   struct Begun {};
-  // The reason why the new rollout or plan does not begin. If `is_known` is false, the store has
-  // not answered, and the rollout or plan may begin nevertheless.
+  // Next step: none, since the new rollout or plan does not begin; `reason` says why. If `is_known`
+  // is false, the store has not answered, and the rollout or plan may begin nevertheless.
   struct NotBegun {
     std::string reason = {};
     bool is_known = true;
@@ -44,7 +44,7 @@ class Creation {
   [[nodiscard]] Next next(const KeyValue* found, const Outcome* last);
 
  protected:
-  // `refusal` is the message for people if the store refuses a transaction: it names the likely
+  // `refusal` is the message for people if the store refuses a transaction. It names the likely
   // cause.
   Creation(std::string key, std::string refusal)
       : key_(std::move(key)), refusal_(std::move(refusal)) {}

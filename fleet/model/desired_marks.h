@@ -20,7 +20,7 @@ namespace fleet {
 
 class DesiredMarks {
  public:
-  // Brings everything up to date with the records of the view that have changed since the last
+  // Updates the observations and lists for the nodes whose records have changed since the last
   // call. The caller calls this after each change, always with the same view.
   void look(DesiredView& view, Ms now);
 
@@ -31,12 +31,12 @@ class DesiredMarks {
   [[nodiscard]] std::int64_t failed() const { return failed_; }
   [[nodiscard]] std::int64_t committed() const { return committed_; }
 
-  // ---- nodes to which an order can be given, as far as their own records decide that
+  // ---- the nodes that may get an order, judged by their own records alone
 
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
-  // The nodes that may get an order to move. If a new version waits beside the old one, but another
-  // version is desired by now, the node is in `waiting`, and not in `beginning`.
+  // The nodes that may get the order to move. A node is in `waiting` instead of `beginning` if a
+  // new version waits there beside the old one, but another version is desired by now.
   [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
   // The nodes that have got their order, and whose new version does not wait beside the old one
@@ -55,8 +55,9 @@ class DesiredMarks {
 
   // ---- windows
 
-  // Notes that nothing may begin on the node, since its maintenance window is closed. `until` is
-  // the time at which the window opens; without a value, only a changed record can open it.
+  // Notes that the node's maintenance window is closed, so that nothing may begin on the node. The
+  // window opens at the time `until`. Without this value, only a changed record can open the
+  // window.
   void close(const std::string& id, std::optional<Ms> until);
   [[nodiscard]] bool is_closed(const std::string& id) const { return closed_.contains(id); }
   // Returns when the first of the closed windows opens.
@@ -65,11 +66,12 @@ class DesiredMarks {
   // window may be open by now.
   void reopen();
 
-  // Returns everything that decides the next step, as a text, for tests.
+  // Returns the whole state as a text. Tests compare these texts to find out whether two states are
+  // equal.
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
-  // The lists and counts in which a node was entered, so that it can be removed from them later.
+  // The lists and counts in which a node is entered, so that it can be removed from them later.
   struct Standing {
     bool has_component = false;
     bool is_under_way = false;
@@ -89,10 +91,10 @@ class DesiredMarks {
 
   std::string component_;
   std::optional<CellWish> wish_;
-  // For each node, its instances that are ready and alive: the version of each, and the time since
-  // when this controller has seen it so. For a component other than fleet-agent, the only key is
-  // the empty text: it stands for the new version that waits beside the old one, and the value has
-  // the id of that attempt in place of a version.
+  // For each node, its instances that are ready and alive. The value has the version of the
+  // instance, and the time since when this controller has seen the instance so. For a component
+  // other than fleet-agent, the only key is the empty text: it stands for the new version that
+  // waits beside the old one, and the value has the id of the attempt in place of a version.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
   // For each node that has a record node/ID/desired/COMPONENT: its revision, and the time at which
   // this controller first saw the record at that revision.

@@ -65,8 +65,8 @@ class DesiredView {
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
 
-  // Returns the desired version of the cell, or no value if there is none or no node may move to
-  // it.
+  // Returns the desired version of the cell. Returns no value if there is none, or if no node may
+  // move to it now.
   [[nodiscard]] std::optional<CellWish> wish() const;
 
   void take(const KeyValue& record);
@@ -88,9 +88,9 @@ class DesiredView {
   bool all_changed_ = true;
 };
 
-// Finds out from a node's records how far the node has come towards a desired version. A node moves
-// to the version that its own record node/ID/desired/COMPONENT names, and each write of that record
-// begins one attempt.
+// The following functions find out from a node's records how far the node has come towards a
+// desired version. A node moves to the version that its own record node/ID/desired/COMPONENT names.
+// Each write of that record begins one attempt.
 
 [[nodiscard]] bool runs(const DesiredNode& node, const std::string& version);
 

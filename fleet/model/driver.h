@@ -72,7 +72,8 @@ class Driver {
     return std::exchange(actions_, {});
   }
 
-  // Returns when the event TimePassed must come, or no value if it need not come.
+  // Returns the time at which the caller must send the event TimePassed, or no value if this event
+  // is not needed.
   [[nodiscard]] std::optional<Ms> next_deadline() const {
     if (is_over()) return std::nullopt;
     std::optional<Ms> first;
@@ -90,8 +91,8 @@ class Driver {
   [[nodiscard]] const Task& task() const { return task_; }
   [[nodiscard]] std::size_t revisions_known() const { return newest_.size(); }
 
-  // Returns everything that decides the next step, as a text, with times relative to `now`. Tests
-  // compare it, to recognise equal states.
+  // Returns the whole state as a text, with times relative to `now`. Tests compare these texts to
+  // find out whether two states are equal.
   [[nodiscard]] std::string words(Ms now) const {
     std::string text = "driver " + std::to_string(static_cast<int>(under_way_)) + " fence @" +
                        std::to_string(fence_);
@@ -178,8 +179,8 @@ class Driver {
     retry_at_.reset();
   }
 
-  // Notes a reported change. If the store must refuse the transaction under way because of this
-  // change, or has refused it, the driver need not read everything again.
+  // Notes a change that the watch has reported. If the change is the reason why the store refuses
+  // the transaction under way, the driver need not read everything again.
   void look_at_write(const std::string& key, Revision revision) {
     if (under_way_ != UnderWay::transaction && under_way_ != UnderWay::refused) return;
     for (const Compare& one : write_->transaction.compares)
@@ -218,7 +219,8 @@ class Driver {
   }
 
   void take(const ReadingEnded& event) {
-    // The driver reads again when the outcome is known of the transaction that takes the key.
+    // Ignore the reading while the transaction that takes the key has no outcome: the driver reads
+    // again after it.
     if (under_way_ == UnderWay::taking) return;
     if (under_way_ == UnderWay::reading) under_way_ = UnderWay::nothing;
     if (under_way_ == UnderWay::transaction) is_overtaken_ = true;
@@ -277,8 +279,8 @@ class Driver {
     task_.take_absent(event.key);
   }
 
-  // Returns whether a change is newer than the last reading, and at least as new as all known
-  // changes of its key. A watch may report a change that is older than the driver's own last write.
+  // Returns whether a change is newer than the last reading and not older than the newest known
+  // change of its key. A watch may report a change that is older than the driver's own last write.
   bool is_news(const std::string& key, Revision revision) {
     if (revision <= read_at_) return false;
     Revision& known = newest_[key];
@@ -316,14 +318,13 @@ class Driver {
     DriverStep next = task_.next(fence_, now_);
     if (auto* asked = std::get_if<AskGates>(&next)) {
       actions_.emplace_back(std::move(*asked));
-      // Asking the gates is no reason to wait: the next step follows at once.
+      // The driver does not wait for the gates' answers: the next step follows at once.
       next = task_.next(fence_, now_);
     }
     waits_until_.reset();
     if (const auto* wait = std::get_if<Wait>(&next)) {
       waits_until_ = wait->until;
-      // The lease for commands may end while the driver waits here. So the next order gets a new
-      // lease.
+      // The lease for commands may end while the driver waits, so the next order needs a new lease.
       task_.granted(0);
     }
     if (const auto* wanted = std::get_if<GrantLease>(&next)) {
@@ -353,7 +354,7 @@ class Driver {
   // The transaction that was sent to the store and has no answer yet, or that the store has
   // refused.
   std::optional<Write> write_;
-  // The watch has reported a later write of a key that `write_` compares.
+  // True if the watch has reported a later write of a key that `write_` compares.
   bool is_overtaken_ = false;
   std::optional<Ms> retry_at_;     // when to read again after the store did not answer
   std::optional<Ms> waits_until_;  // when to decide again, if no event comes before
@@ -361,7 +362,7 @@ class Driver {
   std::map<std::string, Revision> newest_;
   Revision read_at_ = 0;  // the revision of the last reading
   FutileWrites futile_;
-  // True if the store has already reported a further change, which the driver gets next.
+  // True if the store has a further change for the driver, which follows at once.
   bool more_ = false;
   Ms proven_at_ = 0;  // when the store last showed that this driver has the key
   Ms now_ = 0;

@@ -14,7 +14,7 @@
 
 namespace fleet {
 
-// ---- steps of a task, one at a time
+// ---- the steps that a task returns, one at a time
 
 struct Wait {
   std::optional<Ms> until = {};  // when to decide again; no value: at the next event
@@ -29,7 +29,7 @@ struct Write {
   bool operator==(const Write&) const = default;
 };
 
-// The rollout or plan has ended, and the driver with it.
+// A step: the rollout or plan has ended, so the driver ends, too.
 struct Over {
   std::string why = {};
   bool loud = false;
@@ -43,12 +43,12 @@ inline constexpr Ms driver_lease_ms = 15'000;
 // The time between two tries if the store does not answer.
 inline constexpr Ms store_retry_ms = 1'000;
 
-// Asks a rollout's gates once. The driver does not wait for the answers.
+// A step: ask each gate of a rollout once. The driver does not wait for the answers.
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // Each gate gets the following four members with its question. They tell the gate for which
-  // rollout and batch it is asked.
+  // The gate gets the following four members with its question: they name the rollout and the batch
+  // that it is asked about.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};
@@ -59,8 +59,8 @@ struct AskGates {
 
 // ---- events
 
-// The driver begins. `wall` is the time of the wall clock, for windows, or no value if it is
-// unknown or not needed.
+// An event: the driver begins. `wall` is the time of the wall clock, which maintenance windows
+// depend on. No value means that the time is unknown or not needed.
 struct BeginDriving {
   std::optional<UnixSeconds> wall = {};
 };
@@ -77,18 +77,18 @@ struct LeaseGranted {
   LeaseId lease = 0;
 };
 struct LeaseFailed {};
-// The store has renewed the lease of the driver's own key.
+// An event: the store has renewed the lease of the driver's own key.
 struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
-// The lease of the driver's key has ended or may have ended: its time to live, counted from just
-// before the last renewal was sent, is over.
+// An event: the lease of the driver's key has ended, or may have ended. Its time to live is over,
+// counted from just before the last renewal was sent.
 struct LeaseLost {
   std::string why = {};
 };
-// A watched key was written, or erased at `revision`. If `more` is true, another change follows at
-// once, and the driver decides nothing in between: decisions are costly, and a thousand nodes may
-// report at the same moment.
+// Events: a watched key was written, or was erased at `revision`. If `more` is true, another change
+// follows at once, and the driver decides nothing in between: decisions are costly, and a thousand
+// nodes may report at the same moment.
 struct KeyChanged {
   KeyValue record = {};
   bool more = false;
@@ -98,7 +98,7 @@ struct KeyErased {
   Revision revision = 0;
   bool more = false;
 };
-// The controller is about to end.
+// An event: the controller is about to end, so the driver has to end, too.
 struct LeaveDriving {};
 struct TimePassed {};
 struct GatesAnswered {
@@ -129,15 +129,15 @@ struct GrantLease {
 
   bool operator==(const GrantLease&) const = default;
 };
-// A line for the controller's log. `loud` marks trouble.
+// An action: write a line to the controller's log. `loud` is true if the line reports trouble.
 struct Tell {
   bool loud = false;
   std::string text = {};
 
   bool operator==(const Tell&) const = default;
 };
-// The driver's last action: it takes no more events. Its owner has to give back the lease of the
-// driver's key.
+// The driver's last action: the driver has ended, and ignores all further events. Its owner has to
+// give back the lease of the driver's key.
 struct EndDriving {
   std::string why = {};
 

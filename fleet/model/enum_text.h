@@ -1,7 +1,7 @@
 // Converts the values of an enumeration to the texts that stand for them in records, and back. Each
 // enumeration begins with `unknown`. A text that this program does not know is read as `unknown`,
-// so that a newer program's value never makes a record unreadable. Beside each enumeration stands a
-// function
+// so that a newer program's value never makes a record unreadable. Each enumeration, such as Stage,
+// needs a function
 //   constexpr auto names(Stage) { return std::to_array<std::string_view>({"unknown", ...}); }
 #pragma once
 

@@ -1,4 +1,5 @@
-// Turns a change of a record into an event of the history, if people want to know of it. Pure.
+// Makes an event of the history from a changed record, if the change is of interest to people.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +18,14 @@ namespace fleet {
 // no events for such records. The event differs from the last event of the same subject only if
 // something has changed that people want to know.
 [[nodiscard]] std::optional<FleetEvent> event_of(const KeyValue& record);
-// Returns the event for a key that was erased, or no value if the history does not tell of it.
+// Returns the event for a key that was erased, or no value if the history has no events for such
+// keys.
 [[nodiscard]] std::optional<FleetEvent> event_of_absence(std::string_view key);
 
 // Returns the event for a node that has become silent or, if `silent` is false, that reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
 
-// Returns whether people get a notice of the event at once: it is a success, a failure or a halt.
+// Returns whether people are notified of the event at once: it is a success, a failure or a halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
 // Returns the event for a note, by which a person who may not write events has recorded an order.
@@ -34,7 +36,7 @@ namespace fleet {
 // Returns the number of the last event among the cell's records, or 0 if there is none.
 [[nodiscard]] std::uint64_t last_event(const std::map<std::string, KeyValue, std::less<>>& records);
 
-// Returns whether this person ordered the change that the event tells of. `name` is NAME, or
+// Returns whether the person `name` ordered the change that the event reports. `name` is NAME, or
 // ROLE:NAME as in a certificate.
 [[nodiscard]] bool is_by(const FleetEvent& event, std::string_view name);
 // Returns whether an event of this subject is about the record `asked` or a record below it. An

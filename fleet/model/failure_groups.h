@@ -1,8 +1,7 @@
 // Groups the failures of a rollout. Nodes that failed in the same way are one group, however many
 // they are. For each group, names the facts and labels by which its nodes differ from the nodes
-// that did not fail. Also
-// collects the failed nodes from the records of the rollout, and writes the groups as JSON, for
-// `fleetctl why` and for the page. Pure.
+// that did not fail. Also collects the failed nodes from the records of the rollout, and writes the
+// groups as JSON, for `fleetctl why` and for the web page. Pure.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct NodeOfRollout {
 };
 using NodesOfRollout = std::map<std::string, NodeOfRollout>;
 
-// The most suspects that are named for one group, the strongest first.
+// The most suspects that are named for one group. The strongest suspects come first.
 inline constexpr std::size_t suspects_max = 3;
 
 // A suspect: a value of a fact or a label that nearly all nodes of a group have, and few other
@@ -32,8 +31,8 @@ inline constexpr std::size_t suspects_max = 3;
 struct Suspect {
   std::string mark = {};    // the fact or label and its value: `arch=x86_64`
   std::int64_t failed = 0;  // how many nodes of the group have this mark
-  // Two numbers of nodes that the rollout has reached and that are not in the group: those with
-  // this mark, and all.
+  // The nodes that the rollout has reached and that are not in the group: how many of them have
+  // this mark, and how many they are in all.
   std::int64_t others = 0;
   std::int64_t others_in_all = 0;
 
@@ -46,8 +45,8 @@ struct FailureGroup {
   std::vector<Capsule> evidence = {};   // the evidence of the group's first node that has any
   std::vector<std::string> nodes = {};  // the names of the group's nodes, sorted
   std::vector<Suspect> suspects = {};
-  // True if all nodes to which the rollout has come are in this group. Then the version itself is
-  // the suspect.
+  // True if all nodes that the rollout has reached are in this group. Then the version itself is
+  // probably at fault.
   bool is_everybody = false;
 
   bool operator==(const FailureGroup&) const = default;

@@ -1,5 +1,5 @@
-// Counts the writes of a driver that failed one after the other, although the driver had news or
-// read everything again in between. Decides when the driver pauses before the next try, and when it
+// Counts how many writes of a driver have failed in a row, although the driver got news or read
+// everything again in between. Decides whether the driver pauses before the next try, and when it
 // gives up.
 #pragma once
 
@@ -30,7 +30,8 @@ class FutileWrites {
 
   [[nodiscard]] bool is_for_good() const { return refusals_ >= refusals_max; }
 
-  // Returns the counts as a text, by which tests compare states.
+  // Returns the counts as a text. Tests compare these texts to find out whether two states are
+  // equal.
   [[nodiscard]] std::string words() const {
     if (!compares_) return "";
     std::string text = " refused " + std::to_string(refusals_);

@@ -37,12 +37,12 @@ struct PrometheusGate {
 inline constexpr std::int64_t gate_for_s_max = 86'400;
 inline constexpr std::size_t gate_query_bytes_max = 4'096;
 
-// Parses NAME=URL,QUERY,below=N,for=D or NAME=URL,QUERY,above=N,for=D. A query may have commas and
-// equals signs, a URL has no comma.
+// Parses an entry `NAME=URL,QUERY,below=N,for=D` or `NAME=URL,QUERY,above=N,for=D`. The query may
+// contain commas and equals signs; the URL must not contain a comma.
 [[nodiscard]] agent_protocol::Result<PrometheusGate> parse_prometheus_gate(std::string_view text);
 
-// Returns the query for the server. It asks for about ten values of the entry's own query, spread
-// over the time `for=` that the entry names, by the server's clock.
+// Returns the query that is sent to Prometheus. It asks for about ten values of `gate.query`,
+// spread over the last `gate.for_s` seconds by the server's clock.
 [[nodiscard]] std::string query_of(const PrometheusGate& gate);
 
 // The answer of an HTTP server.

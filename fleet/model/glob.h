@@ -1,6 +1,6 @@
-// Matches globs: `*` is any text, `?` one character, `[abc]` and `[a-z]` one of these characters,
-// and `[!a-z]` any other character. Takes time proportional to pattern times text, whatever the
-// pattern.
+// Matches globs: `*` is any text, `?` is one character, `[abc]` and `[a-z]` are one of these
+// characters, and `[!a-z]` is one other character. For every pattern, the time is at most
+// proportional to the length of the pattern times the length of the text.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace fleet {
 
 [[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view text);
 
-// Returns false if the pattern has a bracket that is not closed.
+// Returns whether the pattern is valid: each bracket that is opened must be closed.
 [[nodiscard]] bool is_glob(std::string_view pattern);
 
 }  // namespace fleet

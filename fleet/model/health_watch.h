@@ -42,15 +42,15 @@ struct HealthRun {
   bool operator==(const HealthRun&) const = default;
 };
 
-// Returns the comparison (run) in which a component takes part: the upgrade by a rollout whose new
-// version soaks or has soaked, or the comparison that the record `control` asks for, if there is
-// one. `ledger` is that of the component, or null if it obeys no commands yet.
+// Returns the run in which a component takes part. This is either an upgrade by a rollout, if its
+// new version soaks or has soaked, or the comparison that the record `control` asks for. `ledger`
+// is the component's ledger, or null if the component has none.
 [[nodiscard]] HealthRun health_run_of(const NodeLedger* ledger,
                                       const std::optional<ControlWatch>& control);
 
 class HealthWatch {
  public:
-  // `measures`: the component gives measures of itself.
+  // `measures` is true if the component reports measures about itself.
   HealthWatch(std::string boot_id, std::string instance, bool measures);
 
   // Counts one failure: an end of the component that nobody ordered, a failed health check, or a
@@ -64,15 +64,16 @@ class HealthWatch {
   // Notes the run that the node is in now.
   void look(const HealthRun& run, Ms now);
 
-  // Returns whether the component has to be measured now. The caller answers by measured(), also if
-  // the measuring has failed.
+  // Returns whether the component has to be measured now. The caller then has to call measured(),
+  // even if the measuring has failed.
   [[nodiscard]] bool is_to_measure(Ms now) const;
   void measured(std::vector<Measure> measures, const std::string& trouble, Ms now);
 
-  // Returns whether the run is over and measured, so that only failures can change the record.
+  // Returns whether the run is over and its last measures are known. From then on, only failures
+  // change the record.
   [[nodiscard]] bool is_settled(Ms now) const;
 
-  // Returns the record as it has to be in the store, or no value if there must be none yet.
+  // Returns the record that the store should have, or no value if it should have none yet.
   [[nodiscard]] const std::optional<NodeHealth>& report() const { return report_; }
 
  private:
@@ -99,7 +100,7 @@ class HealthWatch {
   Counts counts_at_begin_;  // the counts when the node's comparison began
   bool has_begun_measuring_ = false;
   bool has_measured_end_ = false;
-  // The measures from near the beginning: after a minute, or after half of a shorter soak.
+  // The measures from the first minute of the soak, or from the first half of a shorter soak.
   std::vector<Measure> first_;
   std::vector<Measure> last_;  // the measures at the end of the soak, with their changes
   std::string trouble_;

@@ -1,7 +1,7 @@
-// The nodes and people that may use the cell, by the names in their certificates: `node:n1`,
-// `operator:anna`. When two thirds of the life of a node's certificate are over, the node writes a
-// request for a new one into the store. The new certificate has the same name, and nobody who was
-// revoked gets one. Pure: other files read and sign certificates.
+// The nodes and people that may use the cell, by the names in their certificates, such as `node:n1`
+// and `operator:anna`. When two thirds of the life of a node's certificate are over, the node
+// writes a request for a new one into the store. The new certificate has the same name. A node that
+// was revoked gets none. Pure: other files read and sign certificates.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ inline constexpr std::string_view node_kind = "node";
 [[nodiscard]] std::string node_identities();
 // Returns the node's name if this is the key of a node's identity, or no value.
 [[nodiscard]] std::optional<std::string> node_identified_by(const ParsedKey& key);
-// Returns the labels in a node's identity, or none if the record is damaged.
+// Returns the labels in a node's identity, or no labels if the record is damaged.
 [[nodiscard]] std::map<std::string, std::string> labels_given(const KeyValue& identity);
 
-// Returns the name in a certificate of this owner: `KIND:WHO`.
+// Returns the name for a certificate of this owner: `KIND:WHO`.
 [[nodiscard]] std::string certificate_name(std::string_view kind, std::string_view who);
 
 // The beginning and the end of the time in which a certificate is valid, in seconds since 1970.
@@ -42,13 +42,13 @@ struct Validity {
 // Returns whether two thirds of the certificate's life are over, so that it must be renewed.
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
-// Returns the identity with one more certificate, and without those that have expired. If the
-// identity was revoked, it is valid again, but only with this certificate: somebody else may have
-// the earlier ones.
+// Returns the identity with one more certificate, and without the certificates that have expired.
+// If the identity was revoked, it becomes valid again, but only with this certificate: somebody
+// else may have the earlier ones.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
-// Returns the identity, marked as revoked at that time, with all its certificates. If it was
-// revoked already, the earlier time stays.
+// Returns the identity, marked as revoked at `time`, with all its certificates revoked. If the
+// identity was already revoked, its earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
 // Returns when the last of the certificates expires, or 0 if there is none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
@@ -66,8 +66,8 @@ struct PendingRenewal {
 };
 
 using RecordsByKey = std::map<std::string, KeyValue, std::less<>>;
-// Returns all requests. Looks at every key of every node, so it is only called when a person asks
-// for the list.
+// Returns all requests of nodes for a new certificate. Examines every key of every node, so it is
+// called only if a person asks for the list.
 [[nodiscard]] std::vector<PendingRenewal> pending_renewals(const RecordsByKey& records);
 
 // The list of the nodes that have a request in the store. Each change of a key updates the list, so
@@ -83,14 +83,14 @@ class RenewalRequests {
   std::set<std::string> nodes_;
 };
 
-// Returns why the node gets no new certificate, or an empty text if it may get one. It gets none if
-// it was never enrolled or was revoked, or if less than half of the life of its newest certificate
-// is over. The contents of the request do not matter here.
+// Returns why the node gets no new certificate, or an empty text if it may get one. A node gets
+// none if it was never enrolled, if it was revoked, or if less than half of the life of its newest
+// certificate is over. The contents of the request are not examined here.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
 
-// Returns why a request is not the node's own, or an empty text if it is. `serial` is the
-// certificate with whose key the request was made. The check is needed since operators may write
-// the record of a request, too; but they do not have the node's key.
+// Returns why the request was not made by the node itself, or an empty text if it was. `serial` is
+// the number of the certificate whose key has signed the request. Operators may write the record of
+// a request, too, but they do not have the node's key.
 [[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
 // The answer to a node's request: the new certificate, or the reason why there is none.

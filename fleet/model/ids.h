@@ -12,20 +12,20 @@ namespace fleet {
 
 // The longest name, in bytes. It is the limit for one label of a host name (RFC 1123).
 inline constexpr std::size_t id_bytes_max = 63;
-// The longest id of a command, in bytes. The id is TRACE.STEP.ATTEMPT, and the upgrade that the
-// command begins has the same id, so the upgrader's limit for ids holds here, too.
+// The longest id of a command, in bytes. The id is TRACE.STEP.ATTEMPT. The upgrade that the command
+// begins has the same id, so this is also the upgrader's limit for ids.
 inline constexpr std::size_t command_id_bytes_max = 64;
 
 // Returns whether the text matches `[a-z0-9][a-z0-9.-]{0,62}`, as the name of a node, a component,
 // an instance, a rollout, a plan or a group must.
 [[nodiscard]] bool is_id(std::string_view text);
-// Returns why the text is no id: which bytes may not be in it and where, counted from 1, such as
-// `"_" at 4: ...`. Returns an empty text if it is one.
+// Returns why the text is not an id: which byte is not allowed and its position, counted from 1,
+// such as `"_" at 4: ...`. Returns an empty text if it is an id.
 [[nodiscard]] std::string why_no_id(std::string_view text);
 
 // Returns why neither a rollout nor a plan may have this name, or no value if it may. The driver of
-// a rollout or plan has the key driver/NAME, and some keys of this form belong to other drivers of
-// the cell.
+// a rollout or plan has the key driver/NAME, and some of these keys belong to other drivers of the
+// cell.
 [[nodiscard]] std::optional<std::string> why_no_driven_name(std::string_view id);
 
 // Returns whether the text may name a component: an id other than `v`, since each record has a

@@ -9,8 +9,8 @@
 
 namespace fleet {
 
-// The record token/ID: a token, with which machines may join the cell. The secret itself is not in
-// the store.
+// The record token/ID: a token with which machines may join the cell. The store has only a hash of
+// the token's secret.
 struct Token {
   std::string hash = {};   // SHA-256 of the secret, in hexadecimal; begins with the token's ID
   std::string nodes = {};  // a glob for the names of the nodes; empty for all names
@@ -54,7 +54,8 @@ struct Approval {
   bool operator==(const Approval&) const = default;
 };
 
-// The record signer/NAME, on a lease: a fleet-signer at work. Times are in seconds since 1970.
+// The record signer/NAME of a fleet-signer at work. The record has a lease. Times are in seconds
+// since 1970.
 struct SignerAtWork {
   std::string version = {};
   std::string since = {};
@@ -62,13 +63,14 @@ struct SignerAtWork {
   // The time of the signer's last snapshot; 0 if it has taken none.
   std::int64_t snapshot = 0;
   std::int64_t certificate_ends = 0;  // when the signer's own certificate ends; 0 if not known
-  std::string trouble = {};           // why the last attempt took no snapshot; empty if it took one
+  std::string trouble = {};  // why the last try to take a snapshot failed; empty if it succeeded
 
   bool operator==(const SignerAtWork&) const = default;
 };
 
-// The records controller/NAME, which stays, and controller/NAME/life/ID, on a lease: a
-// fleet-controller of the cell, and a process of it at work.
+// The record of a fleet-controller. The record controller/NAME stays when the controller ends. The
+// record controller/NAME/life/ID is that of one process at work: it has a lease, and vanishes when
+// the process ends.
 struct ControllerAtWork {
   std::string version = {};
   std::string since = {};  // when this process of the controller began
@@ -81,7 +83,7 @@ struct TokenText {
   std::vector<std::string> controllers = {};  // the URLs of the cell's controllers
   std::vector<std::string> store = {};        // the URLs of the store's members
   std::string authority = {};                 // SHA-256 of the authority's public key
-  // SHA-256 of each file with a public key of a publisher.
+  // The SHA-256 hashes of the files with the publishers' public keys.
   std::vector<std::string> release_keys = {};
   std::string secret = {};  // 128 random bits, in hexadecimal
 

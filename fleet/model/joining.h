@@ -1,10 +1,10 @@
 // Decides whether a machine may join a cell, and which records that changes.
 //
-// A machine shows a token, and asks for a name with a key of its own. For a new name, the token is
-// enough. If the name exists already or was revoked, the machine waits for a person, who approves
-// the fingerprint of its key. A machine may ask again at any time: the same key under the same name
-// is let in without a further use of the token. Pure: other files compute hashes and sign
-// certificates.
+// A machine sends a token, the name that it wants to have, and a request for a certificate with a
+// key of its own. For a new name, the token is enough. If the name exists already or was revoked,
+// the machine waits for a person, who approves the fingerprint of its key. A machine may send its
+// request again at any time: with the same key and name, it is let in without a further use of the
+// token. Pure: other files compute hashes and sign certificates.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 
 namespace fleet {
 
-// The hexadecimal digits of a secret: 128 bits.
+// The number of hexadecimal digits of a token's secret, which has 128 bits.
 inline constexpr std::size_t secret_digits = 32;
 // The number of hexadecimal digits of a fingerprint. A fingerprint is the first half of a SHA-256,
 // which is long enough that nobody can make another key with the same fingerprint.
@@ -35,7 +35,7 @@ inline constexpr std::size_t hash_digits = 64;
 // The longest text of a token, or of a machine's request to join, in bytes. A token has a few
 // addresses, and a request contains one certificate request.
 inline constexpr std::size_t join_bytes_max = 8'192;
-// The most requests in the store at a time. Further ones are not written.
+// The most requests to join that the store has at a time. Further requests are not written.
 inline constexpr std::size_t join_requests_max = 1'000;
 // The time that a request may wait for a person; a token is kept for the same time after it has
 // expired.
@@ -67,7 +67,7 @@ inline constexpr std::size_t certificates_max = 200;
 // Returns the ID of the token whose secret has this hash.
 [[nodiscard]] std::string token_id(std::string_view hash);
 // Returns the record of the token whose secret has this hash, or null if there is none. The time
-// that the comparison takes does not reveal how many digits of the hash are right.
+// that the comparison takes does not show an attacker how many digits are right.
 [[nodiscard]] const KeyValue* token_with(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view hash);
 
@@ -99,8 +99,8 @@ struct JoinCase {
     const std::map<std::string, KeyValue, std::less<>>& records, const std::string& fingerprint);
 
 struct JoinWaits {
-  // True if the name is revoked. Then the store's user of that name is removed: it may have been
-  // made just before the revocation.
+  // True if the name is revoked. Then the store's user of that name is removed: the user may have
+  // been made just before the revocation.
   bool shuts_out = false;
   // True if there is an approval that does not count. It is removed, so that people see again that
   // the machine waits for approval.
@@ -115,8 +115,8 @@ struct JoinSigned {
 using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] JoinDecision decide_join(const JoinCase& one, UnixSeconds now);
 
-// Returns why the node gets no further certificate, or an empty text if it does. Called before each
-// certificate is signed for a machine that joins.
+// Returns why the node gets no further certificate, or an empty text if it gets one. Called before
+// each certificate is signed for a machine that joins.
 [[nodiscard]] std::string why_no_more(const JoinCase& one, const JoinSigned& decision,
                                       UnixSeconds now);
 
@@ -127,10 +127,10 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 // Returns the transaction that answers a request without a certificate: the machine has to wait, or
 // is refused.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
-// Returns the transaction that adds the signed certificate to the owner's identity, and to the
+// Returns the transaction that adds the signed certificate to the owner's identity and to the
 // request. The owner gets the certificate later, by publish_join(), when the store has a user of
-// that name. If this fleet-signer ends in between, another one finds the certificate in the request
-// and goes on.
+// that name. If this fleet-signer ends before that, another one finds the certificate in the
+// request and publishes it.
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                                       const std::string& pem, const IssuedCertificate& issued,
                                       const std::string& time, UnixSeconds now);

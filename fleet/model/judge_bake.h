@@ -44,12 +44,12 @@ struct BakeCounts {
   bool operator==(const BakeCounts&) const = default;
 };
 
-// Returns the highest rate of failures that the control group leaves possible, in failures per node
-// and millisecond; 0 if the control group was never seen.
+// Returns an upper bound for the control group's true rate of failures, in failures per node and
+// millisecond. Returns 0 if the control group was never seen.
 [[nodiscard]] double control_rate_max(std::int64_t failed, Ms node_ms);
 
-// Returns the natural logarithm of the evidence that new nodes fail more often during the bake than
-// the control group did before, times `tolerate`.
+// Returns the natural logarithm of the evidence that new nodes fail during the bake more than
+// `tolerate` times as often as the control group did before.
 [[nodiscard]] double log_bake_evidence(const BakeCounts& counts, double tolerate = 1);
 
 }  // namespace fleet

@@ -85,11 +85,11 @@ struct AtRisk {
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
 // Returns the chance that the gauge of the next node is worse, if the versions are alike. A gauge
-// has a value and no failures; each node gives one number for each batch: the gauge's change over
+// has a value and no failures. Each node gives one number for each batch: the gauge's change over
 // the soak. A node is *worse* if its change is worse than the median change of the control group's
-// nodes in the same time. For the first node the chance of that is one half. For the next ones it
-// follows from the nodes before, since the median is an estimate of a few hundred values and no
-// constant: after n nodes, a of them worse, against m control nodes,
+// nodes in the same time. For the first node this chance is one half. For further nodes it depends
+// on the nodes before, since the median is only an estimate from a few hundred values. After n
+// nodes, of which a were worse, and with m control nodes:
 //
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (rounded down above, m odd: (m+1)/2)
 //
@@ -100,17 +100,16 @@ struct AtRisk {
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 
-// Returns the logarithm of a batch's share in the evidence of a gauge. The comparisons of a
-// rollout's batches share the control group's nodes, so this evidence is a mean over the batches,
-// which needs no independence. The share of the b-th batch, from 1, is 1/(b(b+1)): the shares add
-// up to less than 1.
+// Returns the logarithm of a batch's share in the evidence of a gauge. The batches of a rollout are
+// compared with the same control nodes, so they are not independent. Therefore the evidence is a
+// weighted mean over the batches. The weight of the b-th batch, from 1, is 1/(b(b+1)): the weights
+// add up to less than 1.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
-// Returns the limit, as a logarithm: the verdict is "worse" if the evidence exceeds it. Each
-// measure gets a fixed share of alpha. So all measures together stop a good version with a chance
-// of at most alpha, even if the measures depend on each other. (If the mean of the measures were
-// compared with 1/alpha, they would have to be independent: each measure is an e-process only in a
-// history of its own, and one may foretell another.)
+// Returns the limit for the logarithm of the evidence of one measure: above it, the verdict is
+// "worse". Each measure gets a fixed share of alpha. So all measures together stop a good version
+// with a chance of at most alpha, even if the measures depend on each other. (The mean of all
+// measures could be compared with 1/alpha only if they were independent.)
 [[nodiscard]] double log_limit(double alpha, double share);
 
 // Returns log(e^a + e^b). a and b may be minus infinity, which stands for the logarithm of 0.

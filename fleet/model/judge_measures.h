@@ -53,9 +53,9 @@ struct MeasuredChange {
   double change = 0;
 };
 
-// Returns the logarithm of the evidence in one batch that the measure is worse with the new
-// version. Returns 0 if no new node or no control node has given a change. `tolerate` is the ratio
-// of first failures that is tolerated.
+// Returns the logarithm of the evidence from one batch that the measure is worse with the new
+// version. Returns 0 if no new node or no control node has reported a change. `tolerate` is the
+// tolerated ratio of first failures.
 [[nodiscard]] double log_evidence_of(MeasureType type, MeasureWorse worse,
                                      const std::vector<MeasuredChange>& changes,
                                      double tolerate = 1);
@@ -67,20 +67,20 @@ struct MeasuredNode {
   std::vector<Measure> measures = {};
 };
 
-// Returns the measures by which a rollout is to be judged. Only the control group's nodes choose
-// them.
+// Returns the measures by which a rollout is to be judged. They depend only on the nodes of the
+// control group.
 [[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
-// Judges one batch by `measure`, and notes the findings in it. `fresh` is how many nodes of the
-// batch have soaked. If the batch cannot be judged, returns the reason; otherwise an empty text.
-// With fewer than judge_control_min nodes of the control group, nothing is judged, and the
-// measure's text says so.
+// Judges one batch by `measure`, and writes the result into `measure`. `fresh` is how many nodes of
+// the batch have soaked. Returns why the batch cannot be judged, or an empty text if it can. If the
+// control group has fewer than judge_control_min nodes, the batch is not judged, and the text in
+// `measure` says so.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
                                         std::int64_t batch, double tolerate = 1);
 
-// Returns the limit, as a logarithm, for one of `measures` measures; `alpha` is alpha_of() the
-// rollout.
+// Returns the limit for the logarithm of the evidence of one measure, if there are `measures`
+// measures. `alpha` is the result of alpha_of() for the rollout.
 [[nodiscard]] double log_limit_of_measure(double alpha, std::size_t measures);
 
 // Writes the present result of each measure into that measure's text. Returns the texts of the

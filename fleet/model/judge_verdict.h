@@ -73,8 +73,8 @@ struct Judgement {
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before,
                                    const JudgeTerms& terms);
 
-// Returns the evidence as a text: `e = 32`, or `e = 325 > 100` if it has reached the limit. Below
-// 10 the number has two digits, so that people see how far away the limit is; from a million on,
+// Returns the evidence as a text: `e = 32`, or `e = 325 > 100` if it has reached the limit. A
+// number below 10 has two digits, so that people see how far away the limit is. Above a million,
 // the text is `e > 1000000`. Both parameters are logarithms.
 [[nodiscard]] std::string evidence_text(double log_evidence, double limit);
 

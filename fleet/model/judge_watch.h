@@ -55,10 +55,10 @@
 
 namespace fleet {
 
-// The time between two looks at the nodes.
+// How often the judge examines the nodes.
 inline constexpr Ms judge_look_ms = 10'000;
-// If only nodes that are not compared have failed since the last write, the next write comes after
-// this time.
+// The time from one write of the judge's record to the next, if only nodes that are not compared
+// have failed in between.
 inline constexpr Ms judge_note_ms = 60'000;
 // A node that is silent for this time has failed. A machine may need minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
@@ -77,7 +77,7 @@ class JudgeWatch {
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // Looks at the state of all nodes, if the last look is long enough ago.
+  // Examines the state of all nodes, if judge_look_ms have passed since the last time.
   void look(const RolloutView& view, Ms now);
   // Returns the time of the next look, or no value if the rollout has too few nodes or has not
   // begun.
@@ -105,7 +105,7 @@ class JudgeWatch {
   };
   // A node of the rollout that is watched.
   struct Part {
-    // When to begin to watch the node; no value if it is watched already.
+    // When the driver begins to watch the node, or no value if it is watched already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
     // True if the node fell silent together with many others. It is watched again when it reports.
@@ -129,7 +129,7 @@ class JudgeWatch {
   void look_at_health(const RolloutView& view, const std::string& node, Part& part, Ms now);
   void look_at_soak(const RolloutView& view, Ms passed);
   void enter(const RolloutView& view, const std::string& node, Part& part, Ms now);
-  // Returns what the node has reported for this rollout, or null.
+  // Returns the node's report about its health for this rollout, or null if there is none.
   [[nodiscard]] const NodeHealth* health_of(const RolloutView& view, const std::string& node) const;
   [[nodiscard]] bool has_control_reports(const RolloutView& view) const;
   [[nodiscard]] SoakReports soak_reports(const RolloutView& view) const;
@@ -165,15 +165,15 @@ class JudgeWatch {
   Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
-  // The batch, as turn_of() numbers it, whose soak is over and whose measures are awaited or
-  // judged; and the time at which this driver found that its soak was over.
+  // The number (turn_of()) of the batch whose soak is over and whose measures are awaited or
+  // judged, and the time at which this driver found the soak to be over.
   std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;
 };
 
-// Returns the text for the member `run` of the record by which the control group is asked for its
-// health before the batch with the number `turn`.
+// Returns the text for the member `run` of the record `control`, which asks a node of the control
+// group for its health. The text belongs to the batch with the number `turn`.
 [[nodiscard]] std::string control_run(const std::string& rollout, std::int64_t turn);
 
 }  // namespace fleet

@@ -28,7 +28,7 @@ enum class KeyKind {
   node_claim,        // node/ID/claim/COMPONENT
   node_csr,          // node/ID/csr
   node_certificate,  // node/ID/certificate: the answer to the record node/ID/csr
-  node_plan,  // node/ID/plan/PLAN: the progress of the node in the plan, written by the node itself
+  node_plan,      // node/ID/plan/PLAN: how far the node is in the plan; written by the node itself
   node_health,    // node/ID/health/COMPONENT
   node_control,   // node/ID/control/COMPONENT
   desired,        // desired/COMPONENT
@@ -49,14 +49,14 @@ enum class KeyKind {
   order,    // order/TRACE
   history,  // history/NUMBER
   notified,
-  identity,    // identity/KIND/WHO: KIND is `node` or the role of a person
-  token,       // token/ID: ID is the beginning of the hash of the token's secret
-  join,        // join/FINGERPRINT, of the public key of a machine
-  approval,    // approval/FINGERPRINT, of the public key of a machine
-  signer,      // signer/NAME, of a fleet-signer
-  place,       // place/LABEL/HASH/NUMBER: HASH is that of the value of the label; see budgets.h
-  controller,  // controller/NAME, of a fleet-controller
-  controller_life,  // controller/NAME/life/ID: ID is that of a process of the controller
+  identity,         // identity/KIND/WHO: KIND is `node` or the role of a person
+  token,            // token/ID: ID is the beginning of the hash of the token's secret
+  join,             // join/FINGERPRINT, of the public key of a machine
+  approval,         // approval/FINGERPRINT, of the public key of a machine
+  signer,           // signer/NAME, of a fleet-signer
+  place,            // place/LABEL/HASH/NUMBER: HASH is the hash of the label's value; see budgets.h
+  controller,       // controller/NAME, of a fleet-controller
+  controller_life,  // controller/NAME/life/ID: one process of that controller
 };
 
 // The most digits of a number in a key. It is also the most digits of an integer in a record's
@@ -68,12 +68,12 @@ inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
 // Returns the key of a record. The names must come from parse_key() or be checked by ids.h. A name
-// that may not be in its place is an error of this program, which then calls std::abort(): a wrong
-// key could overwrite another record.
+// that is not valid in its position is a bug, so the function calls std::abort(): a wrong key could
+// overwrite another record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
-// Returns the key of a record, like key_of(), but may be called with unchecked names, such as those
-// that other programs have written. Returns no value if a name may not be in its place.
+// Returns the key of a record, like key_of(). The names may be unchecked, such as names that
+// another program has written. Returns no value if a name is not valid in its position.
 [[nodiscard]] std::optional<std::string> key_if(KeyKind kind,
                                                 std::initializer_list<std::string_view> names);
 
@@ -99,8 +99,8 @@ struct ParsedKey {
   bool operator==(const ParsedKey&) const = default;
 };
 
-// Takes a key apart. Returns no value if it is not a key of the fleet's records, or if a name may
-// not be in its place. Such a key is ignored everywhere.
+// Parses a key. Returns no value if it is not a key of the fleet's records, or if a name is not
+// valid in its position. Callers ignore such a key.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
 
 }  // namespace fleet

@@ -2,10 +2,10 @@
 // of a server, with one measure on each line. The output may contain any bytes. Pure.
 //
 //     NAME TYPE WORSE VALUE        latency gauge up 12.5
-//     NAME TYPE VALUE              shown, never judged: it is not said what would be worse
+//     NAME TYPE VALUE              shown, never judged, since WORSE is missing
 //
 // A NAME has small letters, digits, dots and hyphens, TYPE is `counter` or `gauge`, WORSE is `up`
-// or `down`, and VALUE is a number. Empty lines count for nothing.
+// or `down`, and VALUE is a number. Empty lines are ignored.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace fleet {
 
-// The most bytes of an output that are read.
+// At most this many bytes of a component's output are read.
 inline constexpr std::size_t measure_bytes_max = 8'192;
 
 struct MeasureLines {
@@ -27,11 +27,11 @@ struct MeasureLines {
   std::string trouble = {};
 };
 
-// Reads an output. Bad lines are left out and named in `trouble`; so are further measures when
-// there are measures_max, and everything beyond measure_bytes_max.
+// Parses the output of a component. Leaves out bad lines, measures beyond the first measures_max,
+// and bytes beyond measure_bytes_max; notes in `trouble` what was left out.
 [[nodiscard]] MeasureLines read_measures(std::string_view output);
 
-// Returns the number that a measure's text stands for, or no value if it is no finite number.
+// Returns the number in a measure's text, or no value if the text is not a finite number.
 [[nodiscard]] std::optional<double> measured_number(std::string_view text);
 
 // Returns the number as a text that measured_number() reads back unchanged.

@@ -1,6 +1,6 @@
-// Defines the records of one node: its description, the versions that it runs, its instances, its
-// commands and its answers. Plain data; record_members.h says how records are written. Times of day
-// are texts, and only shown to people.
+// The records of one node: its description, the versions that it runs, its instances, its commands
+// and its answers. Plain data; record_members.h says how records are written. Times of day are
+// texts that are only shown to people.
 #pragma once
 
 #include <array>
@@ -13,9 +13,10 @@
 
 namespace fleet {
 
-// The record node/ID/info, which is written only when it changes.
+// The record node/ID/info: what a node reports about itself. It is written again only if a value
+// has changed.
 struct NodeInfo {
-  std::map<std::string, std::string> facts = {};   // os, arch, ...: found out by the node
+  std::map<std::string, std::string> facts = {};   // os, arch and others, as fleet-agent finds them
   std::map<std::string, std::string> labels = {};  // labels from the options of fleet-agent
   std::int64_t protocol = 0;  // version of the commands that the node knows; 0: unknown
   std::string upgrader_protocol = {};
@@ -110,9 +111,9 @@ struct Capsule {
   std::int64_t exit_status = -1;  // -1: the process did not exit, or the status is unknown
   std::int64_t signal = 0;        // the signal that ended the process; 0: none, or unknown
   std::int64_t lived_ms = -1;     // how long the process ran; -1: unknown
-  // The most memory of the process that was seen; -1: unknown.
+  // The most memory that the process was seen to use; -1: unknown.
   std::int64_t peak_kib = -1;
-  // The processor time of the process that was seen; -1: unknown.
+  // The processor time that the process was seen to use; -1: unknown.
   std::int64_t cpu_ms = -1;
   // The last lines of the process's output, the newest at the end.
   std::vector<std::string> lines = {};
@@ -122,7 +123,7 @@ struct Capsule {
   bool operator==(const Capsule&) const = default;
 };
 
-// The record node/ID/upgrade/COMPONENT: how far the last upgrade is.
+// The record node/ID/upgrade/COMPONENT: the phase and the result of the last upgrade.
 struct Upgrade {
   UpgradePhase phase = UpgradePhase::unknown;
   std::string attempt = {};  // the id of the upgrade that is recorded here
@@ -171,8 +172,8 @@ struct Measure {
 // a node of the control group, when the rollout asks it for the first time. They only rise as long
 // as boot and instance are the same.
 struct NodeHealth {
-  // The id of the upgrade to the new version or, in the control group, `run` of the record
-  // `control`.
+  // The id of the upgrade to the new version. On a node of the control group: the member `run` of
+  // the record node/ID/control/COMPONENT.
   std::string run = {};
   std::string version = {};
   std::string boot_id = {};
@@ -194,8 +195,9 @@ struct NodeHealth {
   bool operator==(const NodeHealth&) const = default;
 };
 
-// The record node/ID/control/COMPONENT: this node belongs to the control group of a rollout, and
-// has to report its health like the nodes of the batch: for the same time, by its own clock.
+// The record node/ID/control/COMPONENT: this node belongs to the control group of a rollout. The
+// node reports its health for the time soak_ms, measured by its own clock, as the nodes of the
+// batch do.
 struct ControlWatch {
   std::string by = {};   // the rollout that asks for the report, as rollout/NAME
   std::string run = {};  // ROLLOUT.control.NUMBER, with another number for each batch
@@ -227,7 +229,7 @@ struct Command {
   CommandAction action = CommandAction::unknown;
   std::string version = {};       // the version of the release to fetch or to run
   std::string digest = {};        // a hash of all manifests of the release
-  std::string instance = {};      // the instance that has to obey; if empty, the active one
+  std::string instance = {};      // the instance that has to obey; if empty, the active instance
   std::int64_t not_after_ms = 0;  // the command must begin within this time after its receipt
   std::int64_t soak_ms = 0;
   // The node goes back to the old version if no `confirm` comes within this time after the
@@ -244,17 +246,17 @@ struct Command {
   bool operator==(const Command&) const = default;
 };
 
-// The possible results in an answer to a command. If the command has failed, the answer has an
-// error text in place of a result.
+// The possible results in an answer to a command that has succeeded. If a command has failed, its
+// answer has an error text in place of a result.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
-// The node does not know how the command has ended, since fleet-agent was interrupted. The versions
-// that run may show the end.
+// The node does not know how the command ended, since fleet-agent was interrupted. The versions
+// that run on the node may show how it ended.
 inline constexpr std::string_view result_interrupted = "interrupted";
-// The answer to `rollback` if it came too late: the new version is committed and stays.
+// The result of a command `rollback` that came too late: the new version is committed and stays.
 inline constexpr std::string_view result_committed = "committed";
 
-// The record node/ID/answer/COMPONENT.
+// The record node/ID/answer/COMPONENT: the node's answer to its last command.
 struct Answer {
   std::string command = {};  // the id of the answered command
   std::string result = {};

@@ -45,7 +45,7 @@ constexpr bool is_over(PlanState state) {
   return state == PlanState::completed || state == PlanState::aborted;
 }
 
-// The record plan/NAME.
+// The record plan/NAME: what the plan does, its state, and how far it is.
 struct Plan {
   std::string version = {};  // the version that the plan brings
   // The component whose desired version is held back until the plan has migrated; empty if there is
@@ -61,15 +61,15 @@ struct Plan {
   std::string previous = {};  // the desired version before the plan, to go back to
   std::string previous_digest = {};
   std::int64_t step = 0;  // the step that may run now, counted from 1; 0: no step yet
-  bool acting = false;    // for `together`: `act` may begin; for `once`: the step is done
-  bool back = false;      // the plan stops before any `act`: stopped members start again
-  // The member that may act or migrate now, and no other. For a step `any`: all members up to this
-  // one, in the order of names, may run the step.
+  bool acting = false;  // in a step `together`: `act` may begin; in a step `once`: the step is done
+  bool back = false;    // the plan stops before any `act`: stopped members start again
+  // The only member that may run its hook `act` or `migrate` now. In a step `any`, this member and
+  // all members before it, in the order of names, may run the step.
   std::string lock = {};
   std::string error = {};  // the first error of the run; empty if there was none
   bool ignore_window = false;
   bool over_budget = false;    // takes no places of the cell's budgets (budgets.h)
-  std::string waits_for = {};  // the places of a budget that the plan's next step waits for
+  std::string waits_for = {};  // the places of a budget for which the plan's next step waits
   std::string who = {};
   std::string trace = {};
   std::string driver = {};
@@ -93,13 +93,14 @@ constexpr auto names(MemberPhase) {
                                           "halted", "resumed", "failed", "rebooting"});
 }
 
-// The record plan/NAME/member/ID: this node is a member. The record is written together with the
-// plan, and erased together with the plan. A node that joins the cell later is not a member.
+// The record plan/NAME/member/ID: node ID is a member of the plan. The record is written and erased
+// together with the plan. A node that joins the cell later is not a member.
 struct PlanPlace {
   bool operator==(const PlanPlace&) const = default;
 };
 
-// The record node/ID/plan/NAME: how far the node is in the plan. Only the node itself writes this.
+// The record node/ID/plan/NAME: how far node ID is in the plan. Only the node itself writes this
+// record.
 struct PlanMember {
   std::string version = {};
   std::int64_t step = 0;  // the step that the member is at, from 1
@@ -113,8 +114,8 @@ struct PlanMember {
   bool operator==(const PlanMember&) const = default;
 };
 
-// The record once/PLAN/STEP: the outcome of a step of the kind `once`, which one member does for
-// all.
+// The record once/PLAN/STEP: the outcome of a step of the kind `once`, which one member runs for
+// all members.
 struct Once {
   std::string version = {};
   bool success = false;

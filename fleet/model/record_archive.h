@@ -22,11 +22,12 @@ namespace fleet {
 
 class RecordReader : public cereal::InputArchive<RecordReader> {
  public:
-  // `line` must live longer than the archive.
+  // The reader keeps a reference to `line`, the parsed JSON, so `line` must outlive the reader.
   explicit RecordReader(const agent_protocol::JsonLine& line)
       : cereal::InputArchive<RecordReader>(this), line_(line) {}
 
-  // Returns the first fault, such as `terms.batch is no integer`, or no value.
+  // Returns the first fault that was found in the record, such as `terms.batch is no integer`, or
+  // no value if none was found.
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
 
   template <class Value>
@@ -41,8 +42,8 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
     path_.resize(path_bytes);
   }
 
-  // Reads a record that is a flat map: puts all members whose values are texts into a map, by their
-  // names.
+  // Reads a record that is a flat map: stores each member whose value is a text in `values`, under
+  // the member's name.
   void read_texts(std::map<std::string, std::string>& values) { read_map(object_, values, false); }
 
  private:
@@ -90,7 +91,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
     }
   }
 
-  // Reads a nested structure, by its own function `serialize`.
+  // Reads a nested structure, by calling the function `serialize` for its type.
   template <class Value>
   void read(std::size_t index, Value& value) {
     if (!is(index, Kind::object, "is no object")) return;
@@ -100,13 +101,14 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
   }
 
   const agent_protocol::JsonLine& line_;
-  std::size_t object_ = agent_protocol::JsonLine::root;  // the object whose members are read
-  std::string path_;  // the path of the member that is read, for refusals
+  // The JSON object whose members are being read.
+  std::size_t object_ = agent_protocol::JsonLine::root;
+  std::string path_;  // the path of the member being read, for error messages
   std::optional<std::string> refusal_;
 };
 
-// Writes members in their order, on one line. Leaves out members that are `false` or an empty text,
-// list or map: for an absent member, a reader uses just this value.
+// Writes the members of a record in their order, on one line. Leaves out members that are `false`
+// or an empty text, list or map: when the record is read, an absent member gets the same value.
 class RecordWriter : public cereal::OutputArchive<RecordWriter> {
  public:
   RecordWriter() : cereal::OutputArchive<RecordWriter>(this) {}
@@ -176,7 +178,7 @@ class RecordWriter : public cereal::OutputArchive<RecordWriter> {
   std::string text_;
 };
 
-// Writes nothing, but notes the names of a record's members.
+// Collects the names of a record's members. Writes nothing.
 class RecordNames : public cereal::OutputArchive<RecordNames> {
  public:
   RecordNames() : cereal::OutputArchive<RecordNames>(this) {}
@@ -184,7 +186,8 @@ class RecordNames : public cereal::OutputArchive<RecordNames> {
   std::vector<std::string> names;
 };
 
-// Connects cereal to these archives: each name-value pair is a member.
+// Connect cereal to the classes above: cereal passes each member of a record as a pair of a name
+// and a value.
 template <class Value>
 void save(RecordNames& archive, const cereal::NameValuePair<Value>& pair) {
   archive.names.emplace_back(pair.name);

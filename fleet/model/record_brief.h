@@ -1,5 +1,5 @@
-// Shortens texts and lists of names to the lengths that a record may have. So a text that comes
-// from a node, a hook or a person cannot make a record too long for the store.
+// Shortens texts and lists of names to the lengths that a record may have. Otherwise a text from a
+// node, a hook or a person could make a record too long for the store.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,18 @@ inline constexpr std::size_t text_bytes_max = 1'024;
 // The limit for a short text that is only shown to people: a reported version, the name of a
 // person, a time.
 inline constexpr std::size_t label_bytes_max = 255;
-// The number of nodes that are named in a list. Of further nodes, only the number is given.
+// How many nodes a list names at most. For further nodes, the list gives only their number.
 inline constexpr std::size_t names_kept = 20;
 
-// Returns the text, cut to `bytes_max` bytes as it is written in JSON. If something was cut off, it
-// ends with "...". A byte that is not valid UTF-8 becomes `?`.
+// Returns `text`, cut so that its JSON form has at most `bytes_max` bytes. A text that was cut ends
+// with "...". A byte that is not valid UTF-8 becomes `?`.
 [[nodiscard]] std::string brief(std::string_view text, std::size_t bytes_max = text_bytes_max);
 
-// Returns `n1, n2, n3`, or for a long list the first names: `n1, n2, and 2980 more`.
+// Returns the names as one text: `n1, n2, n3`. If there are more than names_kept names, the text
+// has only the first of them: `n1, n2, and 2980 more`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& names);
 
-// Sets `count` to the number of names, and keeps only the first ones.
+// Sets `count` to the number of names, then removes all names but the first names_kept ones.
 void keep_some(std::vector<std::string>& names, std::int64_t& count);
 
 }  // namespace fleet

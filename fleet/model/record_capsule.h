@@ -8,9 +8,8 @@
 
 namespace fleet {
 
-// The limits for the parts of a capsule, in bytes as JSON spells them. With all parts at their
-// limits, and with the capsule's numbers and names of members, the JSON has at most
-// capsule_bytes_max bytes.
+// The limits for the parts of a capsule, in bytes of their JSON form. If all parts are at their
+// limits, the JSON of the whole capsule still has at most capsule_bytes_max bytes.
 inline constexpr std::size_t capsule_stage_bytes_max = 32;
 inline constexpr std::size_t capsule_reason_bytes_max = 480;
 inline constexpr std::size_t capsule_lines_bytes_max = 440;
@@ -18,8 +17,8 @@ inline constexpr std::size_t capsule_differs_bytes_max = 260;
 inline constexpr std::size_t capsule_lines_max = 8;
 inline constexpr std::size_t capsule_differs_max = 6;
 
-// Keeps the first capsule and drops all others. In the capsule, keeps the newest lines and the
-// first differences. A number out of its range is replaced by the number that means "unknown".
+// Keeps the first capsule and drops all others. In the kept capsule, keeps the newest lines and the
+// first differences. Replaces a number that is out of range by the number that means "unknown".
 void cut_evidence(std::vector<Capsule>& evidence);
 
 }  // namespace fleet

@@ -1,4 +1,4 @@
-// Single checks, from which record_rules.cc builds the rules for records. Each check returns the
+// The checks from which record_rules.cc builds the rules for records. Each check either returns the
 // fault that it has found, or cuts a text that is too long.
 #pragma once
 
@@ -32,7 +32,8 @@ inline Wrong first_of(std::initializer_list<Wrong> all) {
   return std::nullopt;
 }
 
-// An absent name is read as an empty one, so an empty name is good.
+// Returns a fault if `text` is neither empty nor a valid name. If a member is absent in the JSON of
+// a record, it is read as an empty text, so an empty name is allowed.
 using IsName = bool (*)(std::string_view);
 inline Wrong wrong_name(const std::string& text, IsName is_name, std::string_view what) {
   if (text.empty() || is_name(text)) return std::nullopt;

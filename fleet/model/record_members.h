@@ -252,7 +252,7 @@ void serialize(Archive& archive, Once& once) {
           make_nvp("member", once.member), make_nvp("message", once.message));
 }
 
-// The records and texts by which machines join.
+// The records and texts with which a machine joins a cell.
 
 template <class Archive>
 void serialize(Archive& archive, Token& token) {

@@ -1,5 +1,5 @@
-// Names the members of the records of a rollout and of a node's failures, as record_members.h does
-// for all others.
+// Names the JSON members of the records of a rollout and of a node's failures. record_members.h
+// names those of all other records.
 #pragma once
 
 #include <cereal/cereal.hpp>

@@ -1,7 +1,7 @@
-// The rules for the contents of a record, beyond the types of its members. A name that is used in
-// keys, in commands or in the ids of upgrades must be valid there, and numbers must be so small
-// that calculations with them cannot overflow. Texts for people are cut to the length that a record
-// may have, and lists of nodes keep the first names and the count of all.
+// Checks what the types of a record's members cannot express. Names must be valid in keys, in
+// commands and in the ids of upgrades. Numbers must be so small that calculations with them cannot
+// overflow. Texts for people are cut to the length that a record may have. Of a list of nodes, a
+// record keeps the first names and the number of all nodes.
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,19 @@ inline constexpr std::size_t record_entries_max = 256;
 // may bring.
 inline constexpr std::int64_t token_uses_max = 10'000;
 inline constexpr std::size_t release_keys_max = 16;
-// The most bytes of a machine's request for a certificate, and of its certificate; both have about
-// a thousand. So a record with both stays within its limit.
+// The most bytes of a machine's request for a certificate, and of the certificate itself. Both
+// usually have about 1,000 bytes. With this limit, a record that has both is never longer than a
+// record may be.
 inline constexpr std::size_t pem_bytes_max = 8'192;
-// The most times that one batch is repeated. The number is part of the ids of commands, so it must
-// be short.
+// How many times one batch may be repeated at most. The count is a part of the ids of commands, so
+// it must have few digits.
 inline constexpr std::int64_t again_max = 100'000;
-// The most failed nodes in the judge's record, which lists them as numbers. So many numbers, beside
-// the other members, fit into one record.
+// The most failed nodes that the judge's record lists, each as a number. This many numbers fit into
+// one record, beside its other members.
 inline constexpr std::size_t judge_failed_max = 4'000;
 
-// Cuts texts and lists that are too long. Returns the fault of the record, or no value if it is
-// good.
+// Cut texts and lists in the record that are too long. Return the record's first fault, or no value
+// if the record is valid.
 [[nodiscard]] std::optional<std::string> put_right(NodeInfo& record);
 [[nodiscard]] std::optional<std::string> put_right(Versions& record);
 [[nodiscard]] std::optional<std::string> put_right(Instance& record);

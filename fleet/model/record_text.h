@@ -32,11 +32,11 @@ using agent_protocol::Result;
 inline constexpr int records_version = 1;
 inline constexpr std::size_t record_nesting_max = 16;
 
-// Reads a record of any kind in this directory.
+// Parses the JSON text of a record. `Record` is the type of any record that this directory defines.
 template <class Record>
 [[nodiscard]] Result<Record> read_record(std::string_view text);
 
-// Returns the record at this key, or no value if it is absent or damaged.
+// Returns the record at `key`, or no value if the record is absent or cannot be read.
 template <class Record>
 [[nodiscard]] std::optional<Record> record_there(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view key) {
@@ -46,15 +46,15 @@ template <class Record>
   return read ? std::optional<Record>(read.value()) : std::nullopt;
 }
 
-// Returns the record as one line, without a newline. Texts and lists are cut to the lengths that a
-// reader accepts (record_brief.h). The line may still be too long for the store: see
+// Returns the record as one line of JSON, without a newline. Cuts texts and lists to the lengths
+// that a reader accepts (record_brief.h). The line may still be too long for the store: see
 // why_not_taken().
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
 
-// Returns the names of a record's members, `v` first, so that unknown names in a text that a person
-// has written can be refused. For records that are flat maps, returns only `v`. RolloutTerms, which
-// people write, have such a list, too.
+// Returns the names of a record's members, `v` first. With this list, unknown names can be refused
+// in a text that a person has written. For a record that is a flat map, returns only `v`. There is
+// a list for RolloutTerms too, since people write them.
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();
 

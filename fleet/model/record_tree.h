@@ -1,6 +1,5 @@
-// Parses JSON into a tree. Used for texts that are not records of the store, such as those that
-// people and other programs send. The parser of agent-protocol reads the bytes, and limits their
-// size.
+// Parses JSON into a tree, for texts that are not records of the store, such as texts that people
+// and other programs send. The parser of agent-protocol reads the bytes and limits their number.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +26,8 @@ struct JsonTree {
 
   [[nodiscard]] bool is_object() const { return kind == Kind::object; }
   [[nodiscard]] bool is_array() const { return kind == Kind::array; }
-  // Returns the member of this name, or null if there is none or this is not an object.
+  // Returns the member of this name, or null if the member is absent or this value is not an
+  // object.
   [[nodiscard]] const JsonTree* find(const std::string& name) const;
   // Returns the text of the member, or an empty text if it is absent or not a text.
   [[nodiscard]] std::string text_of(const std::string& name) const;
@@ -51,8 +51,9 @@ struct JsonTree {
 // removes a member.
 [[nodiscard]] JsonTree merge_patch(JsonTree target, const JsonTree& patch);
 
-// Returns the object reduced to the members that `a,b.c` names. A path goes through arrays into
-// each of their elements. An absent member is left out.
+// Returns the object with only the members that `fields` lists, such as `a,b.c`. If a member is an
+// array, the rest of its path applies to each element of the array. Leaves out members that are
+// absent.
 [[nodiscard]] JsonTree select_fields(const JsonTree& tree, std::string_view fields);
 
 }  // namespace fleet

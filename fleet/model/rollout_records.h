@@ -14,11 +14,11 @@
 
 namespace fleet {
 
-// The order in which the nodes of a rollout come.
+// The order in which a rollout upgrades its nodes.
 enum class NodeOrder {
   unknown,
   name,
-  random,  // in the order of a hash of seed and name
+  random,  // in the order of a hash of the seed and the node's name
 };
 constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
@@ -27,7 +27,7 @@ constexpr auto names(NodeOrder) {
 // Numbers in records are integers, so ratios and logarithms are written there in millionths.
 inline constexpr double million = 1e6;
 
-// The values of --alpha and --tolerate if they are not given, in millionths.
+// The default values of --alpha and --tolerate, in millionths.
 inline constexpr std::int64_t alpha_default = 10'000;
 inline constexpr std::int64_t tolerate_default = 1'000'000;
 
@@ -50,7 +50,8 @@ struct RolloutTerms {
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
-  std::string batches = {};  // sizes as in `--batches`; if empty, `batch` and `canary` hold
+  // Sizes as in `--batches`; if empty, `batch` and `canary` set the sizes.
+  std::string batches = {};
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed for a random order of the nodes
   std::vector<std::string> apart = {};  // the values of `--apart`, each LABEL:LIMIT
@@ -67,8 +68,8 @@ struct RolloutTerms {
   std::int64_t bake_ms = 0;  // the bake: how long the judge watches on after the last batch
   // The largest probability that the judge stops a good version, in the whole rollout.
   std::int64_t alpha_millionths = alpha_default;
-  // How many times the failure rate of the control group the nodes with the new version may have.
-  // Up to this ratio, the version counts as good.
+  // The factor of --tolerate: the new version counts as good as long as its failure rate is at most
+  // this many times that of the control group.
   std::int64_t tolerate_millionths = tolerate_default;
 
   bool operator==(const RolloutTerms&) const = default;
@@ -105,8 +106,8 @@ constexpr auto names(BatchPhase) {
       {"unknown", "preparing", "applying", "soaking", "confirming", "pausing"});
 }
 
-// The answer of a gate, which is a measure or a program outside the fleet by which the new version
-// is judged.
+// The answer of a gate: a measurement outside the fleet, such as a query to Prometheus, that says
+// whether the new version works well.
 enum class GateSays { unknown, well, worse, not_known };
 constexpr auto names(GateSays) {
   return std::to_array<std::string_view>({"unknown", "well", "worse", "not-known"});
@@ -130,8 +131,8 @@ constexpr auto names(RolloutOrder) {
       {"unknown", "none", "pause", "abort", "abort-and-leave", "undo", "undo-now"});
 }
 
-// The record rollout/NAME. Every transaction of the rollout's driver writes and compares this
-// record. So a transaction whose answer was lost cannot be committed after a later one.
+// The record rollout/NAME. Every transaction of the rollout's driver compares and writes this
+// record. So a transaction that got no answer cannot be committed after a later one.
 struct Rollout {
   RolloutTerms terms = {};
   RolloutState state = RolloutState::created;
@@ -143,8 +144,8 @@ struct Rollout {
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
-  // Each of the next lists names at most names_kept nodes (record_brief.h). The count behind a list
-  // is the number of all nodes that belong on it.
+  // Each of the following lists names at most names_kept nodes (record_brief.h). The count after a
+  // list is the number of all nodes that belong to the list.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
   // Selected nodes that are left out, since they were degraded at the beginning.
@@ -155,11 +156,12 @@ struct Rollout {
   std::int64_t not_covered_count = 0;
   bool undo = false;      // true if an undo follows the abort
   bool undo_now = false;  // true if the undo takes back all batches at once
-  // True if the desired version of the cell was marked as refused.
+  // True if the driver has marked the desired version of the cell as refused.
   bool wish_refused = false;
   std::int64_t kept = 0;              // how many nodes the undo could not take back
   std::vector<GateStand> gates = {};  // the last answers of the gates
-  // How many times the batch under way has gone back for lack of a verdict.
+  // How many times the nodes of the batch under way have gone back because the judge or a gate gave
+  // no verdict in time.
   std::int64_t again = 0;
   std::int64_t baked_ms = 0;   // how much of the bake has passed, as last noted
   std::string waits_for = {};  // the places of budgets that the batch under way waits for
@@ -178,25 +180,26 @@ struct RolloutBatch {
   bool operator==(const RolloutBatch&) const = default;
 };
 
-// The comparison of a rollout's nodes by one measure that the component reports about itself: a
-// part of the judge's record (judge_measures.h).
+// The comparison of a rollout's nodes by one measure that the component reports about itself. It is
+// a part of the judge's record (judge_measures.h).
 struct JudgedMeasure {
   std::string name = {};
   MeasureType type = MeasureType::unknown;
   MeasureWorse worse = MeasureWorse::unknown;
   std::int64_t log = 0;     // the logarithm of the evidence, in millionths; 0: not judged yet
   std::int64_t judged = 0;  // how many batches were judged by this measure
-  std::int64_t batch = -1;  // the batch that was judged last, as turn_of() numbers it
+  std::int64_t batch = -1;  // the number of the batch that was judged last; see turn_of()
   std::int64_t fresh = 0;   // how many nodes with the new version were compared
   std::int64_t fresh_worse = 0;
-  std::int64_t control = 0;  // nodes of the control group, at the batch judged last
+  // How many nodes of the control group were compared when the last batch was judged.
+  std::int64_t control = 0;
   std::string words = {};
 
   bool operator==(const JudgedMeasure&) const = default;
 };
 
-// The record rollout/NAME/judge: the judge's findings, with which another driver continues
-// (judge_watch.h).
+// The record rollout/NAME/judge: what the judge has found so far. A driver that takes over
+// continues with it (judge_watch.h).
 struct RolloutJudge {
   // The logarithms of the evidence that the new version fails more often, in millionths.
   std::vector<std::int64_t> logs = {};
@@ -204,23 +207,23 @@ struct RolloutJudge {
   std::int64_t fresh_failed = 0;
   std::int64_t control = 0;
   std::int64_t control_failed = 0;
-  std::vector<std::int64_t> failed = {};  // the failed nodes, each as its short_place()
-  std::int64_t batch = 0;                 // the batch under way, as turn_of() numbers it
-  std::int64_t seen_ms = 0;               // how much of the batch's soak was seen, nodes times ms
-  std::int64_t control_ms = 0;            // the time of the control group's nodes at risk, added up
+  std::vector<std::int64_t> failed = {};  // the failed nodes; see short_place()
+  std::int64_t batch = 0;                 // the number of the batch under way; see turn_of()
+  std::int64_t seen_ms = 0;      // how long the batch's soak was seen, added up over its nodes
+  std::int64_t control_ms = 0;   // how long the nodes of the control group were at risk, added up
   std::int64_t bake_failed = 0;  // nodes of the new version that have failed during the bake
-  std::int64_t bake_ms = 0;      // the times at risk of new nodes during the bake, added up
+  std::int64_t bake_ms = 0;      // how long new nodes were at risk during the bake, added up
   std::string verdict = {};
   std::string words = {};
-  // The measures by which the rollout is judged. The control group has chosen them at the first
-  // batch.
+  // The measures by which the rollout is judged. They are chosen once, at the first batch, from the
+  // reports of the control group.
   std::vector<JudgedMeasure> measures = {};
 
   bool operator==(const RolloutJudge&) const = default;
 };
 
-// The last order that a node of a rollout got, or its outcome. If the record is absent, the node
-// has got no order yet.
+// The last order that a node of a rollout got, or the outcome of that order. If the node has no
+// record, it has got no order yet.
 enum class NodeStage {
   unknown,
   waiting,
@@ -230,7 +233,7 @@ enum class NodeStage {
   rolling_back,
   confirmed,    // the node keeps the new version
   failed,       // the old version is active, or will be again
-  unconfirmed,  // the node went back since no `confirm` came, or did not answer `confirm`
+  unconfirmed,  // the node got no `confirm` in time and went back, or did not answer it
   rolled_back,  // the node was ordered to go back, and has done so
   left,         // the rollout has ended, and the node keeps its present version
   undone,       // the undo has brought back the earlier version
@@ -245,7 +248,7 @@ constexpr auto names(NodeStage) {
        "failed", "unconfirmed", "rolled-back", "left", "undone", "kept", "not-judged"});
 }
 
-// Returns whether a node in this stage has no order to carry out.
+// Returns whether a node in this stage has no order left to carry out.
 constexpr bool is_end(NodeStage stage) {
   switch (stage) {
     case NodeStage::confirmed:
@@ -268,13 +271,13 @@ constexpr bool is_end(NodeStage stage) {
   return false;
 }
 
-// The record rollout/RID/node/ID.
+// The record rollout/RID/node/ID: how far node ID is in rollout RID.
 struct RolloutNode {
   NodeStage stage = NodeStage::waiting;
   std::string command = {};  // the id of the last command to the node
   std::int64_t attempt = 0;
   std::string error = {};
-  // The command `apply` was given, so perhaps the node already runs the new version.
+  // True if the node got the command `apply`, so that it may already run the new version.
   bool applied = false;
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
