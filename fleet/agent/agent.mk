@@ -1,5 +1,6 @@
-# fleet-agent, the agent of a machine. It speaks agent-protocol to the upgrader that runs it, and
-# talks to the store; it fetches releases by libagent-releases.
+# fleet-agent, the program that runs on each machine of a cell. It speaks agent-protocol to the
+# upgrader that started it, reads and writes records in the store (etcd), and fetches releases by
+# libagent-releases.
 build_packages += libssl-dev
 fleet_agent_parts := $(filter-out fleet/agent/main.cc fleet/agent/version.cc, \
   $(wildcard fleet/agent/*.cc))
@@ -36,8 +37,8 @@ $(fleet_agent_variants): $(BUILD)/tests/together/fleet/agents/%: $(call \
 	$(link_fleet_agent)
 .SECONDARY: $(patsubst %,$(BUILD)/objects/tests/together/fleet/agents/%.o,$(fleet_agent_versions))
 
-# A library by which the tests tests/together/fleet/node and clocks set a program's wall clock
-# wrong.
+# A shared library that gives a program a wrong wall clock. The tests in tests/together/fleet/node
+# and tests/together/fleet/clocks load it.
 fleet_wall_clock := $(BUILD)/tests/together/fleet/wall_clock.so
 $(fleet_wall_clock): $(BUILD)/objects/tests/together/fleet/wall_clock.o
 	@mkdir -p $(@D)

@@ -53,8 +53,9 @@ void Component::runs(const std::string& version) {
   if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
-// Passes an event to the NodeCommander, and performs the actions that it returns. If the event ends
-// an upgrade, first finds out whether the new version has asked for a reboot.
+// Passes an event to the NodeCommander, and performs the actions that it returns. If the event is
+// the end of an upgrade, first looks whether the new version has asked for a reboot: then the file
+// `reboot_asked` exists.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -81,8 +82,8 @@ void Component::look() {
   look_at_command();
 }
 
-// Looks for a new command in the local copy of the records. A command to stop the old version is
-// passed on only when the new version waits to replace it.
+// Looks for a new command in the local copy of the records, and passes it to the NodeCommander. The
+// command to stop the old version is held back until the new version is ready to replace it.
 
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
@@ -110,7 +111,7 @@ void Component::perform(const Save& save) {
     desired_ = progress.attempt;
     fetcher_.desire(progress.to);
   } else if (progress.phase != UpgradePhase::done && !is_under_way(progress.phase) && was_desired) {
-    desired_.clear();  // the old version is the desired one again
+    desired_.clear();  // the upgrade failed: desire the old version again
     if (!before_.empty()) fetcher_.desire(before_);
   }
 }
@@ -118,8 +119,8 @@ void Component::perform(const Save& save) {
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
-  // perform() is called within a step of the NodeCommander. The next step must not begin before
-  // this one has ended, so a timer begins it.
+  // perform() is called within NodeCommander::step(). A second step must not begin before the first
+  // has returned, so a timer without delay begins it.
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});
@@ -138,8 +139,9 @@ void Component::perform(const Ask& ask) {
   });
 }
 
-// Writes a report of NodeCommander. If the last upgrade was for a desired version and not for a
-// command, the WishMachine writes the record of its progress, so that record is left out here.
+// Writes the records that the NodeCommander reports. The record of the last upgrade's progress has
+// two possible writers: if that upgrade was for a desired version and not for a command, the
+// WishMachine writes the record, so this function leaves it out.
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {
@@ -196,7 +198,8 @@ void Component::perform(const SendCommit& commit) {
 }
 
 void Component::commit_now(const std::string& upgrade) {
-  if (!commander_->commits(upgrade)) return;  // the upgrade has ended meanwhile, or must go back
+  // the upgrade has ended in the meantime, or is to be undone
+  if (!commander_->commits(upgrade)) return;
   const std::string why = hands_.commit(upgrade);
   if (why.empty()) return;
   desk_.log(settings_.name + ": cannot commit: " + why);

@@ -1,6 +1,7 @@
-// One component of a node: connects the store with the upgrader of the component. NodeCommander
-// decides what to do for a command, and this class does it: it writes the ledger and records, and
-// fetches releases. The owner supplies the functions that send requests to the upgrader.
+// One component of a node, that is, one program on the machine that has versions. Connects the
+// store with the component's upgrader. NodeCommander decides how to obey a command. This class
+// carries out the decisions: it writes the ledger and the records, and fetches releases. The owner
+// supplies the functions that send requests to the upgrader.
 #pragma once
 
 #include <uv.h>
@@ -34,11 +35,11 @@ struct NodeDesk {
   Store& store;
   Timers& timers;
   Mirror& mirror;                     // the copy of all records below the node's key
-  KeptRecords& records;               // records that are written while this instance is active
-  Revision active = 0;                // revision of our record `active`; 0: we are not active
+  KeptRecords& records;               // the records that this process writes while it is active
+  Revision active = 0;                // revision of the record `active` if it names us, else 0
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // the file by which a program asks for a reboot
-  bool is_doubtful = false;           // if true, no upgrade is begun
+  bool is_doubtful = false;           // while true, no upgrade is begun
   // How much evidence of a failure the node reports.
   EvidenceLevel evidence = EvidenceLevel::reason;
   // For each component, the trouble, such as a full disk, that it has on this machine.
@@ -77,8 +78,8 @@ class Component {
     // upgrader itself decides about the commit.
     Ms trial_ms = 0;
   };
-  // The functions that send requests to this component's upgrader. Each returns why the request
-  // could not be sent, or an empty text if it was sent.
+  // The functions that send requests to this component's upgrader. Each returns an empty text if
+  // the request was sent, or else the reason why it could not be sent.
   struct Hands {
     std::function<std::string(const Request& request)> ask;
     std::function<std::string(const std::string& id)> confirm;
@@ -96,7 +97,8 @@ class Component {
 
   Component(uv_loop_t& loop, NodeDesk& desk, Settings settings, Hands hands);
 
-  // Reads the ledger that an earlier process has left on disk. That process must have ended.
+  // Reads the ledger that an earlier process of fleet-agent has left on disk. That process must
+  // have ended before the call.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
   // Makes this instance obey commands and desired versions from now on. `running` is the version
   // that runs.
@@ -112,8 +114,8 @@ class Component {
   void take(NodeEvent event);
 
   // Called once it is certain that the running version stays. From then on, the component follows
-  // its desired version. `committed` is the id of the upgrade that led to this version, or empty.
-  // `failure` is the reason why the last upgrade failed, or empty.
+  // its desired version. `committed` is the id of the upgrade that led to the running version, or
+  // empty. `failure` is the reason why the last upgrade failed, or empty.
   void settle(const std::string& committed, const std::string& failure,
               const std::vector<Capsule>& evidence = {});
   [[nodiscard]] bool is_settled() const { return settled_; }
@@ -193,9 +195,10 @@ class Component {
   std::string last_command_;
   std::string asked_;   // the id of the upgrade that was last requested of the upgrader
   std::string before_;  // the version that ran before the upgrade of the last command
-  // The id of the upgrade to the version that the directory of releases now desires.
+  // The id of the last upgrade whose new version was made the desired one in the directory of
+  // releases. Empty after that upgrade has failed.
   std::string desired_;
-  // The id and the record's revision of the command read last.
+  // The id of the command that was read last, and the revision of its record.
   std::pair<std::string, Revision> seen_;
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;

@@ -69,7 +69,8 @@ void Component::perform(const AskUpgrade& ask) {
   const Fetcher::Order order{
       .version = ask.version, .older_is_wanted = ask.downgrade, .running = running_};
   fetcher_.locate(order, [this, ask](const Fetcher::Result& result) {
-    // Meanwhile another version is desired, so this upgrade is not requested.
+    // The release was looked up on disk in the meantime, and another version may have become the
+    // desired one. Then this upgrade is not requested.
     if (!machine_.asks_for(ask.attempt)) return;
     std::string why = result.error;
     if (why.empty()) {
@@ -91,7 +92,7 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 
 void Component::perform(const CancelUpgrade& cancel) {
   const std::string attempt = machine_.upgrade().attempt;
-  // The upgrader has not been asked for this upgrade yet, so there is nothing to cancel there.
+  // The upgrade has not been requested of the upgrader yet, so there is nothing to cancel there.
   if (asked_ != attempt) return feed(AttemptEnded{cancel.reason});
   const std::string why = hands_.go_back(attempt, cancel.reason);
   if (!why.empty()) feed(AttemptEnded{cancel.reason});

@@ -1,5 +1,6 @@
-// Decides what the failure of an upgrade means for fleet-agent: either the new version was bad, or
-// the node went back since a command ordered it or a confirmation was missing. Pure.
+// Decides what the failure of an upgrade of fleet-agent means: either the new version was bad, or
+// the node went back because a command ordered it or a confirmation was missing. Does no input or
+// output.
 #pragma once
 
 #include <agent-protocol/agent.h>

@@ -51,7 +51,7 @@ void add(std::optional<std::int64_t>& sum, std::optional<std::int64_t> more) {
   if (more) sum = sum.value_or(0) + *more;
 }
 
-// Sets `value` to the larger of `value` and `other`. An absent one is ignored.
+// Sets `value` to the larger of `value` and `other`. An absent argument is ignored.
 void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other) {
   if (other) value = std::max(*other, value.value_or(0));
 }
@@ -105,7 +105,8 @@ std::vector<Capsule> FailureWatch::evidence_of(const upgraderctl::Ending& ending
                     level_);
 }
 
-// Returns the end of the daemon's output, if agentify has kept it since this upgrade began.
+// Returns the daemon's last lines of output, if agentify has saved new ones since this upgrade
+// began.
 std::string FailureWatch::last_words() const {
   const auto words = control_.last_words();
   const bool is_new = words && (!words_before_ || words->written != words_before_->written ||
@@ -113,7 +114,8 @@ std::string FailureWatch::last_words() const {
   return is_new ? words->text : "";
 }
 
-// Returns the version with the list of its files, if its release is a directory.
+// Returns the version together with the list of the files in its release. The list is empty if the
+// release is a single file.
 ListedVersion FailureWatch::listed(const std::string& version) const {
   const bool is_name = !version.empty() && version.find('/') == std::string::npos;
   const std::string path = places_.releases + "/" + places_.name + "-v" + version + ".files";

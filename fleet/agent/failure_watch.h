@@ -35,14 +35,14 @@ class FailureWatch {
 
   FailureWatch(Places places, EvidenceLevel level) : places_(std::move(places)), level_(level) {}
 
-  // Begins to watch another upgrade. Output that agentify kept before this call belongs to an
-  // earlier failure, and is not used.
+  // Begins to watch another upgrade. Output that agentify saved before this call belongs to an
+  // earlier failure, and is ignored.
   void begin(const std::string& from, const std::string& to);
   // Measures the memory and the processor time of the new version's process. Must be called again
   // and again while the upgrade is under way.
   void see(const std::optional<upgraderctl::AgentStatus>& agent);
-  // Returns the evidence for this ending of the upgrade: at most one capsule, and none if the
-  // upgrade was committed or this node's settings forbid evidence.
+  // Returns the evidence for this ending of the upgrade: at most one capsule (a short summary of a
+  // failure). Returns none if the upgrade was committed or this node's settings forbid evidence.
   [[nodiscard]] std::vector<Capsule> evidence_of(const upgraderctl::Ending& ending) const;
 
   [[nodiscard]] EvidenceLevel level() const { return level_; }
@@ -54,9 +54,9 @@ class FailureWatch {
   Places places_;
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
-  // The daemon's last output as it was kept before this upgrade began.
+  // The daemon's last lines of output that were already saved when this upgrade began.
   std::optional<upgraderctl::LastWords> words_before_;
-  std::string from_;  // the two versions; empty if an earlier process began the upgrade
+  std::string from_;  // the old and the new version; empty if an earlier process began the upgrade
   std::string to_;
   std::int64_t pid_ = 0;
   std::optional<upgraderctl::Moment> started_;

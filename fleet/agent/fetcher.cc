@@ -25,8 +25,8 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   return nullptr;
 }
 
-// Returns an error if the fetched manifest differs from the published one, or an empty text. They
-// differ if the file at the URL was replaced after the release was published.
+// Returns an error if the fetched manifest differs from the published one, otherwise an empty text.
+// They differ if somebody replaced the file at the URL after the release was published.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
   std::ifstream file(added.path + std::string(agent_releases::manifest_ending));
@@ -56,8 +56,9 @@ bool is_from_a_server(const std::string& url) {
   return url.starts_with("https://") || url.starts_with("http://");
 }
 
-// Returns why the URL is refused, or an empty text. URLs come from the store. A person who can
-// write to the store must not be able to read this machine's files by a `file:` URL.
+// Returns why this URL must not be fetched, or an empty text if it may. URLs come from the store,
+// and a person who can write to the store must not be able to read this machine's files by a
+// `file:` URL.
 std::string why_not_allowed(const Fetcher::Settings& settings, const std::string& url) {
   if (is_from_a_server(url)) return "";
   const std::string scheme = "file://";
@@ -71,8 +72,8 @@ std::string why_not_allowed(const Fetcher::Settings& settings, const std::string
   return "neither http nor https, nor a file below what --allow-file names: " + url;
 }
 
-// Makes this version the desired one, if the directory has it. A program that follows the directory
-// then does not upgrade itself to another version.
+// Makes this version the desired one of the directory, if the directory contains it. A program that
+// upgrades itself to the directory's desired version then stays at this version.
 void desire_now(const Place& place, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
   auto releases = agent_releases::Releases::open(place);
@@ -93,8 +94,9 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
   if (auto why = why_not_allowed(settings, manifest->url); !why.empty()) return refused(why);
   auto releases = agent_releases::Releases::open(place);
   if (!releases) return refused(releases.reason());
-  // If the directory desires no version yet, makes it desire the running one before the new release
-  // is added. Otherwise a program that follows the directory would go to the new release at once.
+  // If the directory has no desired version yet, make the running version the desired one before
+  // the new release is added. Otherwise a program that follows the directory would upgrade itself
+  // to the new release at once.
   if (const auto running = agent_releases::Version::parse(order.running)) {
     if (const auto held = releases.value().hold(*running); !held) return refused(held.reason());
   }

@@ -26,8 +26,8 @@ class Fetcher {
     // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
     // How long to wait for another process that writes to the directory. An operator's command may
-    // write for minutes. But meanwhile a thread of libuv's pool is blocked, which the other
-    // components need, so this limit is much shorter.
+    // write for minutes, but this wait blocks a thread of libuv's pool, which the other components
+    // need. So this limit is only 10 s.
     std::chrono::milliseconds patience{10'000};
   };
   struct Order {
@@ -47,12 +47,13 @@ class Fetcher {
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
-  // Called when this process ends. After that, no `then` is called any more. A running download
-  // breaks off within seconds, and the next process continues it. The destructor does the same.
+  // Called when this process ends. After this call, no `then` is called any more. A running
+  // download breaks off within seconds, and the next process continues it. The destructor does the
+  // same.
   void leave() { alive_.reset(); }
 
-  // Fetches a release, and calls `then` when that has ended. Of several fetches, a later one may
-  // end first.
+  // Fetches a release, and calls `then` when the fetch has ended. Several fetches may run at once,
+  // and end in any order.
   void fetch(Order order, Then then);
   // Finds a release that was fetched before, and checks that it is complete.
   void locate(Order order, Then then);
@@ -65,14 +66,14 @@ class Fetcher {
 
  private:
   struct Work;
-  // Returns the settings of the directory, copied for a worker thread, which must not use this
-  // object.
+  // Returns a copy of the directory's settings for a worker thread, since that thread must not use
+  // this object.
   [[nodiscard]] agent_releases::Releases::Settings place(bool make = false) const;
   void run(std::function<Result()> deed, Then then);
 
   uv_loop_t& loop_;
   Settings settings_;
-  // Reset when this object ends. Results of worker threads that come later are then dropped.
+  // Reset when this object ends, so that the results of worker threads that end later are dropped.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -102,8 +102,8 @@ void HealthKeeper::take(const std::string& output, const std::string& trouble) {
   output_ += output;
   if (!output.empty() && output.back() != '\n') output_ += '\n';
   add_text(trouble_, trouble);
-  // The caller may be `run_`, which must not be destroyed before this function has returned. So a
-  // timer asks the next source.
+  // This function may have been called by the object `run_`, which must not be destroyed before the
+  // call has returned. So a timer destroys `run_` and asks the next source.
   soon_ = desk_.timers.after(std::chrono::milliseconds(0), [this] {
     run_ = nullptr;
     ask_next();

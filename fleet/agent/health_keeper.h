@@ -37,14 +37,15 @@ class HealthKeeper {
                std::vector<MeasureSource> sources);
   HealthKeeper(const HealthKeeper&) = delete;
   HealthKeeper& operator=(const HealthKeeper&) = delete;
-  // Ends the measurement that is under way, if there is one, without a result.
+  // Breaks off a measurement that is under way; its result is lost.
   ~HealthKeeper() = default;
 
   [[nodiscard]] HealthWatch& watch() { return watch_; }
 
-  // Finds out in which comparison of versions the component takes part, measures the component if
-  // it is time, and writes its record if the record has changed. `ledger` is null as long as the
-  // component obeys no commands. Called at least once a second while the node is active.
+  // Finds out in which comparison of versions the component takes part, measures the component when
+  // the next measurement is due, and writes the record `health` if its content has changed.
+  // `ledger` is null as long as the component obeys no commands. Called at least once a second
+  // while the node is active.
   void look(const NodeLedger* ledger);
 
  private:
@@ -65,7 +66,7 @@ class HealthKeeper {
   std::unique_ptr<HookRun> run_;
   std::unique_ptr<Timer> soon_;
   bool is_measuring_ = false;
-  std::int64_t written_ = 0;  // the member `sequence` of the record that was written last
+  std::int64_t written_ = 0;  // the number `sequence` in the record that was written last
 };
 
 }  // namespace fleet

@@ -20,12 +20,13 @@ namespace {
 constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 
-// The most reads from a hook in one turn of the event loop. Without a limit, a hook that writes
-// without end would keep this process from its other work, such as renewing its lease.
+// The most reads from a hook in one turn of the event loop. Without this limit, a hook that writes
+// without end would keep fleet-agent from its other work, such as renewing its lease in the store.
 constexpr int reads_a_turn_max = 16;
 
-// Returns why the program is refused, or an empty text. Hooks run with all rights of fleet-agent,
-// so the file and its directory must belong to a trusted user, and nobody else may write to them.
+// Returns why the program must not be run, or an empty text if it may. Hooks run with all rights of
+// fleet-agent, so the file and its directory must belong to a trusted user, and nobody else may be
+// allowed to write to them.
 std::string why_not_trusted(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path + ": " + std::strerror(errno);
@@ -55,7 +56,7 @@ HookRun::~HookRun() {
   if (pid_ > 0) kill_all();
 }
 
-// Kills the hook and all processes that it has started. They are in a session of their own, so one
+// Kills the hook and the processes that it has started. They are in one process group, so one
 // signal reaches all of them.
 void HookRun::kill_all() const {
   ::kill(-pid_, SIGKILL);
@@ -83,7 +84,8 @@ std::string HookRun::start() {
   }
   auto& started = std::get<upgrader::Started>(began);
   pid_ = started.pid;
-  // Nothing is written to the hook: `started.input` is closed at the end of this function.
+  // The hook's standard input is closed when `started.input` is destroyed at the end of this
+  // function, so the hook reads an empty input.
   output_ = std::move(started.output);
   return "";
 }
@@ -98,8 +100,8 @@ void HookRun::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_signal_start(child_.get(), reaped, SIGCHLD) == 0);
   UPGRADER_CHECK(uv_poll_start(readable_.get(), UV_READABLE, heard) == 0);
-  // The hook may have ended before the handler of SIGCHLD was installed, so its end is looked for
-  // once now.
+  // The hook may have ended before the handler of SIGCHLD was installed, so look once now whether
+  // it has ended.
   look();
 }
 

@@ -21,18 +21,19 @@ class HookRun {
     std::string path = {};
     std::string directory = {};  // directory of the hooks; empty if `path` is another program
     std::vector<std::string> arguments = {};
-    // Variables NAME=value that the hook gets besides this process's own.
+    // Variables NAME=value for the hook, in addition to the variables of this process.
     std::vector<std::string> environment = {};
     std::chrono::milliseconds longest{0};
   };
   struct Result {
-    int status = 0;           // exit status; 126: not started, 128 + N: killed by signal N
+    int status = 0;           // the exit status; 126: not started; 128 + N: killed by signal N
     std::string output = {};  // the last line of the program's output
-    std::string text = {};    // the end of the output: all of it if that has at most 8 KiB
+    std::string text = {};  // the end of the output: at least the last 8 KiB, if there are so many
   };
 
-  // Starts the program. Calls `ended` once, later. The destructor kills the program, and `ended` is
-  // not called then. The program's standard error is that of this process.
+  // Starts the program. Calls `ended` once, after the constructor has returned. The destructor
+  // kills the program; `ended` is not called then. The program inherits this process's standard
+  // error.
   HookRun(uv_loop_t& loop, Timers& timers, Settings settings,
           std::function<void(const Result&)> ended);
   HookRun(const HookRun&) = delete;
@@ -56,8 +57,8 @@ class HookRun {
   upgrader::OwnedFd output_;
   upgrader::UvHandle<uv_poll_t> readable_;
   upgrader::UvHandle<uv_signal_t> child_;
-  // Calls end() soon, if the program was not started. Otherwise kills the program if it takes too
-  // long.
+  // This timer calls end() soon if the program was not started. Otherwise it kills the program
+  // after the time limit.
   std::unique_ptr<Timer> later_;
   std::string text_;  // the end of the hook's output
   bool too_long_ = false;

@@ -27,10 +27,7 @@
 namespace fleet {
 namespace {
 
-// Sends one request of a machine that wants to join a cell to one controller, by HTTPS. At first
-// the machine has only the digest of the authority's public key, from the token. It gets the
-// authority's certificate from the controller, and checks that the digest of its key is the one in
-// the token.
+// The time limit for the connection to a controller.
 constexpr long connect_ms = 3'000;
 // The time limit for one request. A controller may take two seconds to answer; the rest is for a
 // slow network.
@@ -61,8 +58,8 @@ Easy easy_for(const std::string& url) {
   return easy;
 }
 
-// Returns the authority's certificate: the one among the server's certificates whose key has this
-// digest. Returns an empty text if there is none.
+// Returns the authority's certificate, which is the one among the server's certificates whose
+// public key has this digest. Returns an empty text if no certificate has such a key.
 std::string certificate_with(CURL* easy, const std::string& digest) {
   curl_certinfo* found = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found) != CURLE_OK || found == nullptr) return "";
@@ -78,10 +75,11 @@ std::string certificate_with(CURL* easy, const std::string& digest) {
   return "";
 }
 
-// Returns the authority's certificate, which the server sends together with its own. The server
-// cannot be checked before the authority's certificate is known, so this function only connects,
-// and sends no request. If the server does not send that certificate, returns an empty text, and
-// sets the reason in `reply`.
+// Returns the authority's certificate, which the server sends together with its own. At first, the
+// machine knows only the digest of the authority's public key, from the token. So this function
+// connects without checking the server, sends no request, and picks the certificate whose key has
+// that digest. If the server does not send that certificate, returns an empty text, and writes the
+// reason to `reply`.
 std::string authority_of(const std::string& controller, const std::string& digest,
                          JoinReply& reply) {
   const Easy easy = easy_for(controller);
@@ -103,9 +101,9 @@ std::string authority_of(const std::string& controller, const std::string& diges
   return authority;
 }
 
-// Sends the question to the controller, but only if the authority has signed the server's
-// certificate. On success, `authority` is the authority's certificate. Blocks for some seconds at
-// most.
+// Sends the machine's request to join to one controller by HTTPS, but only if the authority has
+// signed the controller's certificate. On success, sets `authority` to the authority's certificate.
+// Blocks for at most some seconds.
 [[nodiscard]] JoinReply ask_to_join(const std::string& controller,
                                     const std::string& authority_digest,
                                     const std::string& question, std::string& authority) {
@@ -169,7 +167,7 @@ struct Joining {
   std::string authority = {};  // the authority's certificate; empty until a controller has sent it
 };
 
-// Returns why the certificate in the answer cannot be used by this machine, or an empty text.
+// Returns why this machine cannot use the certificate in the answer, or an empty text if it can.
 std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
   const std::string why =
       why_unfit(answer.certificate, one.key,
@@ -178,7 +176,8 @@ std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
   return why.empty() ? "" : "the certificate from the controller " + why;
 }
 
-// Asks the controllers until one has answered or `patience` is over.
+// Asks the controllers in turn until one has sent a certificate, asking is pointless, or the time
+// `patience` is over.
 std::variant<JoinAnswer, JoinEnd> ask(Joining& one, upgrader::Duration patience) {
   const std::string question = write_record(
       JoinQuestion{.node = one.node,

@@ -26,7 +26,7 @@ constexpr auto public_directory = files::perms::owner_all | files::perms::group_
                                   files::perms::group_exec | files::perms::others_read |
                                   files::perms::others_exec;
 
-// Makes the directory and its parents. Everybody may read them, whatever the umask is.
+// Makes the directory and its parents. Every user may read the directory, whatever the umask is.
 std::string make_directory(const std::string& path) {
   std::error_code error;
   if (files::create_directories(path, error)) files::permissions(path, public_directory, error);
@@ -110,9 +110,9 @@ std::string JoinPlace::settings(const TokenText& token) const {
          options + "\"\n";
 }
 
-// Returns whether the machine already has a public key of releases that is not among the keys in
-// this answer. Keys of this answer may be there already, since an earlier call may have been killed
-// after it wrote some of them.
+// Returns whether the machine already has a public key for releases that is not in this answer.
+// Keys that are in this answer do not count: an earlier call may have written them before it was
+// killed.
 bool JoinPlace::has_other_release_keys(const JoinAnswer& answer) const {
   std::error_code error;
   const files::directory_iterator all(path("keys"), error);

@@ -11,14 +11,15 @@ namespace {
 using upgrader::Duration;
 using upgrader::Time;
 
-// The shortest and the longest pause between two rounds. In a round, every controller is asked
-// once. The first pauses are short, since most answers come at once.
+// The shortest and the longest pause between two rounds. In one round, the machine asks every
+// controller once. The pause doubles from round to round; it begins short, since most machines get
+// their certificate soon.
 constexpr Duration shortest_pause{200};
 constexpr Duration longest_pause{5'000};
 constexpr int doublings_max = 5;
-// After this many answers of controllers that they do not know the token, the machine gives up. A
-// single such answer means little: perhaps the controller has not read yet a token that was made a
-// moment ago.
+// The machine gives up after controllers have answered so many times that they do not know the
+// token. A single such answer means little: a controller may not have read yet a token that was
+// made a moment ago.
 constexpr int unknown_max = 4;
 
 constexpr long status_joined = 200;
@@ -58,7 +59,7 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // The controller's certificate is signed by another authority, which no waiting would change.
+  // Waiting would not help: a controller's certificate was not signed by the token's authority.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);
 }

@@ -1,7 +1,8 @@
-// Keeps records in the store at wanted values: writes them, reads them back from the local copy of
-// the store (mirror), and writes them again until the values agree, even if answers are lost. One
-// transaction writes all records that differ. It fails if one of them, or a record given to
-// compare(), has changed meanwhile.
+// Keeps some records in the store at the values that this process wants: writes the records,
+// compares them with the local copy of the store (mirror), and writes them again until the values
+// agree, even if answers of the store are lost. One transaction writes all records that differ. The
+// transaction fails if one of these records, or a record given to compare(), has changed in the
+// meantime.
 #pragma once
 
 #include <functional>
@@ -28,17 +29,18 @@ class KeptRecords {
   struct Observer {
     // Called when the store has the wanted values of all records.
     std::function<void()> stand = [] {};
-    // Called if the store refuses a write because this machine lacks the right to it.
+    // Called if the store refuses a write because this machine lacks the permission.
     std::function<void(const std::string& reason)> denied;
   };
 
-  // `mirror` is the local copy of the store. It must include all keys that are passed to want().
+  // `mirror` is the local copy of the store. It must include all keys that want() gets.
   KeptRecords(Store& store, Timers& timers, const Mirror& mirror, std::uint64_t seed,
               Observer observer);
   KeptRecords(const KeptRecords&) = delete;
   KeptRecords& operator=(const KeptRecords&) = delete;
 
-  // Sets the compares on which all later writes depend. Replaces those of an earlier call.
+  // Sets the conditions on other records under which all later writes are made. Replaces the
+  // conditions of an earlier call.
   void compare(std::vector<Compare> compares) { compares_ = std::move(compares); }
   void want(const std::string& key, const std::string& value, LeaseId lease = 0);
   void forget(const std::string& key) { wanted_.erase(key); }

@@ -1,4 +1,5 @@
-// Finds the last line of a program's output, for a record. Pure.
+// Finds the last line of a program's output, to be put into a record of the store. Does no input or
+// output.
 #pragma once
 
 #include <string>
@@ -6,7 +7,7 @@
 
 namespace fleet {
 
-// The limit for the line. It is small since the record holds other members, too.
+// The most bytes of the line. The limit is small since the record has other members, too.
 inline constexpr std::size_t last_line_bytes_max = 512;
 
 // Returns the last line as printable ASCII: all other bytes become `?`.

@@ -23,8 +23,8 @@ std::optional<std::string> take_record(const std::string& text, Record& record) 
   return std::nullopt;
 }
 
-// Reads one line of the ledger: sets the member called `name` from `text`. Returns why the text
-// cannot be read, or no value.
+// Reads one line of the ledger: parses `text` into the member called `name`. Returns an error if
+// the text cannot be parsed.
 std::optional<std::string> take_line(const std::string& name, const std::string& text,
                                      NodeLedger& ledger) {
   if (name == "begun") return take_record(text, ledger.begun);
@@ -39,7 +39,7 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
   if (name == "leaves") ledger.leaves = text;
   if (name == "came-from") ledger.came_from = text;
   if (name == "came-to") ledger.came_to = text;
-  return std::nullopt;  // A newer fleet-agent has written a member of this name: it is ignored.
+  return std::nullopt;  // an unknown member, written by a newer fleet-agent: ignore
 }
 
 }  // namespace

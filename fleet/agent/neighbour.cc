@@ -9,13 +9,13 @@
 namespace fleet {
 namespace {
 
-// The time between two looks at the control directory. The look is needed if the system does not
+// How often the control directory is read without an event. This is needed if the system does not
 // report changes of the directory, or if the directory does not exist yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-// How long fleet-agent keeps trying to hand over a request to upgrade. The daemon of a bad version
-// may end again and again, and its upgrader with it; each new upgrader process gets the request,
-// until one accepts it.
+// How long fleet-agent repeats a request to upgrade that no upgrader has accepted. With a bad
+// version, the daemon may end again and again, and its upgrader with it. Each new upgrader process
+// is sent the request, until one accepts it.
 constexpr std::chrono::seconds patience{30};
 
 }  // namespace
@@ -33,9 +33,9 @@ Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
   watch(loop);
 }
 
-// Returns how an upgrade ended: committed, failed, or rolled back. It counts as rolled back, and
-// not as a failure of the version, if a request or a missing confirmation made the upgrader go
-// back.
+// Returns how an upgrade ended: committed, failed, or rolled back. An upgrade is called rolled
+// back, and not failed, if a request or a missing confirmation made the upgrader undo it: then the
+// new version is not to blame.
 UpgradeEnded Neighbour::ended(const upgraderctl::Ending& ending) const {
   const bool is_expired =
       ending.stage == "trial" && ending.reason.starts_with("did not say healthy");
@@ -89,9 +89,9 @@ std::string Neighbour::ask(const Component::Request& request) {
   return "";
 }
 
-// Drops the pending request if the upgrader with this status has accepted it. Otherwise writes the
-// request to that upgrader, unless it was written already. Returns why the request cannot be
-// written now, or an empty text.
+// Drops the pending request if the upgrader with this status has accepted it. Otherwise sends the
+// request to that upgrader, unless that upgrader has it already. Returns why the request cannot be
+// sent now, or an empty text.
 std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   if (!status) return "it is not there";
   if (pending_->was_taken(*status)) {
@@ -106,7 +106,7 @@ std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   return why;
 }
 
-// Returns true if a running upgrader may still obey the pending request.
+// Returns true if an upgrader is running and may still obey the pending request.
 bool Neighbour::may_be_obeyed() {
   const bool is_heard = control_.open() == 0;
   control_.close();
@@ -121,7 +121,8 @@ void Neighbour::lose_patience() {
                                      std::to_string(patience.count()) + " s");
 }
 
-// Gives up the pending request: the upgrade ends before it has begun.
+// Gives up the pending request: reports to the component that the upgrade has ended without having
+// begun.
 void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
   close_request();
   if (asked_.empty()) return;
@@ -130,7 +131,7 @@ void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
   component_.upgrade_ended(told);
 }
 
-// Forgets the pending request, since an upgrader has accepted or refused it, or it was given up.
+// Forgets the pending request. It was accepted or refused by an upgrader, or given up.
 void Neighbour::close_request() {
   pending_.reset();
   patience_.reset();
@@ -139,8 +140,8 @@ void Neighbour::close_request() {
 std::string Neighbour::go_back(const std::string& id, const std::string& reason) {
   if (pending_ && id == asked_ && !may_be_obeyed()) {
     pending_.reset();
-    // This function is called within a step of the component. The next step must not begin before
-    // this one has ended, so a timer begins it.
+    // This function is called within a step of the component's state machine. A second step must
+    // not begin before the first has returned, so a timer without delay begins it.
     patience_ = desk_.timers.after(std::chrono::milliseconds(0),
                                    [this, reason] { give_up(UpgradeEnding::rolled_back, reason); });
     return "";
@@ -160,18 +161,18 @@ void Neighbour::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_timer_start(timer_.get(), tick, 0, look_interval_ms) == 0);
   const auto changed = [](uv_fs_event_t* handle, const char*, int, int) {
-    // Reads the directory at most once in each turn of the event loop, however many events there
-    // are.
+    // The timer reads the directory at most once in each turn of the event loop, however many
+    // events arrive.
     auto* const timer = static_cast<Neighbour*>(handle->data)->timer_.get();
     UPGRADER_CHECK(uv_timer_start(timer, tick, 0, look_interval_ms) == 0);
   };
-  // If the system cannot report changes of the directory, the timer makes this class look at it a
-  // little later.
+  // If the system cannot report changes of the directory, the call fails. That is harmless: the
+  // timer makes this class read the directory regularly anyway.
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
 }
 
-// Returns a new name for a request to the upgrader. The id of this process is a part of the name,
-// so no other process of fleet-agent makes the same name.
+// Returns a new name for a request to the upgrader. The name contains the id of this process, so no
+// other process of fleet-agent makes the same name.
 std::string Neighbour::next_name() {
   return desk_.instance.substr(0, 36) + "." + std::to_string(++requests_);
 }
@@ -200,8 +201,9 @@ void Neighbour::look_at_status() {
   look_at_health(*file.status, is_another);
 }
 
-// Counts the component's failures while no upgrade is under way. If the upgrader was killed, or has
-// ended with another exit status than 0, nobody has ordered its end, so this counts as a failure.
+// Counts the component's failures while no upgrade is under way. The end of an upgrader counts as a
+// failure if the upgrader was killed or exited with a status other than 0, since then nobody had
+// ordered its end.
 void Neighbour::look_at_health(const upgraderctl::Status& status, bool is_another_life) {
   if (is_another_life) {
     const upgraderctl::StatusFile before = control_.previous();
@@ -221,9 +223,10 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Called when a new upgrader process has started. An upgrade under way has ended together with the
-// old process, unless the old process never accepted the request. If the old process has still
-// written how the upgrade ended, that is the outcome.
+// Called when a new upgrader process has started. If an upgrade was under way, it has ended
+// together with the old process. The old process may still have written how the upgrade ended;
+// otherwise it counts as failed. If the old process never accepted the request to upgrade, the
+// request is sent to the new process.
 void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
   if (asked_.empty() || (pending_ && pending_->has(status))) return;
@@ -246,8 +249,8 @@ void Neighbour::take_status(const upgraderctl::Status& status) {
   look_at_refusal(status);
 }
 
-// Begins to obey commands. If an earlier process of fleet-agent has begun an upgrade, the status of
-// the upgrader shows whether it goes on or how it has ended.
+// Begins to obey commands. If an earlier process of fleet-agent has begun an upgrade, the
+// upgrader's status shows whether the upgrade is still under way or how it has ended.
 void Neighbour::begin(const upgraderctl::Status& status) {
   auto ledger = component_.ledger_on_disk();
   if (!ledger) {
@@ -260,9 +263,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     restarted.under_way = id;
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
-    // How long ago the version was activated could only be computed from the wall clock, which may
-    // be wrong. So the time of the trial is counted from now. The trial may end too late, but never
-    // too early.
+    // Only the wall clock could say how long ago the new version was activated, and that clock may
+    // be wrong. So the trial is counted from now. It may then end too late, but never too early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);
@@ -277,9 +279,10 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Called once after the start. If an earlier process of fleet-agent began an upgrade for a desired
-// version, and that upgrade has ended, reports the outcome to the component. If the upgrade goes
-// on, the component requests it again under the same id, which the upgrader recognises.
+// Called once after the start. If an earlier process of fleet-agent began an upgrade to a desired
+// version, and that upgrade has ended, reports the outcome to the component. If that upgrade is
+// still under way, the component requests it again under the same id, which the upgrader
+// recognises.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
   if (ending == nullptr) return component_.settle("", "");
@@ -288,8 +291,8 @@ void Neighbour::settle(const upgraderctl::Status& status) {
   component_.settle(is_good ? told.command : "", is_good ? "" : told.why, told.evidence);
 }
 
-// Looks in the upgrader's status whether the request to upgrade was refused. That ends the upgrade,
-// unless the upgrader was only busy.
+// Looks in the upgrader's status whether the upgrader has refused the request to upgrade. A refusal
+// ends the upgrade, unless the upgrader was only busy: then the request is sent again.
 void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   if (!pending_) return;
   const upgraderctl::Answer* answer = find_answer(status, pending_->request().request);
@@ -302,7 +305,7 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
                             .evidence = desk_.evidence_of("request", answer->reason)});
 }
 
-// Reports to the component if the upgrader has refused a request to commit or to go back. For
+// Tells the component if the upgrader has refused a request to commit or to undo an upgrade. For
 // example, the upgrader refuses to cancel an upgrade while the old version stops.
 void Neighbour::look_at_refusal(const upgraderctl::Status& status) {
   if (told_.empty()) return;

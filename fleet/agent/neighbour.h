@@ -28,16 +28,17 @@ class Neighbour {
     std::vector<MeasureSource> measures = {};
   };
 
-  // `changed` is called when another version of the component runs.
+  // `changed` is called whenever another version of the component has begun to run.
   Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings, std::function<void()> changed);
 
   // Looks in the local copy of the records for a new desired version and a new command. Called
-  // after each change of the copy, and only while this fleet-agent is the active one of its
+  // after each change of that copy, and only while this process is the active fleet-agent of its
   // machine.
   void look() { component_.look(); }
   void take(const NodeEvent& event) { component_.take(event); }
   void leave() { component_.leave(); }
-  // Reads the upgrader's status. Called only while this fleet-agent is the active one.
+  // Reads the upgrader's status. Called only while this process is the active fleet-agent of its
+  // machine.
   void look_at_status();
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }
@@ -76,10 +77,10 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;   // start time of the upgrader process seen last
-  std::string told_;   // the request to commit or go back that has no answer yet
-  std::string asked_;  // the upgrade that was requested and has not ended
-  std::optional<PendingRequest> pending_;  // the request to upgrade that has no answer yet
+  std::string life_;   // start time of the upgrader process that was seen last
+  std::string told_;   // name of the last request to go back or to commit, until it is answered
+  std::string asked_;  // id of the upgrade that was requested and has not ended
+  std::optional<PendingRequest> pending_;  // the request to upgrade, until it is answered
   std::unique_ptr<Timer> patience_;        // while this timer runs, the request may be repeated
   bool unreadable_ = false;
   bool was_ready_ = false;

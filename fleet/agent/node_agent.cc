@@ -17,19 +17,19 @@
 namespace fleet {
 namespace {
 
-// The version of the commands that this fleet-agent understands. A rollout with --min-protocol
-// leaves out nodes whose version is lower.
+// The number of the set of commands that this fleet-agent understands. A rollout with
+// --min-protocol leaves out nodes whose number is lower.
 constexpr std::int64_t protocol = 1;
 
-// The time limit for the command that reboots the machine: after it, the command is killed.
+// The time limit for the command that reboots the machine. After this time, the command is killed.
 constexpr std::chrono::minutes reboot_time{5};
 
 std::uint64_t seed_of(const std::string& instance) {
   return std::hash<std::string>()(instance);
 }
 
-// Returns the longest pause before a new connection to the store. A lease is renewed each third of
-// its time, so a pause of a third leaves the last third for connecting.
+// Returns the longest pause before a new connection to the store. The lease is renewed after each
+// third of its duration. So a pause of one third leaves the last third for the connection.
 Backoff::Milliseconds pause_limit(const AgentOptions& options) {
   return std::min<Backoff::Milliseconds>(Backoff::longest,
                                          std::chrono::seconds(options.lease_s) / 3);
@@ -134,8 +134,9 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
   return sources;
 }
 
-// Looks at the health of fleet-agent itself, once a second while a rollout compares this node. Ends
-// and silence of fleet-agent need no report, since the controllers see them by the leased record.
+// Looks after the record `health` of fleet-agent itself, once a second while a rollout compares
+// this node with others. A fleet-agent that has ended or hangs need not be reported there: the
+// controllers see that its leased record has vanished.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());
@@ -144,8 +145,8 @@ void NodeAgent::keep_health() {
   health_timer_ = timers_.after(std::chrono::seconds(1), [this] { keep_health(); });
 }
 
-// Runs the command that reboots the machine. After the boot, the next process of fleet-agent writes
-// the answer to the command.
+// Runs the command that reboots the machine. After the reboot, the next process of fleet-agent
+// writes the answer to the command that ordered the reboot.
 void NodeAgent::reboot() {
   reboot_ = std::make_unique<HookRun>(
       loop_, timers_, HookRun::Settings{.path = options_.reboot_command, .longest = reboot_time},
@@ -169,7 +170,8 @@ void NodeAgent::look() {
   presence_.look();
   become_ready();
   if (!activated_ || desk_.is_doubtful) return;
-  // This instance has written `active`, but its local copy of the records does not show that yet.
+  // This process has written the record `active`, but its local copy of the records does not
+  // contain the new value yet.
   if (mirror_.revision() < desk_.active) return;
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
@@ -205,7 +207,8 @@ void NodeAgent::take_active() {
   const KeyValue* there = mirror_.find(place);
   const auto before = desk_.find<Active>(place);
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
-  // An earlier write succeeded, and only its answer was lost: the record names this instance.
+  // The record names this process: an earlier write of this process succeeded, and only the store's
+  // answer was lost.
   if (before && before->instance == instance_) return begin_to_act(there->modified);
   const Active mine{
       .instance = instance_, .boot_id = boot_, .generation = before ? before->generation + 1 : 1};
@@ -229,8 +232,8 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // If a rollout began the upgrade to this version, `healthy` is sent only later, when the rollout
-  // confirms it.
+  // If a rollout began the upgrade to this version, `healthy` is sent to the upgrader only when the
+  // rollout confirms the version.
   const bool is_of_rollout = is_on_trial() && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
   for (const auto& neighbour : neighbours_) {
@@ -270,8 +273,8 @@ void NodeAgent::tell_all(const NodeEvent& event) {
 }
 
 // Begins to obey commands for fleet-agent itself, which is a component like any other. If an
-// earlier instance began an upgrade of fleet-agent, the upgrader has sent this instance a message
-// that the upgrade is on trial, or how it has ended.
+// earlier process began an upgrade of fleet-agent, the upgrader has told this process that the
+// upgrade is on trial, or how it has ended.
 void NodeAgent::begin_own() {
   if (!unreadable_.empty()) return;
   if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});

@@ -1,11 +1,11 @@
-// The main class of fleet-agent: connects the upgrader, the store and the directory of its
-// releases, and brings each of the machine's components to its desired version.
+// The main class of fleet-agent: connects the upgrader, the store and the directory of releases,
+// and brings each of the machine's components to its desired version.
 //
-// While the upgrader holds fleet-agent back (before the old instance has ended), it writes one
-// leased record, `instance/UUID`, and nothing else. When the upgrader activates it, it writes the
-// record `active`, but only if nobody has changed that record since it was read. Only after this
-// write does it send `healthy` to the upgrader and begin to act. So a version that cannot reach the
-// store is not committed.
+// While the upgrader holds a new process of fleet-agent back (before the old process has ended),
+// the new process writes only one record, `instance/UUID`, which has a lease. When the upgrader
+// activates the new process, the process writes the record `active`, but only if nobody has changed
+// that record since the process read it. Only after this write does the process send `healthy` to
+// the upgrader and begin to act. So a version that cannot reach the store is not committed.
 #pragma once
 
 #include <uv.h>
@@ -41,7 +41,8 @@ class NodeAgent {
   NodeAgent(const NodeAgent&) = delete;
   NodeAgent& operator=(const NodeAgent&) = delete;
 
-  // Runs until the upgrader has sent `stop` and everything has stopped. Returns the exit status.
+  // Runs until the upgrader has sent `stop` and all work of this process has ended. Returns the
+  // exit status.
   int run();
 
  private:
@@ -79,7 +80,7 @@ class NodeAgent {
   void begin_own();
   void tell_all(const NodeEvent& event);
 
-  // ---- this program itself as a component
+  // ---- fleet-agent itself as a component of the node
   [[nodiscard]] Component::Settings own_settings() const;
   [[nodiscard]] Component::Hands own_hands();
   [[nodiscard]] std::string ask(const Component::Request& request);
@@ -99,7 +100,7 @@ class NodeAgent {
   std::string instance_;
   std::string boot_;
   std::string machine_ =
-      machine_id(options_.machine_id);  // a hash of the machine id; empty if there is none
+      machine_id(options_.machine_id);  // a hash of the machine id; empty if the machine has no id
   std::string since_;
   Agent agent_;
   upgrader::UvHandle<uv_poll_t> poll_;
@@ -108,14 +109,16 @@ class NodeAgent {
   EtcdStore store_;
   Mirror mirror_;
   LeaseKeeper lease_;
-  // This instance's record, which the store erases when this process has ended.
+  // The record `instance/UUID` of this process. It has a lease, so the store erases it after this
+  // process has ended.
   KeptRecords presence_;
-  // The node's facts and versions, written only while this instance is active.
+  // The records with the node's facts and versions. This process writes them only while it is
+  // active.
   KeptRecords records_;
-  Mirror halt_;  // copy of the record `stop`; while it exists, nothing begins
+  Mirror halt_;  // a copy of the record `stop`; while that record exists, nothing begins
   Mirror epoch_;
   KnownStore known_;  // epoch and revision of the store, as this process saw them last
-  KnownStore kept_;   // epoch and revision of the store, as the file on disk has them
+  KnownStore kept_;   // epoch and revision of the store, as written to the file on disk
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
@@ -123,13 +126,14 @@ class NodeAgent {
   std::unique_ptr<Timer> health_timer_;  // null while no rollout compares this node
   PlanDesk plans_;
   Renewal renewal_;
-  std::unique_ptr<HookRun> reboot_;  // the command to reboot the machine; null if it does not run
+  std::unique_ptr<HookRun> reboot_;  // the running command to reboot the machine, or null
 
   Agent::Role role_ = Agent::Role::first;
-  std::optional<Agent::Failure> failure_;  // if the upgrade to another version failed: the reason
+  std::optional<Agent::Failure> failure_;  // why the upgrade to another version failed
   // The ledger that an earlier process of fleet-agent has left on disk.
   NodeLedger ledger_;
-  // Why the ledger cannot be read; if not empty, nothing is begun.
+  // Why the ledger cannot be read. While this text is not empty, no command for fleet-agent is
+  // obeyed.
   std::string unreadable_;
   Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;
@@ -137,17 +141,17 @@ class NodeAgent {
   bool activated_ = false;
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
-  std::string committed_;  // the id of the upgrade to this version, once committed
-  std::string degraded_;   // the trouble or doubt that the node's record shows
-  std::string doubt_;      // why this node must begin no upgrade; empty if it may
-  // When this timer ends, the lease of every instance from before this boot has run out.
+  std::string committed_;  // the id of the upgrade to this version, after it was committed
+  std::string degraded_;   // why the node is doubtful, as its record shows it
+  std::string doubt_;      // why this node must not begin an upgrade; empty if it may
+  // When this timer ends, the leases of all processes from before the last boot have run out.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the mirror's revision at the last look()
   std::int64_t seen_epoch_ = known_.epoch;
   bool stopping_ = false;
   std::unique_ptr<Timer> retry_;
-  std::unique_ptr<Timer> keep_;  // runs until `known_` is to be written to disk
+  std::unique_ptr<Timer> keep_;  // when it ends, `known_` is written to disk
   std::unique_ptr<Timer> end_;
 };
 

@@ -1,5 +1,5 @@
-// The reasons for which NodeAgent begins nothing for now, such as another machine with its name or
-// a restored store. The node's record shows these reasons.
+// The reasons for which NodeAgent begins nothing for now, such as a second machine with the same
+// node name, or a store that was restored from a snapshot. The node's record shows these reasons.
 #include <utility>
 
 #include "fleet/agent/node_agent.h"
@@ -9,13 +9,13 @@
 namespace fleet {
 namespace {
 
-// How often the store's epoch and revision are written to disk. A later process recognises a
-// restored store by them.
+// The time between two writes of the store's epoch and revision to disk. By these numbers, a later
+// process recognises that the store was restored from a snapshot.
 constexpr std::chrono::seconds keep_interval{10};
 
-// Returns the record of the epoch, whose number changes when the store is restored from a snapshot.
-// If the record cannot be read, returns a number that no node accepts, so that the node begins
-// nothing.
+// Returns the record of the store's epoch, a number that changes when the store is restored from a
+// snapshot. If the record cannot be read, returns a number that no node accepts, so that the node
+// begins nothing.
 Epoch read_epoch(const KeyValue* record) {
   if (record == nullptr) return {};
   const auto read = read_record<Epoch>(record->value);
@@ -24,10 +24,10 @@ Epoch read_epoch(const KeyValue* record) {
 
 }  // namespace
 
-// Looks for another machine with this node's name: an instance in the store with another boot id.
-// If that instance has this machine's id, it may be an instance from before the last boot, whose
-// lease has not run out yet. If it still exists when such a lease must have run out, it runs on a
-// copy of this machine.
+// Looks for a second machine with this node's name. Such a machine shows as an `instance` record
+// with another boot id. If the record has this machine's id, it may also be left from before the
+// last boot, until its lease runs out. If the record still exists when such a lease must have run
+// out, another machine is a copy of this one.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -53,8 +53,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Notes that this node must begin nothing, for the reason `why`, or, if `why` is empty, that it may
-// act again. `degraded` is the text for the node's record.
+// Sets the reason `why` for which this node must begin nothing. If `why` is empty, the node may act
+// again. `degraded` is the text for the node's record.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;
@@ -63,9 +63,9 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
   tell_all(EpochDiffers{desk_.is_doubtful});
 }
 
-// Returns why this may be another or a restored store, or an empty text. The file on disk may have
-// an older revision than this process has seen, since it is written only at intervals, but never a
-// newer one.
+// Returns why the store may be another store than before, or a restored one; or an empty text. The
+// file on disk is written only at intervals, so its revision may be older than the one that this
+// process has seen, but never newer.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
@@ -86,9 +86,9 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// Forgets which revisions this process has written, if the store was restored from a snapshot. The
-// restored store counts on from an older revision, so the same numbers stand for other writes
-// there.
+// Forgets the revision of this process's record `active` if the store was restored from a snapshot
+// or replaced. Such a store continues from an older revision, so the same number may belong to
+// another write there.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);
@@ -96,8 +96,9 @@ void NodeAgent::look_for_restored_store() {
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
 }
 
-// Returns the reason why the node is degraded, which its record shows, or an empty text. A trouble
-// of one component, such as a full disk, does not stop the node, since the write is tried again.
+// Returns the reason why the node is degraded, for the node's record, or an empty text. The trouble
+// of one component, such as a full disk, does not stop the node: the component tries its write
+// again.
 std::string NodeAgent::degraded() const {
   if (!degraded_.empty()) return degraded_;
   for (const auto& [component, why] : desk_.troubles) {

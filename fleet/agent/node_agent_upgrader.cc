@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// When this process ends, it waits for at most this time until the store has removed its lease. The
-// next instance then need not wait until the lease runs out.
+// At its end, this process waits at most this long until the store has removed the process's lease.
+// Then the next process need not wait until the lease runs out.
 constexpr std::chrono::milliseconds farewell_max{500};
 
 }  // namespace
@@ -22,9 +22,8 @@ void NodeAgent::hear_upgrader() {
   }
 }
 
-// Begins after the upgrader's `welcome`, which says in which role this process runs. The first
-// agent and a fallback send `ready` at once, since they must run even if the store cannot be
-// reached.
+// Handles the upgrader's `welcome`, which says in which role this process runs. The first agent and
+// a fallback send `ready` at once, since they must run even if the store cannot be reached.
 void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
@@ -33,9 +32,9 @@ void NodeAgent::take(const Agent::Welcome& welcome) {
   become_ready();
 }
 
-// Sends `ready` to the upgrader if its conditions are met. A candidate, which is the new version in
-// an upgrade, is ready only when its own record is in the store. This shows that it reaches the
-// store.
+// Sends `ready` to the upgrader when this process is ready. A candidate, which is the new version
+// in an upgrade, is ready only when its `instance` record is in the store, since that proves that
+// the candidate can reach the store.
 void NodeAgent::become_ready() {
   if (!welcomed_ || said_ready_) return;
   const bool is_seen = lease_.lease() != 0 && presence_.stand();
@@ -45,8 +44,8 @@ void NodeAgent::become_ready() {
   keep_instance();
 }
 
-// Begins to obey commands and desired versions. The earlier instance has ended by now, and its
-// ledger says which commands it had begun.
+// Begins to obey commands and desired versions. The earlier process of fleet-agent has ended by
+// now, and its ledger says which commands it had begun.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   const auto ledger = own_.ledger_on_disk();
@@ -62,7 +61,7 @@ void NodeAgent::take(const Agent::Activate& /*activate*/) {
 
 void NodeAgent::take(const Agent::Stop& /*stop*/) {
   if (std::exchange(stopping_, true)) return;
-  desk_.active = 0;  // from now on, nothing is begun
+  desk_.active = 0;  // from now on, this process begins nothing
   own_.leave();
   for (const auto& neighbour : neighbours_)
     neighbour->leave();
@@ -71,8 +70,8 @@ void NodeAgent::take(const Agent::Stop& /*stop*/) {
   end_ = timers_.after(farewell_max, [this] { stop_now(); });
 }
 
-// Ends the process at once. That is safe: a download that breaks off leaves no part of a release in
-// the directory.
+// Ends the process at once. That is safe even during a download: an incomplete download is never
+// taken for a release.
 void NodeAgent::stop_now() {
   const bool said = agent_.stopped();
   ::_exit(said ? 0 : 1);
@@ -110,7 +109,7 @@ void NodeAgent::take(const Agent::Committed& committed) {
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
   if (!own_.has_begun()) return;
-  // The upgrader has refused the `cancel`, since the old version stops already.
+  // The upgrader has refused to cancel the upgrade, since the old version is stopping already.
   if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
   if (error.about != "upgrade") return;
   own_.upgrade_ended({.command = own_.asked(),
@@ -146,8 +145,8 @@ std::string NodeAgent::ask(const Component::Request& request) {
   return agent_.request_upgrade(upgrade) ? "" : "cannot ask: " + agent_.error();
 }
 
-// Makes the upgrade go back. During the trial, this process is the new version, and sends `unfit`.
-// Before the trial, this process is the old version, and sends `cancel`.
+// Makes the upgrader undo the upgrade. During the trial, this process is the new version, and sends
+// `unfit`. Before the trial, this process is the old version, and sends `cancel`.
 std::string NodeAgent::go_back(const std::string& id, const std::string& reason) {
   const bool told = is_on_trial() ? agent_.unfit(reason) : agent_.cancel(id, reason);
   return told ? "" : agent_.error();

@@ -111,7 +111,7 @@ void add_join(CLI::App& app, AgentOptions& options, JoinOptions& join) {
   one.callback([&options, &join] { options.join = join; });
 }
 
-// The options about components as they stand on the command line.
+// The values of the options about components, not parsed yet.
 struct ComponentTexts {
   std::vector<std::string> components = {};
   std::vector<std::string> measures = {};

@@ -40,8 +40,9 @@ struct AgentOptions {
   std::vector<std::string> allowed_files;
   std::string state;  // the directory in which fleet-agent keeps its ledgers and its other files
   std::string hooks = "/etc/upgrader/hooks.d";
-  std::string reboot_command;  // reboots the machine; if empty, commands cannot reboot it
-  // The path of a file. A new version that needs a reboot of the machine makes this file.
+  // a command that reboots the machine; if empty, no order can reboot it
+  std::string reboot_command;
+  // The path of a file that a new version creates if it needs a reboot of the machine.
   std::string reboot_asked = "/run/reboot-required";
   // The path of a file with an id that changes at each boot.
   std::string boot_id = "/proc/sys/kernel/random/boot_id";

@@ -1,5 +1,6 @@
-// Carries out this node's part in all plans: gives each PlanPart the records from the store, runs
-// the hooks that it requests, and writes the records that it makes. All decisions are in PlanPart.
+// Carries out this node's part in all plans. For each plan there is a PlanPart, which makes all
+// decisions. This class gives each PlanPart the records from the store, runs the hooks that it
+// requests, and writes the records that it makes.
 #pragma once
 
 #include <uv.h>
@@ -26,12 +27,12 @@ class PlanDesk {
 
   PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings);
 
-  // Gives all PlanParts the present records. Called when the node's records have changed, and when
-  // this instance becomes active or is no longer active.
+  // Gives all PlanParts the current records. Called when the node's records have changed, and when
+  // this process becomes active or is no longer active.
   void look();
   // Kills all hooks. Called when this process ends, since a hook must not run at the same time as a
-  // hook of the next process. The command to reboot is not killed, since it is the reason for the
-  // end.
+  // hook of the next process. The command to reboot is not killed, since a reboot is the very
+  // reason why this process ends.
   void kill_hooks();
 
  private:

@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// The time between two checks whether the certificate must be renewed. If a request was refused,
-// the next check makes another request.
+// The time between two checks whether the certificate must be renewed. After a refused request, the
+// next check makes a new request.
 constexpr std::chrono::hours look_interval{1};
 
 // The mode of the certificate's file: a certificate is not secret.
@@ -37,8 +37,8 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // Write the time to disk only while the store answers. This shows that the machine's clock is
-  // right: with a wrong clock, the store's certificates would not be valid.
+  // The time is written to disk only while the store answers, since that shows that the machine's
+  // clock is about right: with a wrong clock, the store's certificate would not be accepted.
   if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
@@ -60,8 +60,9 @@ void Renewal::ask(const std::string& key_text) {
       write_record(CertificateRequest{.pem = request, .certificate = content_of_file(files_.own)}));
 }
 
-// Handles the store's answer to a request. The answer may belong to a request of an earlier
-// process, so its certificate is used only if it is valid for longer than the present certificate.
+// Handles the answer to a request for a new certificate. The answer may belong to a request of an
+// earlier process, so its certificate is used only if it is valid for longer than the present
+// certificate.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);
@@ -69,7 +70,7 @@ void Renewal::take(const NodeCertificate& answer) {
   if (is_ours) desk_.log("the certificate is not renewed: " + answer.error);
 }
 
-// Writes a new certificate to its file. The next connection uses the new certificate.
+// Writes a new certificate to its file. The next connection to the store uses it.
 void Renewal::put_in_place(const std::string& pem) {
   const auto before = validity_of(content_of_file(files_.own));
   const auto fresh = validity_of(pem);

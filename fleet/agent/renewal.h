@@ -1,7 +1,8 @@
-// Keeps the machine's certificate valid: when two thirds of its life are over, writes a request for
-// a new one into the store, and later the new certificate to its file. The key never leaves the
-// machine, and stays the same. Also makes CertificateClock write the present time to disk; this
-// machine uses that time to check certificates if its clock is wrong.
+// Keeps the machine's certificate valid. When two thirds of the certificate's life are over, writes
+// a request for a new certificate into the store, and later the new certificate to its file. The
+// key never leaves the machine, and stays the same. Also makes CertificateClock write the present
+// time to disk. If the machine's clock is wrong later, the machine uses that time to check
+// certificates.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,8 @@ class Renewal {
  public:
   Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock);
 
-  // Looks in the local copy of the records for an answer, and checks whether it is time for a
-  // request. Called only while the node is active.
+  // Looks in the local copy of the records for the answer to a request, and checks whether a new
+  // request is due. Called only while the node is active.
   void look();
 
  private:
