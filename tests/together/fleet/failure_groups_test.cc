@@ -1,4 +1,5 @@
-// Tests how failures of a rollout are grouped, and which suspects are named.
+// Tests how the failures of a rollout's nodes are put into groups, and which labels and facts of
+// the nodes are named as suspected causes.
 #include "fleet/model/failure_groups.h"
 
 #include <catch2/catch.hpp>
@@ -75,7 +76,7 @@ TEST_CASE("a mark that nearly all failed nodes have, and few others, is a suspec
                   {"host", name(i)},
                   {"site", i < 9 || i == 15 ? "north" : "south"}};
   }
-  // This node has not begun, so it belongs to no group.
+  // This node has not begun to upgrade, so it belongs to no group of failures.
   nodes["waits"].marks = {{"arch", "aarch64"}};
   const auto groups = failure_groups(nodes);
   REQUIRE(groups.size() == 1);

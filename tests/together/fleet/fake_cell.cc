@@ -54,13 +54,13 @@ void FakeCell::erase(const Keys& keys, Past& past) {
   }
 }
 
-// Adds the changes of a transaction to the history. As in etcd, a transaction that changes nothing
-// gets no revision.
+// Appends the changes of a transaction to the history. As in etcd, a transaction without changes
+// does not get a revision of its own.
 void FakeCell::enter(Past past) {
   if (past.changes.empty()) return;
   revision_ = past.revision;
   history_.push_back(std::move(past));
-  // A copy, since a watcher that is called may add or remove watchers.
+  // Iterates over a copy, since a called watcher may add or remove watchers.
   const auto watchers = watchers_;
   for (const auto& [who, changed] : watchers) {
     if (watchers_.contains(who)) changed();

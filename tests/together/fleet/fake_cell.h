@@ -1,6 +1,6 @@
-// A fake of etcd in memory: keys, revisions, leases, and a history that can be compacted. It
-// answers at once and never fails; FakeStore adds the faults between the cell and a client. Real
-// members of etcd pass the same tests.
+// A fake of etcd in memory. It has keys, revisions, leases, and a history that can be compacted. It
+// answers at once and never fails: FakeStore adds the faults of the connection between a client and
+// this fake. The fake passes the same tests as real members of etcd.
 #pragma once
 
 #include <map>
@@ -24,13 +24,15 @@ class FakeCell {
   LeaseState keep_alive(LeaseId lease);
   LeaseState revoke(LeaseId lease);
 
-  // Forgets every change up to and including this revision. Present records stay.
+  // Removes all changes up to this revision from the history, including the one at the revision.
+  // The records themselves stay.
   void compact(Revision revision);
 
-  // Returns the changes since revision `from` for a watch, and moves `from` behind them. Returns no
-  // value if there are none.
+  // Returns the changes since revision `from` for a watch, and sets `from` to the revision after
+  // them. Returns no value if there are no changes.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
-  // From now on, calls `changed` whenever the watcher `who` may have new changes to read.
+  // Registers `changed`, a function that is called whenever the watcher `who` may have new changes
+  // to read.
   void have_watched(const void* who, std::function<void()> changed);
   void forget(const void* who) { watchers_.erase(who); }
 

@@ -46,12 +46,12 @@ class FakeStore::FakeWatch : public Watch {
       return end(WatchLost{{Trouble::Kind::unreachable, "the stream was cut off"}});
     }
     if (std::holds_alternative<Relist>(*news)) return end(*news);
-    const auto tell = tell_;  // a copy, since the called function may destroy the watch
+    const auto tell = tell_;  // a copy: this call may destroy the watch
     tell(*news);
   }
 
-  // Checks after every `deadline` whether the cell can still be reached. If it cannot, the watch
-  // ends.
+  // Checks at intervals of `deadline` whether the fake cell can still be reached. If it cannot,
+  // ends the watch.
   void expect_answer() {
     silence_ = time_.after(deadline, [this] {
       if (!link_->reachable) return end(WatchLost{no_answer()});
@@ -90,8 +90,8 @@ FakeStore::~FakeStore() {
   link_->open = false;
 }
 
-// One question to the store. The cell answers it; if the deadline passes first, it gets an error
-// instead. A later answer is ignored.
+// A request to the fake cell, and the function that gets its answer. If the deadline passes before
+// the cell answers, the function gets an error instead, and a later answer is ignored.
 template <class Value>
 struct FakeStore::Asked {
   std::shared_ptr<Link> link;

@@ -1,5 +1,5 @@
-// One client's way to a FakeCell, with faults: requests and answers that are lost or late, watches
-// that are cut off. Only the seed decides which of them fail.
+// A client's connection to a FakeCell, with faults: requests and answers get lost or come late, and
+// watches are cut off. The seed alone decides which of them fail.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 
 namespace fleet {
 
-// How many of a thousand requests, answers or watches fail.
+// How many of a thousand requests, answers or deliveries have each kind of fault.
 struct Faults {
   unsigned lost_requests = 0;
   unsigned lost_answers = 0;
-  // Of a thousand requests, how many arrive after the client has given up.
+  // Late requests reach the store only after the client has given up.
   unsigned late_requests = 0;
-  unsigned cut_watches = 0;  // of a thousand deliveries to a watch, how many end the watch
+  unsigned cut_watches = 0;  // deliveries that end their watch instead
 };
 
 class FakeStore : public Store {
  public:
   using Milliseconds = Timers::Milliseconds;
-  // The time after which a question counts as unanswered.
+  // The time after which the client gives up a request that is not answered.
   static constexpr Milliseconds deadline{5'000};
-  // The longest time that a request or an answer takes if it is not one of the late ones.
+  // The longest time that a request or an answer is under way, unless it is a late one.
   static constexpr Milliseconds travel_max{20};
 
   FakeStore(VirtualTime& time, FakeCell& cell, std::uint64_t seed = 0, Faults faults = {});
@@ -41,15 +41,15 @@ class FakeStore : public Store {
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
-  // Cuts the client off, or connects it again. While it is cut off, nothing passes in either
-  // direction, and its watches end after their deadline.
+  // Cuts the client off from the store, or connects it again. While the client is cut off, no
+  // message passes in either direction, and the client's watches end after `deadline`.
   void set_reachable(bool reachable) { link_->reachable = reachable; }
   void set_faults(Faults faults) { link_->faults = faults; }
 
  private:
   class FakeWatch;
-  // The facts that a message under way needs. They outlive the store object, since the message may
-  // arrive later.
+  // The state that messages under way need. It may outlive the FakeStore, since a message may
+  // arrive after the FakeStore was destroyed.
   struct Link {
     Faults faults;
     std::mt19937_64 chance;

@@ -1,5 +1,5 @@
-# The fleet's own tests: tests/together/fleet/NAME_test.cc. Those on real members of etcd are run by
-# `make fleet-check`, all others by `make check`.
+# The tests of the fleet's C++ code: tests/together/fleet/NAME_test.cc. `make fleet-check` runs the
+# tests that need real members of etcd, and `make check` runs all others.
 
 fleet_tests := $(addprefix $(BUILD)/tests/together/fleet/,store_fake_test) \
   $(patsubst %.cc,$(BUILD)/%,$(filter-out %/store_faults_test.cc %/store_moves_test.cc, \
@@ -10,8 +10,8 @@ fleet_test_files = $(patsubst %,tests/together/fleet/%.cc,$(1))
 fleet_test_unit = $(call unit,tests/together/fleet/$(1),$(call fleet_test_files,$(2)))
 $(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/fleet/%.o: \
   CXXFLAGS += -O0
-# The fake etcd, the clock that tests move, and the worlds of the explorations. Tests walk through
-# these in very many steps, so they are compiled with optimization, and only once for all tests.
+# The fake etcd, the clock that tests move, and the simulated worlds of the explorations. Tests make
+# very many steps with these, so they are compiled with optimization, and only once for all tests.
 fleet_double_unit := $(call fleet_test_unit,doubles,fake_cell fake_store virtual_time)
 fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
   node_world plan_world judge_world)
@@ -20,7 +20,7 @@ $(fleet_doubles): $(fleet_double_unit); $(make_archive)
 fleet_worlds := $(BUILD)/tests/libfleet-worlds.a
 $(fleet_worlds): $(fleet_world_unit); $(make_archive)
 
-# ---- tests that walk through all orders of events, or make many random steps: optimized
+# ---- tests that try all orders of events, or make many random steps: compiled with optimization
 
 fleet_walk_tests := rollout_explore_test node_explore_test plan_explore_test \
   rollout_simulate_test plan_simulate_test rollout_driver_test driver_test desired_test judge_test \
@@ -33,8 +33,8 @@ $(BUILD)/tests/together/fleet/walks: $(fleet_walk_unit) $(catch_main) $(fleet_wo
     $(fleet_model) $(base_library)
 	$(link_wing) $(fleet_model_libraries)
 
-# ---- the simulated day and the random records: `make check` runs a small part, other targets all
-# of it
+# ---- the simulated day and the random records: `make check` runs a small part of these tests, and
+# targets of their own run all of them
 
 fleet_day := $(BUILD)/tests/together/fleet/day_test
 fleet_day_unit := $(call fleet_test_unit,day,day_machine day_test)
@@ -42,7 +42,8 @@ fleet_fuzz := $(BUILD)/tests/together/fleet/fuzz_records_test
 fleet_fuzz_unit := $(call fleet_test_unit,records,record_maker record_world record_world_duties \
   record_shows record_agent fuzz_records_test)
 $(fleet_day_unit) $(fleet_fuzz_unit): CXXFLAGS += -O1
-# A sanitized test may link the upgrader's library, which must be there first: see sanitize.mk.
+# The test's link command may name the upgrader's library, so with sanitizers that library must be
+# built before the test: see sanitize.mk.
 ifdef SANITIZE
 $(fleet_fuzz): | $(upgrader_library)
 endif
@@ -54,7 +55,7 @@ $(fleet_fuzz): $(fleet_fuzz_unit) $(catch_main) $(fleet_worlds) \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
 
-# ---- tests of the promises that every store makes, and tests with real members of etcd and faults
+# ---- tests of the store's contract, and tests with real members of etcd and with faults
 
 store_contract = $(call fleet_test_unit,store_$(1),store_contract store_bed $(1)_bed)
 etcd_members := $(call fleet_test_unit,etcd,etcd_cluster tcp_proxy)
@@ -95,8 +96,8 @@ $(BUILD)/tests/together/fleet/wing: $(call fleet_test_unit,early,$(fleet_early_t
 
 # ---- targets that people call
 
-# Measures how often the judge stops a good version, and how far a bad one comes, in RUNS=N
-# simulated rollouts, and how long an undo of 10,000 simulated nodes takes.
+# Measures, in RUNS=N simulated rollouts, how often the judge stops a good version, and how many
+# nodes a bad version reaches. Also measures how long an undo of NODES=N simulated nodes takes.
 .PHONY: judge judge-here
 judge:
 	@tests/need-packages $(check_packages)
@@ -105,11 +106,12 @@ judge-here: $(addprefix $(BUILD)/tests/together/fleet/,judge_test undo_scale_tes
 	@RUNS=$(or $(RUNS),10000) $<
 	@NODES=$(or $(NODES),10000) $(BUILD)/tests/together/fleet/undo_scale_test
 
-# The explorations: tests that walk through all states, and the targets that run them and print
-# their figures.
+# The explorations, which are tests that visit every possible state of a small simulation. `make
+# explore-fleet` runs them and prints their figures.
 fleet_walks := $(addprefix $(BUILD)/tests/together/fleet/,rollout_explore_test node_explore_test \
   plan_explore_test)
-# Runs many more random rollouts and plans than `make check` does: RUNS=N; with LONG=1 a million.
+# simulate-fleet runs many more random rollouts and plans than `make check` does: RUNS=N of them, or
+# a million with LONG=1.
 .PHONY: explore-fleet simulate-fleet simulate-fleet-here simulate-fleet-day fuzz-records \
   fuzz-records-here
 explore-fleet:
@@ -124,14 +126,14 @@ simulate-fleet-here: $(addprefix $(BUILD)/tests/together/fleet/,rollout_simulate
   plan_simulate_test)
 	@pids=; for program in $^; do "$$program" & pids="$$pids $$!"; done; \
 	  failed=0; for pid in $$pids; do wait "$$pid" || failed=1; done; exit $$failed
-# day_test simulates part of a day of rollouts; make simulate-fleet-day simulates all of it:
-# HOURS=24, SEED=1.
+# `make check` simulates only a part of a day of rollouts. simulate-fleet-day simulates a whole day,
+# or as many hours as HOURS=N says. SEED=N repeats a run.
 simulate-fleet-day:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(fleet_day)
 	@HOURS=$(or $(HOURS),24) SEED=$(or $(SEED),1) $(fleet_day)
-# Runs all code that reads records on random records, with sanitizers, for SECONDS=N or from SEED=N
-# on.
+# fuzz-records runs all code that reads records, with sanitizers, on random records. SECONDS=N
+# limits the time, and SEED=N sets the first seed.
 fuzz-records:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize-all SANITIZE=1 fuzz-records-here

@@ -1,5 +1,5 @@
-// Tests how fleetctl interprets the records that it has read, and the certificate of the person who
-// calls it.
+// Tests how fleetctl interprets the records that it reads from the store, and the certificate of
+// the person who calls it.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -140,8 +140,8 @@ class Files {
   ~Files() { std::filesystem::remove_all(place_); }
 
   [[nodiscard]] std::string path(const std::string& name) const { return place_ / name; }
-  // Makes a key, and a certificate NAME.pem for it that the authority `authority` signs. If
-  // `authority` is empty, the certificate is self-signed.
+  // Makes a key NAME.key and a certificate NAME.pem. The authority `authority` signs the
+  // certificate; if `authority` is empty, the certificate is self-signed.
   void make(const std::string& name, const std::string& authority = "") const {
     std::string command = "cd '" + place_.string() +
                           "' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
@@ -221,8 +221,9 @@ TEST_CASE("a controller reads all, and writes no record that lets somebody in") 
     CHECK_FALSE(fleet::permissions_of(kind, "x").all);
   CHECK(fleet::permissions_of("admin", "x").all);
   const Permissions controller = fleet::permissions_of("controller", "x");
-  // A right replaces an earlier one for the same range of keys. So a controller of an earlier
-  // version, which could write all records, loses that right.
+  // In the store, a new right for a range of keys replaces an older right for the same range. An
+  // earlier version let controllers write all keys. So their new right has the same range, and a
+  // controller of that version loses its right to write.
   CHECK(controller.reads == std::vector<Keys>{{std::string(key_root), true}});
   const auto may_write = [&controller](const std::string& key) {
     return std::any_of(controller.writes.begin(), controller.writes.end(),

@@ -1,11 +1,11 @@
-// Tests all code that reads records, with random records of every kind: the controller's drivers
-// and duties, fleet-agent's component and its part in plans, fleetctl and HTTP. No program may
-// crash, write a record that a store or a reader refuses, show text that a terminal obeys, answer
-// with invalid JSON, or hold up the work on good records.
+// Tests all code that reads records with random records of every kind. This is the code of the
+// controller's drivers and duties, of fleet-agent's components and plans, of fleetctl and of HTTP.
+// No program may crash, write a record that a store or a reader refuses, show a text with control
+// characters, answer with invalid JSON, or delay the work on good records.
 //
-// One run of all this is a life. Each life has a seed, and a process of its own, since a crash must
-// not end the search. SEED=N begins with the seed N; RUNS=N runs N lives; SECONDS=N runs lives for
-// N seconds.
+// One run of all this code on random records is called a life. Each life has a seed, and runs in a
+// process of its own, so that a crash does not end the test. SEED=N sets the first seed, RUNS=N the
+// number of lives, and SECONDS=N the time for all lives.
 #include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -25,13 +25,12 @@ namespace {
 
 using namespace fleet_test;
 
-// The limit for the processor time of a life: a life that takes longer is taken for an endless
-// loop. SIGPROF kills it, and it counts as a fault.
+// The maximum processor time of a run. A run that needs more counts as an endless loop: SIGPROF
+// kills it, and the test reports a fault.
 constexpr time_t life_processor_seconds_max = 120;
-// The limit for the time of a life, even on a busy machine. SIGALRM kills a life that waits for
-// ever.
+// The maximum real time of a run, even on a busy machine. SIGALRM kills a run that waits for ever.
 constexpr unsigned life_seconds_max = 1'800;
-// The most bytes of a fault's text that are shown.
+// The maximum number of bytes shown of the text that describes a fault.
 constexpr std::size_t wrong_bytes_max = 1'000;
 
 std::string lived(std::uint64_t seed, Planted planted) {
@@ -55,7 +54,8 @@ std::string lived(std::uint64_t seed, Planted planted) {
   ::_exit(0);
 }
 
-// Returns the fault of the life, or an empty text.
+// Runs the simulation with this seed in a child process. Returns the fault that it has found, or an
+// empty text.
 std::string wrong_of(std::uint64_t seed, Planted planted = Planted::none) {
   int ends[2];
   if (::pipe(ends) != 0) return "no pipe";

@@ -1,5 +1,5 @@
-// Tests how answers of a gate are understood, and when a rollout asks its gates. The expected
-// results are in a table that was worked out by hand from fleet-controller(8).
+// Tests how the answer of a gate is interpreted, and when a rollout asks its gates. The expected
+// results are in tables that a person has derived from fleet-controller(8).
 #include "fleet/model/gate_answer.h"
 
 #include <catch2/catch.hpp>
@@ -20,7 +20,7 @@ PrometheusGate entry(const std::string& text) {
   return gate.value();
 }
 
-// Returns an answer of Prometheus with one series for each list of values.
+// Returns an answer of Prometheus that has one time series for each list of values.
 std::string matrix(const std::vector<std::vector<std::string>>& series) {
   std::string all;
   for (const auto& values : series) {
@@ -78,7 +78,7 @@ TEST_CASE("an entry that is not one is refused, and the words say what is missin
 }
 
 TEST_CASE("an answer of Prometheus is well, worse or not known, and the words have the number") {
-  // In these answers, the query is about 10 s and has one value for each second.
+  // Each of these answers covers 10 s, and has one value for each second.
   const std::vector<std::string> low(10, "0.001");
   const std::vector<std::string> high(10, "0.3");
   std::vector<std::string> turns = low;
@@ -189,7 +189,7 @@ TEST_CASE("a program says by its exit status, and its last line is the reason") 
   CHECK(words_of(program_says("p", 75, "no route")) == "not known: no route");
 }
 
-// ---- when a rollout asks its gates, and what a round of answers means
+// ---- when a rollout asks its gates, and how it combines the answers of several gates
 
 const std::vector<std::string> both{"a", "b"};
 

@@ -1,4 +1,4 @@
-// Tests how the controller asks a Prometheus server that is the gate of several rollouts.
+// Tests how a controller asks a Prometheus server that is the gate of several rollouts.
 #include "fleet/controller/gates.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace fleet;
 
-// A server that answers each connection, in a thread of its own, and counts them.
+// A server that counts its connections and answers each of them. It runs in a thread of its own.
 class Server {
  public:
   Server() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -40,7 +40,7 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   [[nodiscard]] const std::string& url() const { return url_; }
-  // Ends the server. Returns how many connections there were.
+  // Stops the server. Returns how many connections it has accepted.
   int end() {
     ::shutdown(socket_, SHUT_RDWR);  // makes accept() fail in the thread
     thread_.join();

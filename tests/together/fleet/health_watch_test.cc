@@ -1,4 +1,5 @@
-// Tests how a node reads the measures of a component, and when it measures and reports its health.
+// Tests how a node reads the figures that a component gives about itself, and when the node reports
+// the component's health.
 #include "fleet/model/health_watch.h"
 
 #include <catch2/catch.hpp>
@@ -136,7 +137,8 @@ struct Bench {
 TEST_CASE("a node that has moved reports at the beginning, at the first failure, and at the end") {
   Bench bench;
   bench.wait(minute);
-  bench.watch.ended();  // a failure of the version before the rollout
+  // This failure comes before the rollout's new version runs.
+  bench.watch.ended();
   bench.wait(minute);
   CHECK_FALSE(bench.watch.report());
   CHECK(bench.measured == 0);
@@ -173,7 +175,8 @@ TEST_CASE("a node of the control reports for each batch, by its own clock, and c
   bench.run = {.id = "r.control.0", .by = "rollout/r", .soak_ms = 2 * minute, .judged = true};
   bench.wait(minute + 5'000);
   bench.errors = 1;
-  bench.run = {};  // the record `control`, which asked for the report, has vanished with its lease
+  // The record `control`, by which the driver had asked for this report, is gone.
+  bench.run = {};
   bench.wait(2 * minute);
   CHECK(bench.watch.report()->over);
   CHECK(bench.watch.report()->before == 1);

@@ -1,6 +1,6 @@
-// Tests the history of a cell and its notices: which changes are events, how events are numbered
-// and limited, what a controller writes that takes the duty over, and what happens if a webhook
-// refuses a notice.
+// Tests the history of a cell: which changes are recorded as events, how events are numbered, and
+// how many are kept. Also tests what another controller writes when it takes over the duty of
+// writing the history.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/chronicle.h"
@@ -19,7 +19,7 @@ using namespace fleet;
 
 const std::string root(key_root);
 
-// A store of records, and the task that writes the history.
+// The records of a cell, and the task that writes the history of their changes.
 struct Bench {
   std::map<std::string, KeyValue, std::less<>> records;
   Revision revision = 1;
@@ -40,7 +40,7 @@ struct Bench {
     records.erase(root + rest);
     task.take_absent(root + rest);
   }
-  // Writes all events that are due at this time. Returns the number of transactions.
+  // Writes all events that are due now. Returns the number of transactions.
   int write() {
     for (int transactions = 0;;) {
       const DriverStep step = task.next(7, now);
@@ -61,7 +61,8 @@ struct Bench {
         erase(one.key.substr(root.size()));
     }
   }
-  // Lets another controller take the duty over. It begins by reading all records.
+  // Replaces the controller that writes the history by another one, which begins by reading all
+  // records.
   void take_over() {
     task = fresh();
     Reading reading{.revision = revision, .found = {}};
@@ -141,7 +142,7 @@ TEST_CASE("a controller that takes over writes the missing events, and none twic
   CHECK(bench.write() == 0);
   CHECK(bench.events() == before);
 
-  // This time, the first controller dies before it has written the event.
+  // The first controller ends before it has written the event of this change.
   bench.put("rollout/r1", rollout("completed"));
   bench.take_over();
   bench.write();
@@ -197,7 +198,7 @@ TEST_CASE("a node without an instance for a while is silent, and its return is a
   bench.put("node/n1/instance/a", "{}");
   bench.erase("node/n1/instance/a");
   bench.write();
-  bench.put("node/n1/instance/b", "{}");  // the node's new instance after a restart
+  bench.put("node/n1/instance/b", "{}");  // the instance after a restart
   bench.now += silence_ms;
   bench.write();
   CHECK(bench.events().empty());
@@ -224,7 +225,7 @@ TEST_CASE("many nodes fall silent and come back one by one, and each gets its ev
   bench.erase("node/b/instance/i");
   bench.erase("node/c/instance/i");
   bench.write();
-  bench.erase("node/c/active");  // a person has removed the node from the fleet
+  bench.erase("node/c/active");  // removed from the fleet by a person
   bench.now += silence_ms / 2;
   bench.write();
   CHECK(bench.events() == Lines{"1 node/a silent"});
@@ -254,7 +255,8 @@ TEST_CASE("a subject is forgotten with its last event, unless its end is still t
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  // The task remembers twelve subjects: ten instances, the record `stop`, and the silent node.
+  // The task keeps what it knows of twelve records: ten instances, the record `stop`, and the
+  // silent node.
   CHECK(bench.task.subjects() == 12);
 
   bench.put("node/n1/instance/a", "{}");
@@ -272,7 +274,8 @@ TEST_CASE("changes of many nodes at once cost one look for each") {
   const Effort before = effort;
   CHECK(bench.write() == 20);
   CHECK(bench.events().size() == 1'000);
-  // 1,000 events were read by the task when it wrote them, and once more by events().
+  // Each of the 1,000 events was read twice: by the task that wrote it, and by events() of this
+  // test.
   CHECK(effort.records - before.records == 2'000);
 }
 
@@ -310,8 +313,8 @@ TEST_CASE("a node that becomes degraded is told with the rollouts that bake on i
   degrade("n3", "disk");
   CHECK(text_of_last() == "is degraded: disk");
 
-  // A controller that takes over writes no event twice. This holds even if the numbers in an
-  // event's text have changed since the event was written.
+  // A controller that takes over must not write the same event again, even if the numbers in the
+  // event's text would be others by now.
   const auto before = bench.events();
   bench.take_over();
   bench.write();
@@ -385,7 +388,7 @@ TEST_CASE("the events of a person are found by the name, with or without the rol
   CHECK_FALSE(is_by({}, "anna"));
 }
 
-// ---- keys below `event/` that no event can have
+// ---- keys below `event/` that are not the key of an event
 
 TEST_CASE("a key among the events that is not an event's crashes nobody, and history goes on") {
   Bench bench;

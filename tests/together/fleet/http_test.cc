@@ -1,4 +1,5 @@
-// Tests how HTTP requests are handled: paths, admission, answers from the records, and metrics.
+// Tests how a controller handles HTTP requests: paths, admission, answers made from the records,
+// and metrics.
 #include <catch2/catch.hpp>
 
 #include "fleet/http/access.h"
@@ -189,7 +190,7 @@ TEST_CASE("an address is a host and a port, or a port of this machine alone") {
     CHECK(read(text) == "none");
 }
 
-// A cell of two nodes, one of which is silent, and a rollout.
+// A cell with a rollout and two nodes, one of which is silent.
 struct Bench {
   std::map<std::string, KeyValue, std::less<>> records;
   CellState cell;

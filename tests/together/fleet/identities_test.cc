@@ -1,4 +1,5 @@
-// Tests to whom a certificate belongs, when it is renewed, and for whom renewal is refused.
+// Tests to whom a certificate belongs, when a certificate is renewed, and for whom renewal is
+// refused.
 #include "fleet/model/identities.h"
 
 #include <catch2/catch.hpp>
@@ -37,7 +38,7 @@ TEST_CASE("a certificate is renewed when two thirds of its life are over, and no
   CHECK_FALSE(is_renewal_due({.from = 0, .until = 900}, 599));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 600));
   CHECK(is_renewal_due({.from = 0, .until = 900}, 2'000));
-  // A clock that shows 1970 is wrong, so no certificate is renewed by it.
+  // A clock that shows 1970 is certainly wrong, so it never makes a renewal due.
   CHECK_FALSE(is_renewal_due({.from = 1'000'000, .until = 1'000'900}, 0));
 }
 
@@ -67,7 +68,7 @@ TEST_CASE("a request is found without a look at the nodes that ask for nothing")
   CHECK(first->node == "n1");
   CHECK(first->pem == "R");
   CHECK(first->identity_revision == 6);
-  // The answer depends on two records: the request, and the identity of the node that asks.
+  // Only two records are read for the answer: the request, and the identity of the node that asks.
   CHECK(effort.records - before.records == 2);
   CHECK(effort.keys == before.keys);
 
@@ -151,7 +152,8 @@ TEST_CASE("after a new enrolment only the new certificate is let in, and none re
       revoked({.certificates = {{.serial = "0A", .expires = 9'000}}}, "2026-01-01T00:00:00Z");
   CHECK(before.revoked == "2026-01-01T00:00:00Z");
   CHECK(revoked(before, "2027-01-01T00:00:00Z").revoked == "2026-01-01T00:00:00Z");
-  // The record in the form in which an earlier fleetctl has written it.
+  // This is how earlier versions of fleetctl have written the record: the certificate itself is not
+  // marked as revoked.
   Identity old = before;
   old.certificates[0].revoked = false;
 

@@ -1,4 +1,5 @@
-// Tests a controller's answers to machines that join, and which records it lets them write.
+// Tests how a controller answers a machine that wants to join, and which records it writes in the
+// store for that machine.
 #include "fleet/http/join_answer.h"
 
 #include <catch2/catch.hpp>

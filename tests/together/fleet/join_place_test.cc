@@ -1,5 +1,5 @@
-// Tests which files a machine writes when it joins a cell, even if an earlier `fleet-agent join`
-// was interrupted or the disk is full.
+// Tests which files a machine writes when it joins a cell. Includes cases in which an earlier
+// `fleet-agent join` was interrupted, or the disk is full.
 #include "fleet/agent/join_place.h"
 
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-// Tests how a machine that joins goes from controller to controller, and when it gives up.
+// Tests in which order a joining machine asks the controllers, and when it gives up.
 #include "fleet/agent/join_talk.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-"""A cell of one member of etcd, two controllers that use TLS, and fleet-signer, for tests of
-machines that join it."""
+"""A cell for tests of machines that join: one member of etcd, two controllers that use TLS, and
+fleet-signer."""
 import http.client
 import json
 import os
@@ -15,7 +15,7 @@ JOINED, FAILED, UNREACHABLE, WAITS = 0, 1, 3, 4
 
 
 class World(made_cell.World):
-    """A cell of one member and two controllers, with fleet-signer."""
+    """A cell with one member of etcd, two controllers and fleet-signer."""
 
     def __init__(self):
         super().__init__()
@@ -70,7 +70,8 @@ class World(made_cell.World):
             return content.read()
 
     def records(self, below):
-        """Returns the records below a key, by the rest of each key."""
+        """Returns all records whose keys begin with /fleet/v1/ and `below`. The result maps the
+        rest of each key to its record."""
         done = subprocess.run(
             ["etcdctl", "get", "--prefix", "/fleet/v1/" + below, "-w", "json",
              "--endpoints=https://%s:2379" % self.addresses["m1"],
@@ -96,7 +97,7 @@ class World(made_cell.World):
         return self.records("identity/node/")[node]["certificates"]
 
     def serial(self, node):
-        """Returns the serial number of the certificate that the machine has."""
+        """Returns the serial number of the certificate on the machine's disk."""
         done = subprocess.run(
             ["openssl", "x509", "-noout", "-serial", "-in",
              self.path("machines", node, "etc/fleet/node.pem")], stdout=subprocess.PIPE, text=True,
@@ -119,7 +120,7 @@ class World(made_cell.World):
         return response.status, said
 
     def request(self, node):
-        """Returns a request for a certificate, made with a new key."""
+        """Makes a new key. Returns a certificate request for it."""
         done = subprocess.run(
             ["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
              "-nodes", "-keyout", "/dev/null", "-subj", "/CN=node:" + node],
@@ -132,7 +133,8 @@ class World(made_cell.World):
 
 
 class NextWrite:
-    """Watches a record from the construction on, to wait for its next write."""
+    """Watches a record in the background. wait() returns at the first write after the
+    construction."""
 
     def __init__(self, world, record):
         now = json.loads(world.etcdctl("get", "x", "-w", "json")[1])["header"]["revision"]

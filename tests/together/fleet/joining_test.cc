@@ -1,5 +1,5 @@
-// Tests which machines may join a cell, which records a join writes, and which labels the machine
-// then has.
+// Tests which machines may join a cell, which records are written for a machine that joins, and
+// which labels it gets.
 #include "fleet/model/joining.h"
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ const std::string key_a(32, 'a');
 const std::string key_b(32, 'b');
 constexpr UnixSeconds noon = 10'000;
 
-// The records of a cell with one token and one request.
+// The records of a cell with one token and one machine's request to join.
 struct Cell {
   Token token{.hash = hash, .expires = noon + 100};
   JoinRequest request{.node = "n1", .pem = "R", .token = hash, .asked = noon};
@@ -144,7 +144,8 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   const JoinDecision decision = decide_join(one, noon);
   REQUIRE(std::holds_alternative<JoinWaits>(decision));
   CHECK(std::get<JoinWaits>(decision).shuts_out);
-  // The approval is removed, even if the machine was told before that it has to wait.
+  // The outdated approval must be removed, even if the record of the request already says that the
+  // machine has to wait.
   const Transaction answered = answer_join(one, decision);
   REQUIRE(answered.erases.size() == 1);
   CHECK(answered.erases[0].key == key_of(KeyKind::approval, {key_a}));
@@ -152,7 +153,8 @@ TEST_CASE("an approval from before the name was revoked does not let its key in"
   cell.request.waits = true;
   request.value = write_record(cell.request);
   CHECK(next_join(records, noon));
-  // Other changes of the record, such as a renewed certificate, do not undo the approval.
+  // The node's identity has changed again, but is not revoked now. A change such as a renewed
+  // certificate leaves the approval valid.
   owner.value = write_record(identity_with(key_b));
   CHECK(std::holds_alternative<JoinSigned>(decide_join(join_case(records, key_a).value(), noon)));
 }
@@ -177,8 +179,8 @@ TEST_CASE("a node gets no certificate that its record could not list, however of
     why = asks_again(false);
   CHECK(why == "n1 has 16 certificates that have not expired, and gets no other until one has");
   CHECK(why_no_more(cell.join(), {}, noon + 9).empty());
-  // A person may approve more certificates for the node, up to 200. With 200 its record can still
-  // be read.
+  // If a person approves them, the node gets more certificates, up to 200 in all. The record of 200
+  // certificates can still be read.
   for (why = ""; why.empty();)
     why = asks_again(true);
   CHECK_THAT(why, Contains("n1 has 200 certificates"));
@@ -344,7 +346,7 @@ TEST_CASE("labels of a token win over those that the node reports, in targets an
         std::map<std::string, std::string>{{"group", "night"}, {"rack", "r1"}});
 
   WindowView windows([](const std::string&) { return Result<TimeZone>(Refusal{"no"}); });
-  // A window whose record is damaged counts as closed.
+  // A window that a damaged record describes counts as closed.
   windows.take(found_at(key_of(KeyKind::window, {"night"}), "{"));
   windows.take(info);
   CHECK(windows.opening("n1", 1, 1).is_open);

@@ -1,4 +1,4 @@
-// A rollout of many nodes for tests of its judge: the real driver on a store of the test.
+// A rollout over many nodes, for tests of its judge: the real driver with a store in memory.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ using namespace fleet;
 inline constexpr Ms second = 1'000;
 inline constexpr Ms minute = 60 * second;
 
-// A cell whose rollout moves 51 nodes in its first batch and all others after them, and the
-// rollout's driver. The nodes do nothing by themselves: the test writes their reports.
+// A rollout and its driver. The first batch has 51 nodes, and the second batch has all other nodes.
+// The nodes do nothing by themselves: the test writes their reports.
 struct JudgeBench : DriverWork {
   using Ids = std::vector<std::string>;
 
@@ -90,7 +90,7 @@ struct JudgeBench : DriverWork {
 
   // ---- reports of nodes
 
-  // Starts another process of fleet-agent on the node.
+  // Registers another process of fleet-agent on the node, as after a restart.
   void starts(const std::string& node, const std::string& version = "1") {
     const std::string instance = "i" + std::to_string(++lives);
     put(key_of(KeyKind::node_instance, {node, instance}),
@@ -108,7 +108,7 @@ struct JudgeBench : DriverWork {
       tell(KeyErased{key, store.revision(), true});
     }
   }
-  // Lets the first batch prepare, apply, and be observed.
+  // Reports that the nodes of the first batch have prepared the release, applied it, and now soak.
   void first_soaks(const std::string& component = "agent") {
     for (const UpgradePhase phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
       for (const std::string& node : first) {
@@ -130,7 +130,7 @@ struct JudgeBench : DriverWork {
     tell(KeptAlive{});
     settle();
   }
-  // Returns how many nodes of the first batch have a command with this action now.
+  // Returns how many nodes of the first batch now have a command with this action.
   std::int64_t ordered(CommandAction action) {
     return std::count_if(first.begin(), first.end(), [&](const std::string& node) {
       return command(node, "agent").action == action;
@@ -144,7 +144,7 @@ struct JudgeBench : DriverWork {
     const KeyValue* found = store.find(key_of(KeyKind::rollout_judge, {"r"}));
     return found == nullptr ? RolloutJudge{} : read_record<RolloutJudge>(found->value).value();
   }
-  // Returns the node's present command, or an empty one.
+  // Returns the node's current command, or an empty command if there is none.
   Command command(const std::string& node, const std::string& component) {
     const KeyValue* found = store.find(key_of(KeyKind::node_command, {node, component}));
     return found == nullptr ? Command{} : read_record<Command>(found->value).value();
@@ -152,7 +152,8 @@ struct JudgeBench : DriverWork {
 
   // ---- the health that nodes report
 
-  // Returns the nodes that the rollout has asked to report as its control.
+  // Returns the control nodes: those that the rollout has asked to report their health for
+  // comparison.
   Ids asked_controls(const std::string& component = "web") {
     Ids ids;
     for (const std::string& node : nodes) {
@@ -170,7 +171,7 @@ struct JudgeBench : DriverWork {
     put(key_of(KeyKind::node_health, {node, component}), write_record(health));
   }
 
-  // Returns the nodes that this rollout moves last.
+  // Returns the last `count` nodes in the order in which the rollout moves them.
   Ids last(std::size_t count) {
     std::vector<std::pair<std::uint64_t, std::string>> places;
     for (const std::string& node : nodes)

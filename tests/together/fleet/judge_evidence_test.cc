@@ -1,4 +1,4 @@
-// Tests the judge's arithmetic. Another program has computed the expected numbers in exact
+// Tests the judge's arithmetic. An independent program has computed the expected numbers with exact
 // fractions.
 #include "fleet/model/judge_evidence.h"
 
@@ -22,8 +22,9 @@ struct Failure {
   AtRisk at_risk = {};
 };
 
-// Returns `fresh` failures of new nodes, and then `control` failures of control nodes. `at_risk`
-// says how many nodes are at risk at each failure.
+// Returns `fresh` failures of nodes with the new version, followed by `control` failures of control
+// nodes. `at_risk` is the number of compared nodes at the first failure; each failure lowers it by
+// one.
 std::vector<Failure> failures(int fresh, int control, AtRisk at_risk) {
   std::vector<Failure> all;
   for (int i = 0; i < fresh; ++i) {
@@ -44,13 +45,14 @@ Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
   return found;
 }
 
-// Returns the evidence itself, and not its logarithm, for tests with small values.
+// Returns the evidence for a list of failures. Evidence is kept as a logarithm elsewhere; these
+// tests have small values.
 double e(const std::vector<Failure>& all, double tolerate = 1) {
   return std::exp(evidence(all, tolerate).log());
 }
 
-// Returns 60 failures, in turn of two new nodes and of one control node. At each failure, 400 new
-// nodes and 400 control nodes are at risk.
+// Returns 60 failures: again and again one of a control node, followed by two of nodes with the new
+// version. At the beginning, 400 nodes of each kind are at risk.
 std::vector<Failure> twice_as_many() {
   std::vector<Failure> all;
   AtRisk at_risk{400, 400};
@@ -83,8 +85,8 @@ TEST_CASE("a tolerated ratio asks for more evidence") {
 }
 
 TEST_CASE("the evidence stays finite and exact for cohorts that differ in size a thousandfold") {
-  // If the control is a single node, even a version that fails on 400 of 400 nodes gives little
-  // evidence.
+  // With a control of one node, the evidence stays small even if the new version fails on 400 of
+  // 400 nodes.
   CHECK(evidence(failures(400, 0, {400, 1})).log() == Approx(5.176145006639672));
   CHECK(e(failures(10, 1, {10'000, 10})) == Approx(0.2367570726078052));
   const Evidence huge = evidence(failures(10'000, 0, {10'000, 500}));
@@ -105,9 +107,9 @@ TEST_CASE("a single node, even one that lies, never stops a rollout by itself") 
 }
 
 TEST_CASE("at the tolerated ratio a step does not change the mean evidence; below, it lowers it") {
-  // If new nodes fail exactly as often as is tolerated, the evidence neither grows nor falls on
-  // average: a failure multiplies it by one of two factors, whose mean, weighted by their
-  // probabilities, is 1.
+  // A failure multiplies the evidence by one of two factors: one if a node with the new version has
+  // failed, another one if a control node has. If nodes with the new version fail exactly as often
+  // as is tolerated, the average factor is 1.
   for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
     CAPTURE(chance);
     Evidence is_new;
@@ -116,7 +118,8 @@ TEST_CASE("at the tolerated ratio a step does not change the mean evidence; belo
     is_not.add(false, chance);
     const double mean = chance * std::exp(is_new.log()) + (1 - chance) * std::exp(is_not.log());
     CHECK(mean == Approx(1));
-    // If new nodes fail less often, the evidence falls on average.
+    // If nodes with the new version fail less often than is tolerated, the average factor is below
+    // 1.
     const double less = chance / 2;
     CHECK(less * std::exp(is_new.log()) + (1 - less) * std::exp(is_not.log()) < 1);
   }
@@ -145,9 +148,9 @@ TEST_CASE("the first node is worse with chance 1/2, the next with what earlier n
 }
 
 TEST_CASE("the chances are right for all orders of three nodes and three control nodes") {
-  // The values of three control nodes and three new nodes have 720 orders, all equally likely. In
-  // each order, some of the new nodes are above the median of the control. Counts how often each of
-  // the eight possible sets of new nodes is above it.
+  // There are 720 orders of the values of three control nodes and three new nodes, all equally
+  // likely. In each order, some of the three new nodes have a value above the control's median.
+  // Counts the orders for each of the eight possible sets of such nodes.
   std::vector<int> order{0, 1, 2, 3, 4, 5};
   std::array<int, 8> seen = {};
   do {
@@ -199,9 +202,9 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     CHECK(expected > before);
     before = expected;
   }
-  // After many failures in the control the rate of failures is known well, so the limit is only a
-  // little above the number of failures. After no failure in the control, even a rate with about
-  // eight expected failures is still possible.
+  // After many failures of control nodes, the failure rate is known well, so its upper limit is
+  // only a little above the counted number. After no failure at all, a rate of about eight failures
+  // in this time is still possible.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
   CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));
@@ -213,7 +216,8 @@ TEST_CASE("evidence of a bake grows with failures, and shrinks while nobody fail
   CHECK(log_bake_evidence(good) < 0);
   BakeCounts bad = good;
   bad.failed = 10;
-  CHECK(log_bake_evidence(bad) < 0);  // as many failures as in the control
+  // Nodes with the new version have failed as often as control nodes.
+  CHECK(log_bake_evidence(bad) < 0);
   bad.failed = 200;
   CHECK(log_bake_evidence(bad) > log_limit(0.01, 1));
 }
@@ -228,12 +232,13 @@ TEST_CASE("a bake that tolerates twice the failures compares with twice the cont
 
 TEST_CASE("of simulated bakes of a good version, at most one in a hundred is stopped") {
   std::mt19937_64 random(7);
-  // The control fails once in each unit of time, so a time in these units is also a number of
-  // expected failures.
+  // One unit of time is the average time between two failures of the control. So a time in these
+  // units is also the expected number of failures.
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };
-  constexpr double unit = 1e6;  // the milliseconds of all nodes in one unit of time
+  // The length of one unit, in milliseconds of all nodes together.
+  constexpr double unit = 1e6;
   constexpr int bakes = 1'000;
   const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);
   for (const double control_time : {0.5, 5.0, 50.0}) {

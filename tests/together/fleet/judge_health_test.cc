@@ -1,5 +1,5 @@
 // Tests how a rollout's judge uses the health that nodes report: failures of the component, and the
-// measures that it gives of itself.
+// figures (measures) that the component gives about itself.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -30,7 +30,7 @@ NodeHealth fresh_health(const NodeHealth& more = {}) {
   return health;
 }
 
-// Writes the first reports of health of the first batch's nodes and of the control's nodes.
+// Writes the first health reports of the nodes in the first batch and in the control.
 void begins(Bench& bench) {
   for (const std::string& node : bench.asked_controls())
     bench.reports(node, {.run = bench.control_run_of(node), .instance = "i"});
@@ -40,7 +40,8 @@ void begins(Bench& bench) {
 
 using Gives = std::function<std::vector<Measure>(std::size_t index, bool is_fresh)>;
 
-// Writes reports of these nodes that say that their soak has ended.
+// Writes the last health reports of the nodes in the first batch and in the control, at the end of
+// their soak.
 void ends(Bench& bench, const Gives& gives) {
   std::size_t index = 0;
   for (const std::string& node : bench.asked_controls())
@@ -95,7 +96,7 @@ TEST_CASE("a component that ends by itself on new nodes aborts the rollout of th
   const auto control = cell.asked_controls();
   for (std::size_t i = 0; i < 10; ++i) {
     NodeHealth health = fresh_health({.sequence = 2});
-    if (i % 3 == 0) health.ends = 5;  // five ends of one node count as one failure
+    if (i % 3 == 0) health.ends = 5;  // five ends count as one failure of the node
     if (i % 3 == 1) health.unhealthy = 1;
     if (i % 3 == 2) health.fallbacks = 1;
     cell.reports(cell.first[i], health);
@@ -233,7 +234,8 @@ TEST_CASE("the last reports are waited for, but not longer than a minute") {
   cell.wait(soak - 5 * minute);
   const auto gives = [](std::size_t, bool) { return std::vector{errors("0")}; };
   ends(cell, gives);
-  cell.reports(cell.first[0], fresh_health());  // this node has not reported the end of its soak
+  // This node has not reported yet that its soak is over.
+  cell.reports(cell.first[0], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);
   CHECK(cell.confirmed() == 0);
@@ -250,7 +252,7 @@ TEST_CASE("a node of the control that has reported and is silent stands for no o
     cell.is_silent(control[i]);
   cell.wait(soak - 5 * minute);
   for (std::size_t i = 0; i < 3; ++i)
-    // these nodes have not reported the end of their soak
+    // These nodes have not reported yet that their soak is over.
     cell.reports(cell.first[i], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);

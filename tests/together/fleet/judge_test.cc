@@ -1,5 +1,6 @@
-// Tests the promises of the judge in simulated rollouts. `make check` makes a few runs; `make judge
-// RUNS=N` makes many, and prints a table of the results.
+// Tests how often the judge stops a good version, and how soon it stops a bad one, in simulated
+// rollouts. `make check` simulates a few rollouts. `make judge RUNS=N` simulates many, and prints a
+// table of the results.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace fleet_test;
 
-constexpr double day = 1.0 / (24 * 60);  // the rate of one failure a day, in failures a minute
+constexpr double day = 1.0 / (24 * 60);  // one failure a day, as a number of failures a minute
 constexpr double allowed = 0.01;
 
 std::size_t runs() {
@@ -26,20 +27,23 @@ std::size_t runs() {
   return number;
 }
 
-// Returns the seed of a run. Each line of the table has seeds of its own.
+// Returns the seed of a run, so that each line of the table has seeds that no other line has.
 std::uint64_t seed_of(std::size_t line, std::size_t run) {
   return line * 1'000'000'007U + run;
 }
 
-// The results of many runs. A node counts as touched if the rollout has told it to move.
+// The results of many simulated rollouts. A node counts as touched if the rollout has told it to
+// move.
 struct Tally {
-  double by_judge = 0;     // the share of runs that the judge stops
-  double by_failures = 0;  // the share of runs that --max-failed stops
-  // The share of runs that the judge stops before more than 5 % of the nodes are touched.
+  double by_judge = 0;     // the share of rollouts that the judge stops
+  double by_failures = 0;  // the share that --max-failed stops
+  // The share of rollouts that the judge stops when at most 5 % of the nodes are touched.
   double early = 0;
-  // The median number of touched nodes, whether the judge or --max-failed stops the run.
+  // The median number of nodes that are touched when the rollout is stopped, by the judge or by
+  // --max-failed.
   double median = 0;
-  double nearly_all = 0;  // the most touched nodes of a run, without the worst 0.1 % of the runs
+  // In 99.9 % of the rollouts, at most this number of nodes is touched.
+  double nearly_all = 0;
 };
 
 Tally tally(const JudgedVersion& version, std::size_t line, JudgeKind kind = JudgeKind::real,
@@ -73,7 +77,7 @@ std::string command() {
   return "make judge RUNS=" + std::to_string(runs());
 }
 
-// Prints one line of the table.
+// Prints one line of the table of results.
 void tell(const std::string& what, const std::string& figures, bool met) {
   std::cout << "report: judge: " << std::left << std::setw(62) << what << figures
             << (met ? "" : "   missed") << "\n";

@@ -1,5 +1,5 @@
-// Tests which reports count as a node's first failure, what the judge decides about a batch (well,
-// worse, or not known), and the texts of its decisions.
+// Tests which report counts as a node's first failure, how the judge decides about a batch (well,
+// worse, or not known), and the texts of these decisions.
 #include "fleet/model/judge_verdict.h"
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,8 @@ FailureReport report(std::int64_t sequence, std::int64_t failures, const std::st
   return {.boot = "b", .instance = life, .sequence = sequence, .failures = failures};
 }
 
-// 51 new nodes and a control of 500 nodes, all at risk from the first minute on.
+// The judge's counts for 51 nodes with the new version and 500 control nodes. All of these are
+// compared from the first minute on.
 struct Bench {
   Cohorts cohorts{1};
   Ms now = 0;

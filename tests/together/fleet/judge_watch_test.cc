@@ -1,5 +1,5 @@
-// Tests which facts a rollout's judge finds in the records that its driver reads, and how the
-// driver follows the judge's decision.
+// Tests which facts a rollout's judge derives from the records that the driver reads, and what the
+// driver does after each of the judge's decisions.
 #include "fleet/model/judge_watch.h"
 
 #include <catch2/catch.hpp>
@@ -35,7 +35,8 @@ TEST_CASE("new nodes whose fleet-agent restarts by itself abort the rollout, wit
       bench.judge().words.starts_with("new: 9 of 51 failed first, control: 0 of 60: worse, e = "));
 }
 
-// Changes the rollout's terms before its first batch begins.
+// Changes the rollout's alpha and its tolerance before the first batch begins, and then lets the
+// first batch soak.
 void begins_with(Bench& bench, std::int64_t alpha, std::int64_t tolerate) {
   Rollout rollout = bench.rollout();
   rollout.terms.alpha_millionths = alpha;
@@ -70,7 +71,8 @@ TEST_CASE("with twice as many failures tolerated, the same failures are less evi
     bench.starts(bench.first[i]);
     if (i != 4 || !is_replaced) continue;
     bench.wait(3 * minute);
-    bench.replace_driver();  // the next driver must tolerate as much as the first
+    // The next driver must tolerate as many failures as the first one.
+    bench.replace_driver();
     bench.wait(3 * minute);
   }
   bench.wait(5 * minute);
@@ -105,12 +107,14 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   bench.wait(5 * minute);
   bench.is_silent(bench.first[0]);
   bench.wait(4 * minute);
-  bench.starts(bench.first[0]);  // a new process of fleet-agent starts on this node
+  // A new process of fleet-agent starts on this node, so it is not silent any more.
+  bench.starts(bench.first[0]);
   bench.is_silent(bench.first[1]);
   bench.wait(8 * minute);
   CHECK(bench.judge().fresh_failed == 2);
 
-  // If a fifth of all nodes falls silent at once, this does not count as a failure of any node.
+  // If a fifth of all nodes falls silent at the same time, no node counts as failed: the cause is
+  // probably the network or the store.
   for (std::size_t i = 0; i < bench.nodes.size(); i += 5)
     bench.is_silent(bench.nodes[i]);
   bench.wait(20 * minute);
@@ -147,8 +151,7 @@ TEST_CASE("a node that has failed before it moved is not compared, whoever drive
   for (int i = 0; i < 10; ++i)
     bench.wait(10 * second);
   for (int i = 0; i < 5; ++i)
-    // The five nodes whose fleet-agent starts anew are neither in the first batch nor in the
-    // control.
+    // Restarts fleet-agent on five nodes that are neither in the first batch nor in the control.
     bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);
   bench.wait(2 * minute);
   CHECK(bench.judge().failed.size() == 5);
@@ -222,7 +225,7 @@ TEST_CASE("a batch whose whole soak was seen is confirmed, even by another drive
   bench.wait(20 * minute);
   if (is_replaced) bench.replace_driver();
   bench.first_reports(UpgradePhase::soaked);
-  // A driver that has just begun does not know yet which nodes are the control.
+  // The new driver does not know yet which nodes are the control, so it confirms nothing.
   if (is_replaced) CHECK(bench.ordered(CommandAction::confirm) == 0);
   bench.wait(is_replaced ? 110 * second : 20 * second);
 
@@ -238,7 +241,7 @@ TEST_CASE("a batch whose soak was not seen goes back, and the rollout pauses wit
   Bench bench(600, NodeOrder::random, "agent", 20 * minute);
   bench.first_soaks();
   bench.wait(10 * minute);
-  // If all nodes are unreachable for a while, this does not count as a failure of any node.
+  // If all nodes are unreachable for a while, no node counts as failed.
   for (const std::string& node : bench.nodes)
     bench.is_silent(node);
   bench.wait(8 * minute);
@@ -271,8 +274,8 @@ TEST_CASE("a rollout of fewer than 200 nodes, or in the order of names, waits fo
 
 // ---- the bake
 
-// Writes the records of a rollout whose nodes have all moved, and the judge's counts at that
-// moment. Then begins the bake.
+// Writes the records of a rollout at the beginning of its bake: all nodes have moved, and the
+// judge's counts are final. Then starts its driver.
 void begins_to_bake(Bench& bench, Ms bake) {
   for (const std::string& node : bench.nodes) {
     bench.put(key_of(KeyKind::rollout_node, {"r", node}),

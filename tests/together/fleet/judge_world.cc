@@ -19,7 +19,7 @@ namespace {
 
 constexpr double soak = 70;
 constexpr double first_minute = 1;
-constexpr double delay = 1.5;  // minutes from a failure until the judge sees it
+constexpr double delay = 1.5;  // minutes until the judge sees a failure
 constexpr double alpha = 0.01;
 constexpr std::int64_t controls_most = 500;
 constexpr std::int64_t controls_least = 20;
@@ -39,13 +39,12 @@ std::int64_t controls_of(std::int64_t nodes) {
   return std::clamp(nodes / 10, controls_least, controls_most);
 }
 
-// The real judge, or one with an error, such as one that compares two failure rates at each
-// failure.
+// The judge of the simulation. It is the real one, or one with an error: JudgeKind has the list.
 class Judge {
  public:
   Judge(JudgeKind kind, double tolerate) : kind_(kind), tolerate_(tolerate) {}
 
-  // Returns true if the rollout has to stop.
+  // Takes account of one failure. Returns true if the rollout has to stop.
   bool failed(bool is_new, const fleet::AtRisk& at_risk) {
     const double chance = fleet::chance_of_new(at_risk, tolerate_);
     if (kind_ == JudgeKind::peeks) {
@@ -56,8 +55,8 @@ class Judge {
     }
     evidence_.add(is_new, chance);
     const double limit = fleet::log_limit(alpha, 1);
-    // The mean is at most the largest value, which is cheap to find. So the mean is computed only
-    // if the largest value reaches the limit.
+    // log() computes a mean, which is expensive and at most the largest value. So the mean is
+    // computed only if the largest value reaches the limit.
     return is_new && std::ranges::max(evidence_.logs()) >= limit && evidence_.log() >= limit;
   }
 
@@ -69,8 +68,9 @@ class Judge {
   double variance_ = 0;
 };
 
-// One simulated rollout. Counts the nodes in the batch under way, in earlier batches and in the
-// control. Each node is either usual or frail. A frail node fails more often, with either version.
+// One simulated rollout. It only counts nodes: those in the current batch, in earlier batches, and
+// in the control. A part of the nodes is frail: these fail more often than the others, with the old
+// version and with the new one.
 class Play {
  public:
   Play(const JudgedVersion& version, JudgeKind kind, Chance& chance)
@@ -82,11 +82,11 @@ class Play {
   }
 
   JudgedRollout run() {
-    std::int64_t behind = version_.nodes;  // how many nodes have not got the new version yet
+    std::int64_t behind = version_.nodes;  // nodes that do not have the new version yet
     for (std::size_t batch = 0; batch < sizes_.size(); ++batch) {
       begin(sizes_[batch]);
       behind -= sizes_[batch];
-      // Nodes of the control move now, so no control is left.
+      // From now on, nodes of the control move, so nothing is left to compare with.
       if (behind < controls_of(version_.nodes)) control_ = {};
       soak_batch(batch);
       if (out_.stopped_by_judge && out_.stopped_by_failures) break;
@@ -106,8 +106,7 @@ class Play {
     counts = {nodes - frail, frail};
   }
 
-  // Begins a batch. Nodes that have failed between the start of the rollout and their own move are
-  // not compared by the judge.
+  // Begins a batch. A node that has failed before its batch began is not compared by the judge.
   void begin(std::int64_t size) {
     touched_ += size;
     batch_size_ = size;
@@ -118,7 +117,7 @@ class Play {
       if (kind_ == JudgeKind::forgets_early) continue;
       const std::int64_t early = chance_.binomial(now_[kind], -std::expm1(-rates_[kind] * time_));
       now_[kind] -= early;
-      // The judge ignores these nodes; --max-failed counts their later failures.
+      // The judge ignores these nodes. Later failures of theirs count only for --max-failed.
       unseen_[kind] = early;
     }
     bad_.clear();
@@ -159,7 +158,7 @@ class Play {
     return sum;
   }
 
-  // Makes one failure. Chooses the node at random, in proportion to the failure rates.
+  // Makes a random node fail. The probability of each node is proportional to its failure rate.
   void fails(bool compared, std::size_t batch, double end) {
     double at = chance_.unit() * total_rate();
     for (std::size_t kind = 0; kind < 2; ++kind) {
@@ -206,8 +205,8 @@ class Play {
     if (!judge_.failed(is_new, at_risk)) return;
     out_.stopped_by_judge = true;
     out_.touched = touched_;
-    // The real judge looks only `delay` after the failure. If the next batch has begun by then, its
-    // nodes have been touched, too.
+    // The real judge sees a failure only `delay` later. If the next batch begins before that, its
+    // nodes count as touched, too.
     if (time_ + delay >= end && batch + 1 < sizes_.size()) out_.touched += sizes_[batch + 1];
   }
 
@@ -234,7 +233,7 @@ class Play {
   Counts before_ = {};
   Counts now_ = {};
   Counts unseen_ = {};
-  std::vector<double> bad_;  // the times at which the bad nodes will fail, latest first
+  std::vector<double> bad_;  // when the bad nodes will fail, latest first
   double time_ = 0;
   std::int64_t touched_ = 0;
   std::int64_t failed_ = 0;
@@ -261,8 +260,8 @@ double Chance::exponential(double rate) {
   return rate > 0 ? -std::log1p(-unit()) / rate : 1e300;
 }
 
-// Draws how many of `count` tries succeed. It draws the distances between successes instead of each
-// try, which is fast if successes are rare.
+// Draws how many of `count` tries succeed. Instead of trying each one, draws the distances between
+// successes, which is fast if successes are rare.
 std::int64_t Chance::binomial(std::int64_t count, double chance) {
   if (chance <= 0) return 0;
   if (chance >= 1) return count;
@@ -288,8 +287,8 @@ JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge, Chanc
 
 namespace {
 
-// Returns the evidence as a judge with an error computes it: this judge assumes that a new node is
-// above the control's median with probability one half.
+// Returns the evidence as a judge with a planted error computes it. This judge assumes that each
+// new node's value is above the control's median with a probability of one half.
 double log_by_halves(const std::vector<fleet::MeasuredChange>& changes, Evidence& halves) {
   std::vector<double> control;
   for (const fleet::MeasuredChange& one : changes) {
@@ -316,7 +315,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   std::vector<double> control(static_cast<std::size_t>(controls));
   double mean = -1e300;
   std::int64_t touched = 0;
-  Evidence halves;  // the evidence of the judge with the error `by_half`
+  Evidence halves;  // for the judge with the error `by_half`
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
     if (gauge.nodes - touched < controls) return 0;  // the whole control has moved
@@ -329,7 +328,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
       changes.push_back({false, value});
     for (std::int64_t i = 0; i < sizes[batch]; ++i)
       changes.push_back({true, change(gauge.shift)});
-    // The nodes come in a random order, as they do for the real judge.
+    // Puts the nodes into a random order, as they have in a real rollout.
     for (std::size_t i = changes.size(); i > 1; --i)
       std::swap(changes[i - 1], changes[chance.bits() % i]);
     const auto type = gauge.rises > 0 ? fleet::MeasureType::counter : fleet::MeasureType::gauge;
@@ -337,8 +336,9 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
     if (gauge.by_half) log = log_by_halves(changes, halves);
     const double share = fleet::log_share_of_batch(static_cast<std::int64_t>(batch) + 1);
     mean = fleet::log_sum(mean, share + log);
-    // The judge may stop a good version with the probability alpha. Half of alpha is for failures,
-    // and half for the measures that a component reports of itself, which are judged here.
+    // The judge may stop a good version with the probability alpha. One half of alpha is for
+    // failures. The other half is for the measures that a component reports of itself, as in this
+    // simulation.
     const double limit = fleet::log_limit_of_measure(alpha, 1);
     if ((gauge.by_half ? halves.log() : mean) >= limit) return touched;
   }

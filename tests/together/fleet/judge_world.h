@@ -1,6 +1,7 @@
-// Simulates rollouts over many nodes whose failures are random, with the real arithmetic of the
-// judge. Measures how often the judge stops a good version, and how many nodes a bad one reaches.
-// To be fast, time is a number and nodes are only counted; the batches are those of a real rollout.
+// Simulates rollouts over many nodes that fail at random, with the judge's real arithmetic.
+// Measures how often the judge stops a good version, and how many nodes a bad version reaches. The
+// simulation is fast because it has no records and no clock: time is a number, and nodes are only
+// counted. The sizes of the batches are those of a real rollout.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,14 @@
 
 namespace fleet_test {
 
-// Random numbers, which are the same for the same seed on every machine.
+// Random numbers that are the same on every machine for the same seed.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t bits();
-  double unit();                    // a random number from 0 to 1, but never 1
-  double exponential(double rate);  // a random time to the next event, at this rate
+  double unit();                    // from 0 to 1, and less than 1
+  double exponential(double rate);  // the time to the next event
   std::int64_t binomial(std::int64_t count, double chance);
   double normal();
 
@@ -23,59 +24,68 @@ class Chance {
   std::uint64_t state_;
 };
 
-// The version that is simulated, and the nodes. Times are minutes.
+// The properties of a simulated version and of the nodes. Times are in minutes.
 struct JudgedVersion {
   std::int64_t nodes = 10'000;
-  // The failure rate of one node with the old version.
+  // How often a node with the old version fails.
   double failures_a_minute = 1.0 / (30 * 24 * 60);
-  double ratio = 1;  // the failure rate with the new version, divided by that with the old one
+  double ratio = 1;  // how much higher the failure rate with the new version is
   double tolerate = 1;
-  double frail_share = 0;  // the share of nodes that fail more often (frail), from 0 to 1
-  // How much higher the failure rate of a frail node is, with either version.
+  double frail_share = 0;  // the share of frail nodes, from 0 to 1
+  // How much more often a frail node fails than other nodes, with either version.
   double frail_factor = 1;
-  double bad_share = 0;    // the share of nodes on which the new version fails, from 0 to 1
-  double bad_within = 70;  // the longest time in minutes until the new version fails on such a node
+  double bad_share = 0;    // the share of bad nodes, from 0 to 1: the new version fails there
+  double bad_within = 70;  // the new version fails on a bad node within this time
 };
 
-// The judge of a simulation: the real one, or one with an error that the simulation must find.
+// The judge of a simulation: the real one, or one with a planted error that the simulation must
+// find.
 enum class JudgeKind {
   real,
-  peeks,          // at each failure, compares both failure rates at the 1 % level
-  forgets_early,  // does not know which nodes have failed before they moved
+  // Does not keep evidence. At each failure, compares the two failure rates at a significance level
+  // of 1 %.
+  peeks,
+  // Also compares nodes that have failed before they moved to the new version.
+  forgets_early,
 };
 
 struct JudgedRollout {
-  bool stopped_by_judge = false;  // true even if --max-failed has stopped the rollout earlier
-  // How many nodes had the new version when the judge stopped the rollout; all, if it did not.
+  // The simulated judge continues after --max-failed has stopped the rollout, so this may be true
+  // together with stopped_by_failures.
+  bool stopped_by_judge = false;
+  // How many nodes had got the new version when the judge stopped the rollout, or the number of all
+  // touched nodes if the judge did not stop it.
   std::int64_t touched = 0;
   bool stopped_by_failures = false;
   std::int64_t touched_by_failures = 0;
 
-  // Returns how many nodes had got the new version when the judge or --max-failed, whichever was
-  // first, stopped the rollout.
+  // Returns how many nodes had got the new version when the rollout was stopped by the judge or by
+  // --max-failed, whichever came first.
   [[nodiscard]] std::int64_t touched_first() const;
 };
 
 [[nodiscard]] JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge,
                                           Chance& chance);
 
-// A measure that a component reports of itself. Its change over a soak is drawn from a normal
-// distribution with a standard deviation of 1. On nodes with the new version, `shift` is added.
+// A number that a component reports of itself, and that the judge compares. Its change during a
+// soak is random, with a normal distribution whose standard deviation is 1. `shift` is added on
+// nodes with the new version.
 struct JudgedGauge {
   std::int64_t nodes = 10'000;
   double shift = 0;
-  bool is_lasting = false;  // a control node's change is the same in every batch
-  bool is_coarse = false;   // changes are whole numbers, so many are equal
-  bool by_half = false;     // a planted error: see log_by_halves() in judge_world.cc
-  // If not 0, the measure is a counter instead, which rises on this share of the control nodes in a
-  // soak. On new nodes, the share is larger by the factor 1 + `shift`.
+  bool is_lasting = false;  // control nodes keep their change in every batch
+  bool is_coarse = false;   // changes are whole numbers, so ties are common
+  bool by_half = false;     // plants an error: see log_by_halves()
+  // If not 0, the number is a counter. It rises during a soak on this share of the control nodes,
+  // and on 1 + `shift` times this share of the nodes with the new version.
   double rises = 0;
 };
-// Returns how many nodes had got the new version when the rollout was stopped, or 0 if it was not.
+// Returns how many nodes had got the new version when the judge stopped the rollout, or 0 if the
+// judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// The first three of a rollout's default batches: their number of nodes, and the minutes for which
-// these nodes together have been at risk when the third batch is judged.
+// The first three batches of a rollout by default: the number of their nodes, and the minutes at
+// risk of these nodes, added up until the third batch is judged.
 inline constexpr std::int64_t early_nodes = 451;
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 
