@@ -1,7 +1,7 @@
 // Executes the commands for one component on a node, as a state machine.
 //
-// A command that is for this node and this instance, and has no answer yet, goes through these
-// steps when its delay has passed since its receipt:
+// If a command is for this node and this instance, and has no answer yet, the node waits until the
+// command's delay has passed since its receipt. Then the command goes through these steps:
 //
 //     save      the command's id is written to the ledger on disk
 //     ask       a question to the store makes sure that the command is unchanged, that this
@@ -18,9 +18,9 @@
 // command with `undo` goes to the version that ran just before, according to the ledger, and to no
 // other; it is executed even if `stop` exists.
 //
-// The order to commit, or to go back, is sent to the upgrader until it could be sent, and again
-// after a refusal, until the upgrade has ended. The upgrader refuses to cancel an upgrade while the
-// old version stops, so the order to go back is sent again when the new version is activated.
+// The order to commit an upgrade, or to go back, is sent to the upgrader again if it could not be
+// sent or was refused, until the upgrade has ended. The upgrader refuses to cancel an upgrade while
+// the old version stops, so the order to go back is sent again when the new version is activated.
 //
 // An upgrade by `apply` stays on trial. Its version has soaked when it has been active for soak_ms.
 // If no `confirm` comes within confirm_ms of the activation (0: the longer of three soaks and five
@@ -39,7 +39,7 @@
 
 namespace fleet {
 
-// The time between two questions to the store if it does not answer.
+// How often a question to the store is repeated if the store does not answer.
 inline constexpr Ms ask_again_ms = 1'000;
 
 // The time after which an order to commit or to go back is sent to the upgrader again.
@@ -63,7 +63,7 @@ enum class UpgradeEnding { committed, failed, rolled_back };
 // to the upgrader.
 struct Restarted {
   std::string under_way = {};  // the id of the upgrade under way, or empty
-  // how long ago the new version became active; no value: it is not
+  // How long ago the new version became active; no value if it is not active.
   std::optional<Ms> activated_ago = {};
   std::string ended = {};  // the id of the upgrade that ended last, or empty
   UpgradeEnding ending = UpgradeEnding::failed;
@@ -187,7 +187,8 @@ class NodeCommander {
   NodeCommander(NodeIdentity identity, NodeLedger ledger);
 
   [[nodiscard]] NodeActions step(const NodeEvent& event, Ms now);
-  // Returns when the event NodeTimePassed must come, or no value if it need not come.
+  // Returns the time at which the caller must send the event NodeTimePassed, or no value if this
+  // event is not needed.
   [[nodiscard]] std::optional<Ms> next_deadline() const;
 
   // Returns whether the last order for this upgrade was to commit it.
@@ -196,8 +197,8 @@ class NodeCommander {
   }
 
   [[nodiscard]] const NodeLedger& ledger() const { return ledger_; }
-  // Returns everything that decides the next step, as a text, with times relative to `now`. Tests
-  // compare it, to recognise equal states.
+  // Returns the whole state as a text, with times relative to `now`. Tests compare these texts to
+  // find out whether two states are equal.
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
@@ -271,7 +272,7 @@ class NodeCommander {
   std::optional<Upgrade> reported_;
   std::string reported_answer_;
   std::optional<Ms> report_at_;  // when to repeat a report that may be lost
-  // The id of the command that the open question to the store is about.
+  // The id of the command about which the store is being asked.
   std::string asked_;
   std::string running_;  // the version of the component that runs
   Revision active_ = 0;

@@ -12,8 +12,8 @@
 
 namespace fleet {
 
-// How many answers are kept. Only the last one is needed, since a driver repeats only its last
-// order. The others are for people.
+// How many answers are kept. Only the last answer is needed, since a driver repeats only its last
+// order. People can read the others.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
@@ -37,11 +37,13 @@ struct NodeLedger {
   // Stores the answer, unless the answered command has an answer already.
   void answer(const Answer& answer);
 
-  // Notes that this version runs now. Called while no upgrade by a command is under way. If the
-  // last such upgrade did not bring the version, it is unknown which version ran before.
+  // Notes that this version of the component runs now. Called while no upgrade by a command is
+  // under way. If the last such upgrade did not bring this version, the ledger forgets which
+  // version ran before.
   void runs(std::string_view version);
-  // Returns whether the version is the one that ran just before `running`. If no version runs, as
-  // after a crash, `running` is empty. It then stands for the version that ran last.
+  // Returns whether `version` is the version that ran just before `running`. `running` may be
+  // empty, since no version runs, as after a crash. In that case the version that ran last is
+  // meant.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;
 };
 

@@ -24,10 +24,10 @@ inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
 
-// Returns PATH if the setting is `file:PATH`, or no value if it is itself a URL.
+// Returns PATH if the setting `webhook` is `file:PATH`, or no value if the setting is a URL.
 [[nodiscard]] std::optional<std::string> webhook_file(std::string_view webhook);
-// Returns the URL in such a file: its first line, or an empty text if that line is not an http or
-// https URL.
+// Returns the URL in the file of a setting `file:PATH`: the first line of the file, or an empty
+// text if that line is not an http or https URL.
 [[nodiscard]] std::string webhook_url(std::string_view content);
 
 class Notices {
@@ -45,8 +45,8 @@ class Notices {
   };
   using Step = std::variant<Rest, Post, Transaction>;
 
-  // Returns the next step. `ours` is true if this controller writes the history. The step is Rest
-  // as long as a post or a transaction is under way.
+  // Returns the next step. `ours` is true if this controller writes the history. As long as a post
+  // or a transaction is under way, the step is Rest.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);
   void written();
@@ -55,8 +55,8 @@ class Notices {
   bool under_way_ = false;
   std::int64_t event_ = 0;  // the event that is being sent
   std::int64_t done_ = 0;   // the last event that was sent or given up
-  // Every event up to this number was sent or need not be sent. So these events are not read again
-  // at each change of the cell.
+  // Every event up to this number was sent, or need not be sent. With this number, these events are
+  // not read again at each change of the cell.
   std::int64_t looked_until_ = 0;
   int tries_ = 0;
   std::optional<Ms> rests_until_;

@@ -11,17 +11,18 @@
 
 namespace fleet {
 
-// Returns the name of the rollout. The name differs for each run of the plan, since it is part of
-// the ids of commands. With the same ids, nodes would only repeat the answers of the earlier run.
+// Returns the name of the rollout that upgrades fleet-agent for this plan. The name is a part of
+// the ids of commands. It differs for each run of the plan: nodes would answer a command with the
+// same id by the answer of the earlier run.
 [[nodiscard]] std::string agent_rollout_id(const std::string& name, const Plan& plan);
 
-// Adds all records of the rollout to the transaction: a batch of one node, then the others. `nodes`
-// must be sorted. Returns false if the name is not valid for a rollout, or if the nodes do not fit
-// into one transaction.
+// Adds all records of the rollout to the transaction. The first batch has one node; the others
+// follow in batches of the largest size. `nodes` must be sorted. Returns false if the name is not
+// valid for a rollout, or if the records do not fit into one transaction.
 [[nodiscard]] bool put_agent_rollout(Transaction& transaction, const std::string& name,
                                      const Plan& plan, const std::vector<std::string>& nodes);
 
-// Returns whether the rollout will begin or is under way, and not paused.
+// Returns whether the rollout will begin or is under way. A paused rollout is not under way.
 [[nodiscard]] bool is_under_way(const Rollout& rollout);
 
 // Returns whether the plan's rollout of fleet-agent is under way. As long as it is, a member that

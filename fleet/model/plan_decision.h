@@ -16,14 +16,14 @@
 //     a wait is over
 //     the plan stops, and all have reported it    aborted if all went back, otherwise halted
 //
-// While the cell has budgets (budgets.h), the members that a step stops take places before it: the
-// next members for `any`, as many as places allow, and the next holder of the lock for the others.
-// If some members of `any` have to come later, `lock` is the last member, in the order of names,
-// that may run the step. A driver that cannot have all these places gives back those that it has,
-// and the plan waits. The places are given back when the step is done, or the lock goes on, and
-// those of a halted plan when a person recovers it, since its members may still be stopped. A step
-// `together` would stop all members, so it stops the plan, unless the plan is `over_budget`; then
-// it takes no places at all.
+// If the cell has budgets (budgets.h), members take places before a step stops them. In a step
+// `any`, as many of the next members take places as there are free places; in other steps, the next
+// holder of the lock does. If some members of `any` have to come later, `lock` names the last
+// member, in the order of names, that may run the step. A driver that cannot have all these places
+// gives back those that it has, and the plan waits. Places are given back when the step is done or
+// the next member gets the lock. A halted plan keeps its places until a person recovers it, since
+// its members may still be stopped. A step `together` would stop all members, so it stops the plan,
+// unless the plan is `over_budget`; such a plan takes no places at all.
 //
 // Every transaction compares the driver's key and the plan, and writes the plan. A transaction that
 // lets members begin something also compares that `stop` is absent, unless the members have stopped
@@ -62,7 +62,7 @@ struct PlanView {
   // The members' own records, by the names of the members.
   std::map<std::string, MemberSight> members = {};
   std::map<std::string, Once> once = {};  // records of steps that were done once, by step
-  // By name, the rollouts that plans of this name have begun.
+  // The rollouts that plans of this name have begun, by the names of the rollouts.
   std::map<std::string, Rollout> rollouts = {};
   // The places of budgets that the plan has: their keys, and the node of each.
   std::map<std::string, std::string> places = {};
@@ -75,7 +75,8 @@ struct PlanView {
   // the record of each member about the plan.
   void take_all(const Reading& reading);
 
-  // Returns what is seen of a member, which is a MemberSight{} before it has written anything.
+  // Returns what was read of a member's own record. Returns MemberSight{} if the member has not
+  // written its record yet.
   [[nodiscard]] MemberSight member(const std::string& id) const;
   // Returns the members that have not reached this step of the plan yet.
   [[nodiscard]] std::vector<std::string> those_before(std::int64_t step) const;
@@ -103,7 +104,8 @@ struct PlanDecision {
   Ms since = 0;
 };
 
-// Returns whether the members of this plan need places. `budgets` may be null: there are none.
+// Returns whether the members of this plan need places of budgets. `budgets` is null if the cell
+// has no budgets.
 [[nodiscard]] bool needs_places(const Plan& plan, const Budgets* budgets);
 // Returns why the budgets of the cell do not allow this step of the plan, and what a person could
 // change to allow it.
@@ -115,18 +117,18 @@ struct PlanDecision {
 
 [[nodiscard]] PlanDecision decide_plan(const PlanView& view, const PlanFacts& facts, Ms now);
 
-// Returns `plan/NAME`, by which places of budgets name the plan.
+// Returns `plan/NAME`: the name of the plan in the records of its places of budgets.
 [[nodiscard]] std::string place_owner(const std::string& plan);
 
-// Returns the transactions that erase all records of a halted or ended run, so that the next run
-// begins anew. Each is small enough for the store and compares the plan's record, and the last one
-// erases it. Returns none if the run still goes on.
+// Returns the transactions that erase all records of a halted or ended run of the plan, so that the
+// next run begins anew. Each transaction is small enough for the store and compares the plan's
+// record, and the last one erases this record. Returns no transactions if the run still goes on.
 [[nodiscard]] std::vector<Transaction> recover_plan(const PlanView& view);
 
-// Returns the transactions that erase the records of a run that has ended, for the next run of the
-// same name. Keeps the records once/PLAN/STEP, which say which steps were done once for a version.
-// Returns none if the last run still goes on, or if it is halted: a person has to recover a halted
-// run first.
+// Returns the transactions that erase the records of an ended run, to make room for the next run of
+// the same name. Keeps the records once/PLAN/STEP, which say which steps were done once for a
+// version. Returns no transactions if the last run still goes on, or if it is halted: a person has
+// to recover a halted run first.
 [[nodiscard]] std::vector<Transaction> make_room(const PlanView& view);
 
 }  // namespace fleet

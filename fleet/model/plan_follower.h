@@ -57,8 +57,8 @@ struct FollowerFacts {
   std::string version = {};  // the version of the node's fleet-agent
   std::string boot = {};     // the id of this boot of the machine
   Revision active = 0;       // revision of the record `active`; 0 if it does not name this instance
-  // The exit statuses of the hooks that this process has already run for the step and phase in the
-  // member's record.
+  // The exit statuses of the hooks that this process has already run for the member's present step
+  // and phase.
   std::map<HookVerb, int> done = {};
   bool began_to_act = false;  // this process has written the present phase, `acting` or `rebooting`
   std::string output = {};    // the last line of the last hook's output

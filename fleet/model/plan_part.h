@@ -3,8 +3,8 @@
 // begun.
 //
 // If the answer to a transaction was lost, the next reading of the member's record shows whether
-// the transaction was committed. Only the acting instance writes this record, so if it has the
-// contents that were sent, that transaction has written them.
+// the transaction was committed. Only the acting instance writes this record. So if the record has
+// the contents that were sent, the transaction was committed.
 #pragma once
 
 #include <optional>
@@ -38,8 +38,9 @@ class PlanPart {
   // `version` is the version of this fleet-agent.
   PlanPart(std::string node, std::string plan, std::string version, std::string boot = "");
 
-  // Returns the hook or transaction to begin now. HookEnded or MemberWritten reports its end. While
-  // an outcome is unknown, returns NothingToDo until the store has been read again.
+  // Returns the hook or transaction to begin now. The event HookEnded or MemberWritten reports its
+  // end. While the outcome of a transaction is unknown, returns NothingToDo until the store has
+  // been read again.
   [[nodiscard]] FollowerStep step(const PlanPartEvent& event);
 
   [[nodiscard]] bool is_busy() const { return running_ || pending_; }
@@ -61,8 +62,8 @@ class PlanPart {
   std::optional<WriteMember> pending_;
   Basis decided_on_ = {};              // the revisions on which the write in `pending_` was decided
   std::optional<PlanMember> unknown_;  // the record in a transaction whose outcome is unknown
-  bool looks_ = false;                 // waits for a reading that shows the outcome of `unknown_`
-  std::optional<Basis> refused_;       // the records on which a refused write was decided
+  bool looks_ = false;            // true: waits for a reading that shows the outcome of `unknown_`
+  std::optional<Basis> refused_;  // the records on which a refused write was decided
   // Revision of this process's last write. A reading from before this revision is outdated.
   Revision written_ = 0;
   Revision as_of_ = 0;  // revision of the last reading of the member's record

@@ -1,11 +1,11 @@
-// Follows sources of releases, and does with a new release what the settings say: publishes it,
-// makes it the desired version, or rolls it out. Only the controller that writes the history does
-// so, and each transaction compares that it still does. Pure: if a source has to be queried, next()
-// returns this as a step, and the caller queries it and passes in the answer.
+// Follows sources of releases. If a source has a new release, publishes it, makes it the desired
+// version, or rolls it out, as the settings say. Only the controller that writes the history does
+// so, and each transaction compares that it still does. Pure: next() returns each query to a source
+// as a step; the caller makes the query and passes in the answer.
 //
-// A release that was tried once is never tried again automatically. If something is under way, or
-// the last rollout that began here has failed, nothing begins: a person has to continue by a
-// rollout or a desired version.
+// A release that was tried once is never tried again automatically. Nothing new begins while a
+// rollout or plan is under way, or if the last rollout that was begun here has failed. In the
+// latter case, a person has to start a rollout or to change the desired version.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class ReleaseWatcher {
   struct AskSource {
     std::string url = {};
   };
-  // Fetches the manifests at `urls`, each with its signature.
+  // A step: fetch the manifests at `urls`, each with its signature.
   struct AskManifests {
     std::string version = {};  // the version that the manifests must have
     std::vector<std::string> urls = {};
@@ -63,10 +63,11 @@ class ReleaseWatcher {
     std::string trace = {};
   };
 
-  // Returns the next step. As long as a step is under way, the next one is Rest.
+  // Returns the next step. As long as the outcome of a step is awaited, the next step is Rest.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
-  // Handles the outcome of the step. Returns a line for the log, or an empty text if all is well.
+  // Handle the outcome of the step. Return a line for the log, or an empty text if the step has
+  // succeeded.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }
@@ -98,9 +99,9 @@ class ReleaseWatcher {
   std::string under_way_;                   // the component with a step under way
 };
 
-// Returns the name of the rollout for a release: `watch-agent-1.2.0`. If this name would be too
-// long, or have a character that the name of a rollout may not have, it is changed, and ends in a
-// hash, by which it differs from other names: `watch-agent-1.2.0-rc-5d2a91c0`.
+// Returns the name of the rollout for a release, such as `watch-agent-1.2.0`. A name that would be
+// too long, or has a character that is not valid in the name of a rollout, is changed. A changed
+// name ends in a hash, so that it differs from other names: `watch-agent-1.2.0-rc-5d2a91c0`.
 [[nodiscard]] std::string watch_rollout_id(std::string_view component, std::string_view version);
 
 }  // namespace fleet

@@ -12,8 +12,8 @@
 //     plans that are halted: a person has to recover them
 //     once/PLAN/STEP, always: a step that was done once for a version is not done again
 //
-// Of the lines, the newest 10,000 are kept, and those of runs that still have their own records.
-// Pure.
+// Of the lines about ended runs, the newest 10,000 are kept, and all lines about runs that still
+// have their own records. Pure.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +41,9 @@ class Retention {
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
-  // Returns the next transaction, or no value if there is nothing to do now. Each is small enough
-  // for the store, and compares the records that the decision rests on. The caller adds the compare
-  // of the driver's key.
+  // Returns the next transaction, or no value if there is nothing to do now. Each transaction is
+  // small enough for the store, and compares the records on which the decision depends. The caller
+  // adds the compare of the driver's key.
   [[nodiscard]] std::optional<Transaction> next(const CellSettings& settings,
                                                 const TimeText& time) const;
 

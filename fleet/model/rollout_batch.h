@@ -19,29 +19,31 @@ class RolloutBatchNow {
     std::string id = {};
     RolloutNode record = {};
     Stand stand = {};
-    std::optional<Ms> answer_by = {};  // the time limit for an answer; no value: none is awaited
-    bool undoes = false;               // true while an undo of the rollout is under way
-    bool is_unjudged = false;          // the node had to go back since there was no verdict in time
+    // The time limit for the node's answer; no value if no answer is awaited.
+    std::optional<Ms> answer_by = {};
+    bool undoes = false;       // true while an undo of the rollout is under way
+    bool is_unjudged = false;  // the node had to go back since there was no verdict in time
   };
 
-  // Finds out which answers of nodes the batch waits for now. If such a wait begins, notes the time
-  // in `marks`.
+  // Finds out for which answers of its nodes the batch waits now. If such a wait begins now, notes
+  // the time in `marks`.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
   [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
   [[nodiscard]] std::vector<std::string> in(Standing what) const;
-  // Returns the nodes that have gone back in this run of the batch, since the judge or a gate gave
+  // Returns the nodes that have gone back in this run of the batch because the judge or a gate gave
   // no verdict.
   [[nodiscard]] std::vector<std::string> unjudged() const;
-  // Returns whether the batch has begun: a node is moving, or no node is still to begin.
+  // Returns whether the batch has begun: at least one node is moving, or all nodes have begun
+  // already.
   [[nodiscard]] bool has_begun() const;
   // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
-  // Returns how long after the first node of the batch the last one begins a step. delay_of()
-  // returns this delay for one node.
+  // Return the time over which the nodes of the batch begin a step, and the delay of one node
+  // within this time.
   [[nodiscard]] Ms spread() const { return spread_; }
   [[nodiscard]] Ms delay_of(const std::string& id) const;
 
@@ -59,8 +61,9 @@ class RolloutBatchNow {
 // Returns how a node has ended, or no value if it has not ended or its end is recorded already.
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
-// Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty text.
-// With --batches and without --max-failed, one batch whose nodes have all failed is enough.
+// Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty text if
+// it goes on. With --batches and without --max-failed, a rollout is also aborted if all nodes of
+// one batch have failed.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 

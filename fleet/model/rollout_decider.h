@@ -1,6 +1,6 @@
-// The class that makes one decision about a rollout, for rollout_decision.h. Its functions are in
-// two files: those by which a rollout goes on in rollout_decision.cc, and those by which nodes go
-// back in rollout_abort.cc.
+// The class that makes one decision about a rollout, for rollout_decision.h. The functions that
+// move nodes forward are in rollout_decision.cc, and those that bring nodes back in
+// rollout_abort.cc.
 #pragma once
 
 #include <optional>
@@ -27,15 +27,16 @@ class RolloutDecider {
   [[nodiscard]] const RolloutMarks& marks() const { return marks_; }
 
  private:
-  // Returns the times at which waits for this batch began. For a new batch, no wait has begun.
+  // Returns the times at which this driver began to wait for the nodes of this batch. For a new
+  // batch, no wait has begun.
   static RolloutMarks marks_of(const RolloutView& view, const DriverFacts& facts);
   [[nodiscard]] const RolloutTerms& terms() const { return view_.rollout->terms; }
   [[nodiscard]] bool is_abort_wanted() const;
 
   // ---- writes
 
-  // Records for each node of the batch how its part in the rollout has ended. For a confirmed node,
-  // this waits until the whole batch has ended (`confirmed_too`).
+  // Records for each node of the batch how its part in the rollout has ended. Confirmed nodes are
+  // recorded only if `confirmed_too` is true, that is when the whole batch has ended.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   [[nodiscard]] What ask_control(RolloutWriter& writer) const;
@@ -62,7 +63,7 @@ class RolloutDecider {
   // version, the rollout does not end as completed, even if fewer nodes have failed than are
   // allowed to. Returns a message for people.
   std::string end(Rollout& rollout) const;
-  // Waits until the bake has passed, or the version turns out to be worse.
+  // Waits until the time of the bake has passed, or the version turns out to be worse.
   What bake();
   [[nodiscard]] What hold_bake(const GatesNow& gates) const;
   What pause(const std::string& why);
@@ -72,9 +73,9 @@ class RolloutDecider {
   // Waits for the verdicts of the judge and the gates, or orders the batch to go back. If one node
   // of the batch has been ordered to go back, all others are, too.
   std::optional<What> go_back_unjudged(const Ids& ready);
-  // Returns the next step if a gate says worse, the answer of a gate has changed, or the batch has
-  // to wait for gates or judge. Returns no value if the batch may be confirmed, or if it has waited
-  // for as long as it may.
+  // Returns the next step if a gate says worse, if the answer of a gate has changed, or if the
+  // batch has to wait for its gates or its judge. Returns no value if the batch may be confirmed,
+  // or has waited for as long as it may.
   std::optional<What> wait_to_be_judged(const GatesNow& gates);
   // Aborts the rollout, since one of these gates says that the new version is worse.
   What abort_by(const GatesNow& gates);

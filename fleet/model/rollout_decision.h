@@ -1,5 +1,5 @@
-// Decides the next step of a rollout's driver from the records of the store and from the time that
-// the driver has waited, and from nothing else. So every driver decides the same, and no step is
+// Decides the next step of a rollout's driver. The decision depends only on the records in the
+// store and on how long the driver has waited. So every driver decides the same, and no step is
 // repeated when another driver takes over.
 //
 //     nodes of the batch            what the driver does
@@ -63,8 +63,7 @@ namespace fleet {
 
 // How long a node may take to fetch and verify a release. Links may be slow.
 inline constexpr Ms prepare_ms = 600'000;
-// The order to confirm is given no later than this time before the first node would go back by
-// itself.
+// The order to confirm is given at least this time before the first node would go back by itself.
 inline constexpr Ms confirm_margin_ms = 30'000;
 // How long a driver waits for the answer to `confirm`, which comes when the upgrade is committed.
 inline constexpr Ms confirm_answer_ms = 60'000;
@@ -90,7 +89,7 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  std::optional<Ms> bake = {};  // when the bake would have begun if it had never been interrupted
+  std::optional<Ms> bake = {};  // when the bake would have begun if no driver had interrupted it
 
   bool operator==(const RolloutMarks&) const = default;
 };

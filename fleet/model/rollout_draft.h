@@ -1,6 +1,6 @@
 // Makes the draft of a rollout before anything is written: its nodes and batches, or the reason why
-// it must not begin. With `--dry-run`, nothing more is done;
-// otherwise a RolloutCreation writes the rollout.
+// it must not begin. With `--dry-run`, only the draft is made; otherwise a RolloutCreation then
+// writes the rollout.
 #pragma once
 
 #include <map>
@@ -20,8 +20,9 @@
 
 namespace fleet {
 
-// Returns whether a new rollout may have this name. Its length is limited, since the ids of its
-// commands begin with it. A name whose driver's key belongs to something else is refused.
+// Returns whether a new rollout may have this name. The name must be short, since the ids of the
+// rollout's commands begin with it. A name is refused if its key driver/NAME belongs to another
+// driver of the cell.
 [[nodiscard]] bool is_rollout_id(std::string_view text);
 
 // A node that may become a part of the rollout, since it has the component.
@@ -38,7 +39,7 @@ struct RolloutCandidate {
                                                           const std::string& component);
 
 struct RolloutDraft {
-  // the rollout's terms, with the open ones filled in
+  // the rollout's terms, with values for all terms that the person left open
   RolloutTerms terms = {};
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   std::vector<std::string> excluded = {};  // nodes that are left out, since they are degraded
@@ -54,10 +55,10 @@ struct DraftLeave {
   std::map<std::string, std::int64_t> budgets = {};
 };
 
-// Returns the draft of a rollout. Returns a Refusal if the terms are impossible, the target does
-// not parse, no node is left, there are too many batches, or the protocol of some nodes is too old.
-// The same candidates, terms and seed always make the same batches. `seed` is for a random order,
-// if the terms have none.
+// Returns the draft of a rollout. Returns a Refusal if the terms are impossible, the target cannot
+// be parsed, no node is left, there are too many batches, or the protocol of some nodes is too old.
+// The same candidates, terms and seed always make the same batches. `seed` is used for a random
+// order if the terms have no seed.
 [[nodiscard]] Result<RolloutDraft> draft_rollout(const RolloutTerms& terms,
                                                  const std::vector<RolloutCandidate>& candidates,
                                                  const std::string& seed = {},

@@ -1,5 +1,5 @@
-// Decides when a rollout's driver asks the gates, and what their answers mean for the batch. Pure:
-// gate_answer.h says what one answer means.
+// Decides when a rollout's driver asks the gates, and what their answers mean for the batch.
+// gate_answer.h decides what a single answer means. Pure.
 //
 // A gate is a measurement outside the fleet, such as a query to Prometheus, that can stop a
 // rollout. A round asks all gates of the rollout at once. The first round begins when all nodes of
@@ -18,9 +18,9 @@
 
 namespace fleet {
 
-// The time from the beginning of one round to that of the next.
+// The time from the beginning of one round of questions to the beginning of the next.
 inline constexpr Ms gate_again_ms = 10'000;
-// The time limit for the answer of a gate; then its question is broken off.
+// The time limit for the answer of a gate. After this time, its question is cancelled.
 inline constexpr Ms gate_answer_ms = 10'000;
 // If no answers have come within this time, the round is over. The time is longer than the limit
 // for the answer of one gate.
@@ -33,7 +33,8 @@ struct GateRound {
   Ms asked_at = 0;
   bool is_answered = false;
   std::vector<GateStand> stands = {};
-  std::vector<GateStand> before = {};  // the answers of the round before, if for the same batch
+  // The answers of the previous round, if it was for the same batch.
+  std::vector<GateStand> before = {};
 
   bool operator==(const GateRound&) const = default;
 };
@@ -47,7 +48,7 @@ struct GatesNow {
 };
 
 // Returns the state of these gates. `round` is the last round of questions that this driver has
-// begun, or has no value if this driver has begun none. `turn` numbers the present batch:
+// begun, or no value if it has begun none. `turn` is the number of the present batch: see
 // turn_of().
 [[nodiscard]] GatesNow gates_now(const std::vector<std::string>& gates,
                                  const std::optional<GateRound>& round, std::int64_t turn, Ms now);

@@ -48,8 +48,8 @@ inline constexpr std::int64_t unsaid = -1;
 // or from this program's code have no open member.
 [[nodiscard]] RolloutTerms open_terms();
 
-// Fills in the open members, for a rollout to `nodes` nodes. `seed` is for a random order, if the
-// terms have none. Members that a person has chosen stay as they are.
+// Fills in the open terms, for a rollout to `nodes` nodes. `seed` is used for a random order if the
+// terms have no seed. Terms that a person has chosen stay as they are.
 void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
 // Returns why these terms, which have no open members, are refused, or no value if they are good.

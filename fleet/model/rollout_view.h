@@ -44,12 +44,12 @@ struct RolloutView {
 
   bool operator==(const RolloutView&) const = default;
 
-  // Returns the nodes of the batch under way, or none after the last batch. While an undo goes
-  // through all batches at once, returns all nodes.
+  // Returns the nodes of the batch under way. After the last batch, returns no nodes. While an undo
+  // goes through all batches at once, returns all nodes of the rollout.
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // Takes in a record, or that the record of a key is absent. Ignores keys that do not matter to
+  // Store a record, or note that the record at a key is absent. Ignore keys that do not matter to
   // this rollout.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
@@ -64,7 +64,7 @@ struct RolloutView {
   void take_of_node(const ParsedKey& key, const std::string* text);
 };
 
-// How many times an order is given at most. It is given again if its outcome is unknown.
+// How many times an order is given to a node at most. It is repeated if its outcome is unknown.
 inline constexpr std::int64_t attempts_max = 3;
 
 // Returns a number that identifies the batch under way. Wait times, leases, gates and the judge
@@ -74,10 +74,10 @@ inline constexpr std::int64_t attempts_max = 3;
 // Returns whether an undo of the rollout is under way.
 [[nodiscard]] bool is_undoing(const RolloutView& view);
 
-// Returns `rollout/NAME`, by which claims name the rollout.
+// Returns `rollout/NAME`: the name of the rollout in claims.
 [[nodiscard]] std::string claim_of(const RolloutView& view);
 
-// The state of a node of the batch, judged by its records alone and not by the time.
+// The state of a node of the batch, as its records show it. Time limits are not considered.
 enum class Standing {
   waiting,      // no order was given to the node yet
   claimed,      // another rollout or a person moves the node

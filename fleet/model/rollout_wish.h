@@ -23,7 +23,7 @@ void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // the new record; no value if nothing changes
-  // After the order, nodes may begin a step, unless the record `stop` exists.
+  // True if nodes may begin a step by this order, as soon as there is no record `stop`.
   bool begins = false;
   std::string words = {};
 };

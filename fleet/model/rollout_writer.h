@@ -1,6 +1,6 @@
-// Makes the transactions of a rollout's driver. Each compares the driver's fence and the revision
-// of the rollout's record, and writes that record. So the transactions are written one after the
-// other, and a transaction that arrives late is refused.
+// Makes the transactions of a rollout's driver. Each transaction compares the driver's fence and
+// the revision of the rollout's record, and writes that record. So only one transaction after the
+// other can be committed, and a transaction that arrives late is refused.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Names the files of snapshots in a directory, and decides when to take the next snapshot and which
-// ones to erase. Pure.
+// Names the files of snapshots in a directory, and decides when the next snapshot is taken and
+// which old snapshots are erased. Pure.
 #pragma once
 
 #include <optional>
@@ -22,10 +22,10 @@ inline constexpr UnixSeconds snapshot_retry_s = 60;
 
 // Returns the time of the latest snapshot among the files, or 0 if there is none.
 [[nodiscard]] UnixSeconds last_snapshot(const std::vector<std::string>& files);
-// Returns how long until the next snapshot. If the latest one is dated in the future, since a clock
-// was wrong, returns 0.
+// Returns the number of seconds until the next snapshot. Returns 0 if the latest snapshot has a
+// time in the future, which means that a clock was wrong.
 [[nodiscard]] UnixSeconds until_snapshot(const std::vector<std::string>& files, UnixSeconds now);
-// Returns all snapshots among the files but the last `kept`.
+// Returns the snapshots to erase: all snapshots among the files but the newest `kept` ones.
 [[nodiscard]] std::vector<std::string> outlived_snapshots(const std::vector<std::string>& files,
                                                           std::size_t kept);
 

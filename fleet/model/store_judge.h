@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// The facts by which a node recognises its store. They are kept on the node's disk.
+// The facts by which a node recognises its store. The node keeps them on its disk.
 struct KnownStore {
   std::int64_t epoch = 0;
   Revision revision = 0;  // the highest revision seen; 0 if none

@@ -48,8 +48,8 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-// Parses a target. If it cannot be parsed, the Refusal names the place, as a byte counted from 1,
-// and what is expected there.
+// Parses a target. If it cannot be parsed, the Refusal names the position of the fault, as a byte
+// counted from 1, and what is expected there.
 [[nodiscard]] Result<Target> parse_target(std::string_view text);
 
 // A node that a target may select.
@@ -69,8 +69,8 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// Selects among these nodes. Returns a Refusal only if a regular expression takes too long on a
-// name.
+// Returns the nodes among `nodes` that the target selects. Returns a Refusal only if a regular
+// expression takes too long on the name of a node.
 [[nodiscard]] Result<Selection> select_nodes(const Target& target,
                                              const std::vector<TargetNode>& nodes);
 

@@ -9,7 +9,7 @@
 namespace fleet {
 
 struct RegexError {
-  std::size_t at = 0;  // the place in the expression, counted from 0
+  std::size_t at = 0;  // the position in the expression, counted from 0
   std::string what = {};
 };
 

@@ -1,5 +1,5 @@
-// The type of the time that state machines get as an argument: milliseconds of a clock that never
-// goes back and whose zero means nothing. No code in fleet/model reads a clock.
+// The type of the time that state machines get as an argument: milliseconds on a clock that never
+// goes back. Only differences between times have a meaning. No code in fleet/model reads a clock.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,8 @@ using UnixSeconds = std::int64_t;
 // The limit for a time zone's file. The largest in tzdata has about 4 KiB.
 inline constexpr std::size_t time_zone_bytes_max = 65'536;
 
-// The day of a year on which a rule of POSIX's TZ changes the offset: Mm.w.d, Jn or n.
+// The day of a year on which the local time changes, by a rule in the format of POSIX's TZ: Mm.w.d,
+// Jn or n.
 struct ZoneChange {
   enum class Kind { month_week_day, julian_without_leap, day_of_year };
 
@@ -78,7 +79,8 @@ class TimeZone {
   std::optional<ZoneRule> rule_ = {};
 };
 
-// Parses `CET-1CEST,M3.5.0,M10.5.0/3`. Returns no value if the text is not such a rule.
+// Parses the rule of a time zone, such as `CET-1CEST,M3.5.0,M10.5.0/3`. Returns no value if the
+// text is not a valid rule.
 [[nodiscard]] std::optional<ZoneRule> parse_zone_rule(std::string_view text);
 
 }  // namespace fleet

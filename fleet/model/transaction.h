@@ -92,9 +92,9 @@ struct Erase {
   bool operator==(const Erase&) const = default;
 };
 
-// A transaction: if all compares hold, the store makes all writes, at one revision; otherwise none.
-// A transaction without writes is a question whether its compares hold. The answer is that of the
-// majority of the store's members.
+// A transaction: if all compares hold, the store makes all writes, at one revision; otherwise it
+// makes none. A transaction without writes only asks whether its compares hold. The majority of the
+// store's members answers.
 struct Transaction {
   std::vector<Compare> compares = {};
   std::vector<Put> puts = {};
@@ -135,8 +135,9 @@ struct Denied {
 
 using Outcome = std::variant<Committed, Refused, Unknown, Denied>;
 
-// Returns why the store would not accept the transaction: too many operations, too many bytes, a
-// key that is written twice (etcd refuses that), or an empty key. Returns no value if it would.
+// Returns why the store would refuse the transaction whatever its records are: too many operations,
+// too many bytes, a key that is written twice (etcd refuses that), or an empty key. Returns no
+// value if there is no such reason.
 [[nodiscard]] std::optional<std::string> why_not_taken(const Transaction& transaction);
 
 // Returns the transaction as a text, for messages of tests and for the log: `if a@4 b@absent: put

@@ -80,15 +80,16 @@ class WindowView {
   ZoneBook zones_;
   std::uint64_t changes_ = 0;
   // Caches: each time zone is looked up once until the next set_wall(), and each answer is computed
-  // once for each moment. This pays since a cell has far more nodes than windows and time zones.
+  // once for each moment. Without them, every node would cause a look-up, but a cell has far more
+  // nodes than windows and time zones.
   mutable std::map<std::string, Result<TimeZone>> known_zones_;
   mutable std::map<std::tuple<std::string, std::string, Ms>, Opening>
       answers_;  // the answers by group, time zone and `takes`
   mutable Ms answered_at_ = 0;
   std::map<std::string, Held> windows_;  // the windows by the names of groups
   std::map<std::string, Node> nodes_;
-  // The groups of nodes according to their identities. They count before the groups that the nodes
-  // report.
+  // The groups of nodes according to their identities. Such a group overrides the group that the
+  // node itself reports.
   std::map<std::string, std::string> given_groups_;
   std::optional<std::pair<UnixSeconds, Ms>> clock_;
 };

@@ -40,7 +40,7 @@ struct OpenWindow {
 [[nodiscard]] bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
                              std::int64_t takes_seconds);
 
-// Returns `1d4h18s`, or `0s` if no time is left.
+// Returns a duration as a text such as `1d4h18s`, or `0s` if no time is left.
 [[nodiscard]] std::string countdown(std::int64_t seconds);
 
 }  // namespace fleet

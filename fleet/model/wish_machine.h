@@ -1,6 +1,6 @@
 // Moves a node to the desired version of one component: fetches the release, asks the upgrader to
-// start it beside the old version, shows `cutover-ready`, and lets the old version end when a
-// command orders that. Pure.
+// start it beside the old version, records the phase `cutover-ready`, and lets the old version end
+// when a command orders that. Pure.
 //
 // The orders come by the record node/ID/desired/COMPONENT. The driver of the cell's desired
 // versions writes that record when this node may begin; a person may write it to send this node to
@@ -46,10 +46,10 @@ struct Wish {
 
 // ---- events
 
-// The first event: this instance of fleet-agent is active and will stay so, since its upgrader
-// started it as the first agent or as a fallback, or since the upgrade to it is committed.
-// `failure` is the error of the last upgrade, if that has failed. If a command began that upgrade,
-// NodeCommander reports how it ended, and WishMachine reports nothing.
+// The first event: this instance of fleet-agent is active and will stay so. Its upgrader has
+// started it as the first agent or as a fallback, or the upgrade to it is committed. `failure` is
+// the error of the last upgrade, if that has failed. If a command began that upgrade, NodeCommander
+// reports how it ended, and WishMachine reports nothing.
 struct Settled {
   std::string version = {};
   Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT in the store
@@ -58,9 +58,9 @@ struct Settled {
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
 // The node's desired version (the wish) and the claim on the node, both read at one revision of the
-// store. When a rollout ends, one transaction erases the claim and writes the node's wish. If the
-// two were read at different revisions, the node could see the claim gone but still the earlier
-// wish, and would begin that one.
+// store. When a rollout ends, one transaction erases the claim and writes the node's wish. If they
+// were read at different revisions, the node could find no claim but still the earlier wish, and
+// would begin that wish.
 struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // a rollout or person moves this node, so the wish waits
@@ -122,8 +122,8 @@ class WishMachine {
   // `now` is only written into records for people. No decision depends on it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
-  // Returns whether the upgrade with this id is still wanted, and its new version does not wait
-  // beside the old one yet.
+  // Returns whether the upgrade with this id has begun and is still wanted, and its new version is
+  // not waiting beside the old one yet.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
