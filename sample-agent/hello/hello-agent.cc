@@ -1,9 +1,7 @@
-// Serves a counter on a TCP port: each connection gets the next number, and no number is given
-// twice.
+// Serves a counter on a TCP port: each connection gets the next number. No number is given twice.
 //
 // usage: hello-agent PORT FILE, where FILE holds the last number that was given. Each number is on
-// the disk before it is sent, so upgrades, crashes and power cuts repeat no number. They may skip
-// one.
+// the disk before it is sent, so crashes and power cuts may skip a number, but never repeat one.
 #include <agent-protocol/agent.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
