@@ -1,6 +1,6 @@
-# Builds agent-conformance, which tells the author of an agent what is wrong with it. It links no
-# code of the programs that it judges: only the parser of command lines from libbase.a. Its tests
-# are in tests/together/conformance.
+# Builds agent-conformance, which tests whether an agent keeps the rules of the protocol. So that it
+# shares no faults with the programs that it tests, it links none of their code, except the parser
+# of command lines in libbase.a. Its own tests are in tests/together/conformance.
 conformance := $(BUILD)/agent-conformance
 conformance_library := $(BUILD)/libconformance.a
 conformance_objects := $(call unit,tools/agent-conformance, \
@@ -41,9 +41,10 @@ sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents 
   tests/together/conformance/reports
 sanitized_programs += $(conformance) $(conformance_double)
 
-# The tests that run agent-conformance on real agents, in every language and of every kind. Other
-# makefiles add tests and Debian packages to these two lists. The packages are installed first, then
-# tests/run runs the tests. TABLE names the page into which the results are written.
+# `make check-agents` runs agent-conformance on real agents in every language. Other makefiles add
+# further tests to check_agents_tests, and the Debian packages that these need to
+# check_agents_packages. The packages are installed first, then tests/run runs the tests. The
+# results are written into the page that TABLE names.
 check_agents_tests += tests/together/conformance/all_right_agents \
   tests/together/conformance/wrong_agents
 check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rustc \
@@ -56,7 +57,7 @@ check-agents:
 	@TABLE=man/agentify.1 tests/run $(BUILD) $(check_agents_tests)
 	@$(MAKE) --no-print-directory check-agents-loaded
 
-# Runs the checks of all correct agents ten times, while four processes for every processor of the
-# machine compute. No check may find a fault.
+# Runs the checks of all correct agents ten times on a loaded machine: for each processor, four
+# processes compute all the time. No check may find a fault.
 check-agents-loaded: $(conformance) $(protocol_library)
 	@BUILD=$(BUILD) TIMES=10 LOAD=$$(($$(nproc) * 4)) tests/together/conformance/all_right_agents

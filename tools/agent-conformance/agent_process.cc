@@ -33,7 +33,7 @@ ino_t inode(int fd) {
   return fd >= 0 && ::fstat(fd, &file) == 0 ? file.st_ino : 0;
 }
 
-// Makes a pipe. This program's end does not block; the agent's end does.
+// Makes a pipe. The end for this program does not block. The end for the agent does.
 bool make_pipe(upgrader::OwnedFd& read_end, upgrader::OwnedFd& write_end, bool we_read) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -95,8 +95,8 @@ bool AgentProcess::make_pipes(const Start& terms) {
   return true;
 }
 
-// Opens the writing end of the agent's output a second time, so that clog() can fill the pipe. Our
-// writes then do not block. The agent's own writes block on a full pipe, as they always do.
+// Opens the writing end of the agent's output a second time, without blocking, so that clog() can
+// fill the pipe. The agent's own descriptor still blocks when the pipe is full.
 bool AgentProcess::open_output_writer() {
   const std::string path = "/proc/self/fd/" + std::to_string(child_output_.get());
   ::fcntl(child_output_.get(), F_SETPIPE_SZ, clogged_pipe_bytes);
@@ -176,8 +176,9 @@ void AgentProcess::tell_when_taken() {
       0, pump_ms);
 }
 
-// Writes as much as the pipe takes. A timer calls this function again every millisecond until
-// everything is written. If tells_taken_ is set, it also waits until the agent has read everything.
+// Writes as many of the waiting bytes as the pipe has room for. A timer repeats this every
+// millisecond until all bytes are written and, if tells_taken_ is set, until the agent has read all
+// of them.
 void AgentProcess::pump() {
   while (!unwritten_.empty() && write_some()) {
   }
@@ -194,7 +195,7 @@ void AgentProcess::pump() {
   if (taken && std::exchange(tells_taken_, false)) say(InputTaken{});
 }
 
-// Writes one piece of the waiting bytes. Returns false if nothing more can be written now.
+// Writes the next part of the waiting bytes. Returns false if no more can be written now.
 bool AgentProcess::write_some() {
   Chunk& chunk = unwritten_.front();
   if (!input_) {
@@ -205,7 +206,7 @@ bool AgentProcess::write_some() {
   const std::size_t size = chunk.bytewise ? 1 : chunk.bytes.size();
   const ssize_t count = ::write(input_.get(), chunk.bytes.data(), size);
   if (count < 0) {
-    // the agent has closed its input: drop the rest
+    // the agent has closed its input: drop the bytes that still wait
     if (errno != EAGAIN && errno != EINTR) unwritten_.clear();
     return false;
   }
@@ -218,8 +219,8 @@ void AgentProcess::send_signal(int number) const {
   if (runs()) ::kill(pid_, number);
 }
 
-// Fills the output pipe with empty lines, and stops reading from it, so that the agent's own writes
-// block. The empty lines are skipped when the pipe is read again.
+// Fills the agent's output pipe with empty lines, and stops reading from the pipe, so that the
+// agent's own writes block. When the pipe is read again, the empty lines are skipped.
 void AgentProcess::clog() {
   output_->watch(false);
   const std::string page(clogged_pipe_bytes, '\n');

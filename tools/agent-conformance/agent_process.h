@@ -1,5 +1,5 @@
-// One running agent: its process, its three pipes, and the bytes that are still to be written to
-// its input. Reports what it sees as events, and decides nothing.
+// One running agent: its process, its three pipes, and the bytes that still have to be written to
+// its input. Reports each observation as an event, and decides nothing.
 #pragma once
 
 #include <uv.h>
@@ -19,21 +19,21 @@
 
 namespace conformance {
 
-// Reads what an agent has written, but only as much as one turn of the event loop may take.
+// Reading an agent's output, at most a certain number of bytes in one turn of the event loop.
 
-// The most reads in one turn, enough for a full pipe. If an agent writes faster than we read, the
-// rest is read in the loop's next turn, so that other work is not delayed.
+// The most reads in one turn, enough for a full pipe. The output of an agent that writes faster is
+// read further in the loop's next turn, so that other work is not delayed.
 inline constexpr int reads_a_turn_max = 16;
 
-// Reads the available bytes, in at most reads_a_turn_max reads, and passes them to `take`. Returns
-// true at the end of the input. The descriptor must be non-blocking.
+// Reads the available bytes, with at most reads_a_turn_max reads, and passes them to `take`.
+// Returns true at the end of the stream. The descriptor must be non-blocking.
 [[nodiscard]] bool drain(int fd, const std::function<void(std::string_view)>& take);
 
 // Cuts a stream into lines. Does not interpret a line.
 class LineCutter {
  public:
-  // Adds bytes, and passes every line that is complete to `take`. Of a line that is too long,
-  // `take` gets only the beginning.
+  // Adds bytes to the stream, and passes each complete line to `take`. If a line is too long, only
+  // its beginning is passed.
   void add(std::string_view bytes, const std::function<void(const Line&)>& take) {
     while (!bytes.empty()) {
       const std::size_t newline = bytes.find('\n');
@@ -51,7 +51,8 @@ class LineCutter {
     }
   }
 
-  // Ends the stream. A last line without a newline is passed on with the mark Line::End::output.
+  // Ends the stream. If the last line has no newline, it is passed on, marked with
+  // Line::End::output.
   void end(const std::function<void(const Line&)>& take) {
     if (!begun_.empty()) take({.bytes = std::exchange(begun_, {}), .end = Line::End::output});
   }
@@ -76,7 +77,7 @@ class PolledFd {
  private:
   upgrader::OwnedFd fd_;
   std::function<void()> on_readable_;
-  upgrader::UvHandle<uv_poll_t> poll_;  // uses fd_, so it must be destroyed before fd_
+  upgrader::UvHandle<uv_poll_t> poll_;  // uses fd_, so poll_ must be destroyed before fd_
 };
 
 class AgentProcess {
@@ -87,7 +88,7 @@ class AgentProcess {
   AgentProcess(const AgentProcess&) = delete;
   AgentProcess& operator=(const AgentProcess&) = delete;
 
-  // Starts the agent, and reports Started or NotStarted.
+  // Starts the agent's process. Reports the event Started or NotStarted.
   void start(const std::vector<std::string>& command, const Start& terms);
   void write(const Write& order);
   void hang_up();
@@ -129,7 +130,7 @@ class AgentProcess {
   upgrader::UvHandle<uv_process_t> process_;
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
-  upgrader::OwnedFd input_;  // our end of the agent's standard input
+  upgrader::OwnedFd input_;  // this program's end of the agent's standard input
   // this program's own writing end of the agent's output, for clog()
   upgrader::OwnedFd output_writer_;
   upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;

@@ -1,5 +1,5 @@
-// All checks, in the order in which they are made. A check that needs another one to pass comes
-// after it.
+// The list of all checks of agent-conformance, in the order in which they are made. If one check
+// needs another to pass, it comes after that one.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace conformance {
 [[nodiscard]] const std::vector<Check>& all_checks();
 [[nodiscard]] const Check* find_check(std::string_view name);
 
-// The checks by subject; all_checks() joins the lists.
+// The checks, in one list for each subject. all_checks() joins these lists.
 [[nodiscard]] std::vector<Check> checks_of_start();
 [[nodiscard]] std::vector<Check> checks_of_work();
 [[nodiscard]] std::vector<Check> checks_of_stop();

@@ -1,4 +1,5 @@
-// Checks of an agent's role, and of a series of agents that hand the work over to each other.
+// Checks whether an agent obeys its role (candidate, fallback, standby), and whether a series of
+// agents can hand over the work, each to the next one.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -101,8 +102,8 @@ Check standby() {
           .script = standby_script};
 }
 
-// How many hand-overs are made in a row. For each, a new agent is started, and the active agent
-// hands the work over to it.
+// How many hand-overs in a row the check makes. For each hand-over, a new agent is started, and the
+// active agent hands over the work to the new one.
 constexpr int hand_overs = 10;
 
 Script hand_over(int from, const Terms& terms, const Lives& lives);
@@ -113,7 +114,7 @@ Judgement hand_over_or_end(int active, const Terms& terms, const Lives& lives) {
                    await(active, What::stopped), await(active, What::exit)}};
 }
 
-// Activates the new agent with the state that the old agent, which has exited, has left.
+// Activates the new agent, and passes on to it the state that the old agent sent before its exit.
 Judgement activate_next(int next, const Terms& terms, const Lives& lives) {
   const auto& state = lives[static_cast<std::size_t>(next - 1)].state;
   const std::string line = state ? activate_on_trial(true, *state) : activate_on_trial(true);

@@ -19,8 +19,8 @@ constexpr Quote only_quote{"LINES",
                            "Nothing but a well-formed message of a known type is obeyed, and "
                            "nothing else ever ends an agent."};
 
-// Sends the same lines to a held agent and to an active one. Afterwards each of them must still
-// obey a stop.
+// Makes the script that sends the same lines to an agent twice, once while it is held and once
+// while it is active. Afterwards the agent must still obey a stop.
 Script told_in_between(const Terms& terms, const std::string& lines) {
   return join({held(),
                {tell(0, lines), taken(0), watch(terms.watch), tell_activate(0, activate(false)),
@@ -190,7 +190,7 @@ Check slow_reader() {
           }};
 }
 
-// ---- advice: lines that no upgrader sends today
+// ---- advice: lines that the protocol allows, but that no upgrader sends today
 
 constexpr Duration advice_timeout = std::chrono::seconds{5};
 

@@ -1,4 +1,4 @@
-// Checks of an agent from its start until its activation.
+// Checks the behaviour of an agent from its start until its activation.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/held_effects.h"
 #include "tools/agent-conformance/scripts.h"

@@ -1,6 +1,6 @@
-// Checks of how an agent reads the state in an `activate`, which the agent before it has left: no
-// state, an empty or a long one, one with every escape of JSON, and one after a stop that was not
-// clean.
+// Checks how an agent reads the state in its `activate`, which comes from the agent before it. The
+// cases: no state, an empty state, a long one, a state with every escape of JSON, and a state after
+// a stop that was not clean.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -57,10 +57,10 @@ constexpr const char* every_escape =
     R"(\u20ac\u2028\ud83d\ude00\uD83D\uDE00 {\"type\":\"novelty\"} )"
     "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}\n";
 
-// Returns an `activate` with a state of the largest allowed size in escaped form: it consists of
-// newlines, each of which takes two bytes when it is escaped.
+// Returns an `activate` whose state has the largest size that is allowed for its escaped form. The
+// state consists of newlines, each of which is escaped as two bytes.
 std::string longest_line() {
-  constexpr std::size_t escaped_pair = 2;  // the two characters of \n
+  constexpr std::size_t escaped_pair = 2;  // a newline is escaped as two characters: \ and n
   return activate_on_trial(true, std::string(state_escaped_bytes_max / escaped_pair, '\n'));
 }
 

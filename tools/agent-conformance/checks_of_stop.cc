@@ -1,4 +1,4 @@
-// Checks of how an agent stops, in every state in which it may get a stop.
+// Checks how an agent stops, in every state in which a stop may be sent to it.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/json_text.h"
 #include "tools/agent-conformance/scripts.h"
@@ -109,8 +109,9 @@ std::string candidate_lost() {
       .line();
 }
 
-// Judges the agent's answer to the loss of its candidate. If the agent has said `cancel`, it has
-// taken the work back, and must keep it until the next stop. Otherwise it must exit.
+// Judges how the agent has answered when its candidate was lost during a stop. An agent that has
+// said `cancel` has taken the work back, and must keep it until the next stop. Any other agent must
+// exit.
 Judgement judge_answer(const Terms& terms, const Lives& lives) {
   if (!lives[0].said_cancel) return {.more = {await(0, What::exit)}};
   Step again = tell_stop(0, stop("shutdown", terms.stop_timeout));
@@ -147,7 +148,8 @@ Check candidate_is_lost() {
 
 // ---- extend
 
-constexpr int short_part = 10;  // the agent gets a tenth of the stop timeout, and must ask for more
+// this part of the stop timeout is too short, so the agent must ask for more
+constexpr int short_part = 10;
 
 Script short_stop(const Terms& terms) {
   const Duration brief = terms.stop_timeout / short_part;

@@ -1,5 +1,5 @@
-// Checks of an agent from outside: its children, descriptors and sockets, and its behaviour without
-// an upgrader.
+// Checks what can be seen of an agent from outside: its children, descriptors and sockets, and its
+// behaviour when there is no upgrader.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -29,9 +29,9 @@ Script looked_at(const Terms& terms) {
 
 // ---- pipes and environment of children
 
-// Returns true if the process keeps the agent's output pipe open. Counts only a process that
-// sleeps: a child that is about to execute another program still has the pipe for a moment, but
-// does not sleep in that time.
+// Returns true if process `pid` keeps the agent's output pipe open. Counts only a sleeping process:
+// a forked child that is about to execute another program has the pipe for a moment, but does not
+// sleep.
 bool holds_output(const Facts& facts, int pid) {
   return std::any_of(facts.processes.begin(), facts.processes.end(), [&](const ProcessFacts& it) {
     return it.pid == pid && it.sleeps && it.has_output;

@@ -1,4 +1,4 @@
-// Checks of all messages that an agent sends from its start to its exit.
+// Checks the form and the order of all messages that an agent sends from its start to its exit.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/scripts.h"
 

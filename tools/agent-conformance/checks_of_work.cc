@@ -1,5 +1,4 @@
-// Checks of an agent while it works: from its activation until the upgrader stops it or a SIGTERM
-// ends it.
+// Checks the behaviour of an agent while it works: from its activation until a stop or a SIGTERM.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -69,14 +68,14 @@ Check active_sigterm() {
 
 // ---- heartbeats
 
-constexpr int beats_watched = 4;  // an agent is watched for this many times watchdog_ms
+constexpr int beats_watched = 4;  // the heartbeats are counted for this many times watchdog_ms
 
 Duration watchdog(const Terms& terms) {
   return std::max<Duration>(std::chrono::seconds{1}, terms.watch * 4);
 }
 
-// Judges the number of heartbeats. An agent should send two in each watchdog_ms. It is found at
-// fault only if it has sent less than half of these.
+// Judges the number of heartbeats. The protocol requires two in each watchdog_ms. Because the
+// machine may be loaded, an agent is at fault only if it has sent less than half of that number.
 Judgement judge_heartbeats(const Lives& lives, Time) {
   const std::size_t count = lives[0].heartbeats.size();
   if (count >= beats_watched) return {};

@@ -7,22 +7,22 @@ namespace conformance {
 
 namespace {
 
-// The most files that are listed as opened for writing: nobody reads a longer list.
+// The most files that a report lists as opened for writing. Nobody would read a longer list.
 constexpr std::size_t notes_max = 20;
 
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Returns the system call of a line without the process id that `strace -f` puts before it: `4711
-// bind(3, ...) = 0`.
+// Removes the process id that `strace -f` writes in front of a system call, as in `4711 bind(3,
+// ...) = 0`. Returns the rest of the line.
 std::string_view call_of(std::string_view line) {
   const std::size_t start = line.find_first_not_of("0123456789 ");
   return start == std::string_view::npos ? std::string_view{} : line.substr(start);
 }
 
-// Returns true if the call binds a socket to an address at which others can find it: a path, or a
-// port that the agent has chosen.
+// Returns true if the system call binds a socket to an address that other programs can know: a
+// path, or a port that the agent has chosen.
 bool binds(std::string_view call) {
   if (!call.starts_with("bind(")) return false;
   if (has(call, "AF_UNIX")) return has(call, "sun_path=");
@@ -35,7 +35,7 @@ bool has_failed(std::string_view call) {
   return result != std::string_view::npos && call.substr(result + 4).starts_with('-');
 }
 
-// Returns the first text in quotes, such as the path in a line of strace.
+// Returns the first text in double quotes in a line of strace, such as a path.
 std::string_view path_of(std::string_view call) {
   const std::size_t begin = call.find('"');
   const std::size_t end = call.find('"', begin + 1);

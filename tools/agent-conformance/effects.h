@@ -8,8 +8,9 @@
 namespace conformance {
 
 struct Effects {
-  std::vector<std::string> faults;  // calls that a held agent must not make: bind, listen
-  // sentences for the report about files that the agent opened for writing or changed
+  // the calls of bind and listen, which a held agent must not make
+  std::vector<std::string> faults;
+  // sentences for the report: which files the agent has opened for writing or changed
   std::vector<std::string> notes;
 };
 

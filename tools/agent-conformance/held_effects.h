@@ -1,4 +1,4 @@
-// The script of the check that a held agent has no effect outside itself.
+// The script of a check: a held agent must have no effect outside itself.
 #pragma once
 
 #include "tools/agent-conformance/script.h"
@@ -6,8 +6,8 @@
 namespace conformance {
 
 // Makes the script. The step `start` starts agent 0, which becomes ready and is held for a while.
-// Then its input is closed, and it must exit. With strace, all system calls of the agent are
-// judged; without strace, only whether it listens on a socket.
+// Then its input is closed, and the agent must exit. If strace can be used, all system calls of the
+// agent are judged. Otherwise the check only finds out whether the agent listens on a socket.
 [[nodiscard]] Script held_effects(Step start, const Terms& terms);
 
 }  // namespace conformance

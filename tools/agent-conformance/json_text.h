@@ -1,4 +1,4 @@
-// Makes messages to an agent: one JSON object in one line, member by member.
+// Makes messages to an agent: one JSON object on one line, member by member.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class Object {
     return raw(name, std::to_string(value));
   }
   Object& boolean(std::string_view name, bool value) { return raw(name, value ? "true" : "false"); }
-  // `value` is JSON text, written as it is
+  // Adds a member. `value` is JSON text, which is written unchanged.
   Object& raw(std::string_view name, std::string_view value);
 
   [[nodiscard]] std::string json() const { return "{" + members_ + "}"; }

@@ -28,13 +28,13 @@ struct Stat {
   char state = 0;
   int parent = 0;
   int session = 0;
-  std::string environment;  // the address of the environment in the process's memory
+  std::string environment;  // where the environment begins in the process's memory
 
   [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 
-// Returns the part of the file that can be read. The process may end during the reading, so it is
-// not an error if the rest is missing.
+// Returns as much of the file as can be read. A process may end while its files in /proc are read,
+// so a missing rest is not an error.
 std::string contents(const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -55,7 +55,7 @@ std::string place(int pid, const std::string& what) {
   return "/proc/" + std::to_string(pid) + "/" + what;
 }
 
-// Reads /proc/PID/stat, see proc(5). The name in it may hold blanks and parentheses.
+// Reads /proc/PID/stat: see proc(5). The process's name in it may contain blanks and parentheses.
 std::optional<Stat> read_stat(int pid) {
   constexpr std::size_t environment_field = 50 - 3;
   const std::string text = contents(place(pid, "stat"));
@@ -112,7 +112,7 @@ std::vector<Stat> family_of(int pid) {
   return family;
 }
 
-using Addresses = std::map<ino_t, std::string>;  // a socket's address, by the socket's inode
+using Addresses = std::map<ino_t, std::string>;  // the inode of a listening socket, and its address
 
 // Parses lines of /proc/net/tcp: `0: 0100007F:1F90 00000000:0000 0A ... INODE`.
 void add_internet(const std::string& path, const std::string& name, Addresses& addresses) {
@@ -200,8 +200,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Usually no process is left, and one call of kill() shows that for the whole process group. All
-  // processes of the machine are read only if the group is not empty.
+  // Usually no process is left, which a single kill(2) of the process group shows. Only if a
+  // process is left, all processes of the machine are read.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

@@ -10,16 +10,16 @@
 
 namespace conformance {
 
-// The inodes by which an agent's descriptors are recognised.
+// The inodes by which the pipe and the lock of an agent are recognised among open descriptors.
 struct Marks {
-  ino_t output = 0;  // the inode of the pipe for the agent's messages
+  ino_t output = 0;  // the inode of the agent's output pipe
   ino_t lock = 0;    // the inode of the lock's file; 0 if there is no lock
 };
 
 [[nodiscard]] Facts look_at(int pid, const Marks& marks);
 
-// Returns the processes that an agent has left behind: those of its session that have not ended.
-// Returns none if the agent's process group is empty.
+// Returns the processes that an agent has left behind: the living processes of its session. Returns
+// an empty list if the agent's process group is empty.
 [[nodiscard]] std::vector<int> session_of(int pid);
 
 }  // namespace conformance

@@ -17,8 +17,9 @@ namespace conformance {
 
 namespace {
 
-// If a check that depends on time finds a fault, it is repeated with all times longer by this
-// factor, because the fault may come from a loaded machine.
+// The times of a check are multiplied by this factor when the check is repeated. A check that
+// depends on time is repeated if it finds a fault, because the fault may come from a loaded
+// machine.
 constexpr int second_patience = 4;
 
 bool names(const std::vector<std::string>& list, std::string_view name) {
@@ -86,8 +87,8 @@ class Runner {
     result.took += std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime() - begin));
   }
 
-  // Returns true unless one of the checks of an agent's exit at the end of its input has failed. If
-  // this returns false, the agents of later checks are killed at once, without time to exit.
+  // Returns true unless a check has found that the agent does not exit when its input ends. In that
+  // case the agents of later checks are killed at once, and get no time to exit.
   [[nodiscard]] bool ends_at_end_of_input() const {
     return std::none_of(results_.begin(), results_.end(), [](const Result& result) {
       const std::string_view name = result.check->name;

@@ -40,7 +40,7 @@ std::string set_flag(const Argument& argument, Options& options) {
   return {};
 }
 
-// Sets one option. Returns the fault in words, or an empty text.
+// Sets the member for one option. Returns the fault in the option, or an empty text.
 std::string set_option(std::string_view text, Options& options) {
   const Argument argument = upgrader::take_apart(text);
   const std::string_view name = argument.name;

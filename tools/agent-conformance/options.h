@@ -1,4 +1,4 @@
-// The command line of agent-conformance as data.
+// The command line of agent-conformance as a structure.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct Options {
   enum class Form : std::uint8_t { text, tap, json };
   Deed deed = Deed::check;
   Form form = Form::text;
-  std::string junit;              // the path of the report as JUnit's XML, or empty
+  std::string junit;              // the file for the report in the XML form of JUnit, or empty
   std::vector<std::string> only;  // the names of the checks to make; if empty, all are made
   std::vector<std::string> skip;
   Terms terms;
   std::vector<std::string> command;  // the command line of the agent: AGENT and its arguments
-  std::vector<std::string> typed;    // AGENT as it was typed, not as a path, and its arguments
+  std::vector<std::string> typed;  // like `command`, but with AGENT as it was typed, not as a path
 };
 
 struct UsageError {

@@ -73,7 +73,7 @@ void Play::go_on(Time now) {
       time_up_ = false;
       const Step step = steps_.front();
       begin_step(step, now);
-      // begin_step() has ended the check, or has put other steps in front of a `judge`
+      // Continue if begin_step() has ended the check, or has replaced a `judge` by other steps.
       if (over_ || !begun_) continue;
     }
     if (!is_done(steps_.front())) return;

@@ -1,5 +1,6 @@
-// Plays one check: takes the upgrader's part in the conversation, by a script, and judges what the
-// agent does. Does no input or output: it gets events with their times, and returns orders.
+// Makes one check: plays the upgrader in a conversation with agents, as a script says, and judges
+// how the agents behave. Does no input or output: it is given events with their times, and returns
+// orders.
 #pragma once
 
 #include <deque>
@@ -30,12 +31,12 @@ class Play {
   [[nodiscard]] const Lives& lives() const { return lives_; }
 
  private:
-  // The state of the conversation with one agent, as an upgrader would keep it.
+  // The state of the conversation with one agent, as an upgrader has it.
   struct Seat {
     std::string welcome;
     bool bytewise = false;
     bool is_alone = false;
-    // clog() has filled the output pipe with empty lines, which are skipped
+    // The output pipe was filled with empty lines, which must be skipped.
     bool is_clogged = false;
     bool is_committed = false;
   };
@@ -72,7 +73,7 @@ class Play {
   const Check& check_;
   const Terms& terms_;
   std::deque<Step> steps_;
-  bool begun_ = false;    // the first step of steps_ has begun
+  bool begun_ = false;    // the first step in steps_ has been begun
   bool time_up_ = false;  // the time limit of the present step has passed
   std::size_t looks_before_ = 0;
   Lives lives_;

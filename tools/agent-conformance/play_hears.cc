@@ -1,4 +1,4 @@
-// Handles the lines and the end of an agent: judges them by the rules of the check, and answers the
+// Handles an agent's lines and its exit. Judges them by the rules of the check, and answers the
 // agent's messages as the upgrader does.
 #include <algorithm>
 #include <utility>
@@ -14,8 +14,8 @@ namespace {
 using Kind = Step::Kind;
 using What = Step::What;
 
-// The time in which an agent that has closed its output must exit. Every exit closes the output,
-// too, so an agent that has closed it is at fault only if it lives on.
+// The time in which an agent that has closed its output must exit. An exit closes the output, too,
+// so closing it is a fault only if the agent lives on.
 constexpr Duration close_grace = std::chrono::seconds{3};
 
 }  // namespace
@@ -74,7 +74,7 @@ void Play::take_message(int agent, const Said& said, Time now) {
   answer(agent, said, now);
 }
 
-// Sends the upgrader's answer to a message.
+// Sends the answer that the upgrader would send to this message.
 void Play::answer(int agent, const Said& said, Time now) {
   Life& it = life(agent);
   if (said.type == "hello" && !seat(agent).welcome.empty()) {

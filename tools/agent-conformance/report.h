@@ -1,5 +1,5 @@
-// Makes the reports on the checks: in plain text, as TAP, as JUnit's XML, as JSON. All functions
-// return texts; the caller prints them.
+// Makes the reports on the checks: in plain text, as TAP, as JUnit's XML and as JSON. All functions
+// return texts, which the caller prints.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace conformance {
 
-// The results of the checks.
+// The result of one check.
 struct Result {
   enum class Verdict : std::uint8_t { passed, failed, advised, not_judged };
   const Check* check = nullptr;
   Verdict verdict = Verdict::passed;
-  Fault fault;  // what is wrong, if the check failed or gives advice
-  // the check that this one needs and that has not passed, if this one was not judged
+  Fault fault;  // what is wrong, if the verdict is `failed` or `advised`
+  // if the verdict is `not_judged`: the name of a needed check that has not passed
   std::string_view missing;
   std::vector<std::string> notes;
   Transcript transcript;
@@ -28,8 +28,8 @@ struct Result {
 
 using Results = std::vector<Result>;
 
-// Returns the name of a check that `check` needs and that has not passed, or nothing if there is
-// none.
+// Returns the name of a check that must pass before `check`, but has not passed. Returns nothing if
+// there is no such check.
 [[nodiscard]] inline std::optional<std::string_view> missing_need(const Check& check,
                                                                   const Results& results) {
   for (const std::string_view need : check.needs) {
@@ -47,8 +47,8 @@ using Results = std::vector<Result>;
   return found;
 }
 
-// Returns the sentence of the protocol page that a result is about: the sentence that the fault
-// names, or else the first one that the check quotes.
+// Returns the sentence of agent-protocol(7) that a result is about: the sentence in the fault, or
+// else the first sentence that the check quotes.
 [[nodiscard]] inline Quote quote_of(const Result& result) {
   return result.fault.quote.value_or(result.check->quotes.front());
 }
@@ -62,7 +62,7 @@ struct Subject {
 
 [[nodiscard]] std::string in_words(const Result& result);
 [[nodiscard]] std::string sum_in_words(const Subject& subject, const Results& results);
-// The next two functions return the list of `checks` that --describe prints, as text and as JSON.
+// The next two functions return the list of `checks` for --describe: as text, and as JSON.
 [[nodiscard]] std::string described(const std::vector<const Check*>& checks);
 [[nodiscard]] std::string described_as_json(const std::vector<const Check*>& checks);
 
@@ -73,7 +73,7 @@ struct Subject {
 [[nodiscard]] std::string as_junit(const Subject& subject, const Results& results);
 [[nodiscard]] std::string as_json(const Subject& subject, const Results& results);
 
-// Returns true if every check was judged, and none found a fault. Advice does not count as a fault.
+// Returns true if every check was judged and none has failed. Advice does not count as a failure.
 [[nodiscard]] bool conforms(const Results& results);
 
 }  // namespace conformance

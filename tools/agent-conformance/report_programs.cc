@@ -17,8 +17,8 @@ std::string seconds(Time time) {
   return text.data();
 }
 
-// Escapes a text for XML. shown() has already made texts of agents valid UTF-8 without control
-// characters, so only U+FFFE and U+FFFF are still forbidden in XML.
+// Escapes a text for XML. The texts of agents are already valid UTF-8 without control characters,
+// by shown(). Of the remaining characters XML forbids only U+FFFE and U+FFFF, which become `?`.
 std::string xml(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -1,4 +1,4 @@
-// The report in plain text, for people who have not read about the protocol yet.
+// The report in plain text, for people who do not know the protocol yet.
 #include <sstream>
 
 #include "tools/agent-conformance/json_text.h"
@@ -12,8 +12,8 @@ using Verdict = Result::Verdict;
 
 constexpr std::size_t columns = 96;
 
-// Breaks a text into lines. The first line begins with `head`, and the others with as many blanks
-// as `head` is wide.
+// Breaks a text into lines. The first line begins with `head`. The other lines are indented by the
+// width of `head`.
 std::string wrapped(const std::string& head, const std::string& text) {
   std::string result = head;
   const std::string margin(head.size(), ' ');

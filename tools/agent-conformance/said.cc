@@ -1,5 +1,5 @@
-// Parses and judges a line of an agent. RapidJSON checks the syntax of JSON; all other rules follow
-// agent-protocol(7), LINES and MESSAGES FROM AN AGENT.
+// Parses and judges a line of an agent. RapidJSON checks the syntax of JSON. The other rules are
+// those in the sections LINES and MESSAGES FROM AN AGENT of agent-protocol(7).
 #include "tools/agent-conformance/said.h"
 
 #include <rapidjson/document.h>
@@ -195,7 +195,7 @@ std::optional<std::string> member_text(const Value& object, const char* name) {
   return std::string(text_of(found->value));
 }
 
-// Copies those members of a well-formed message that the checks' scripts use.
+// Copies those members of a well-formed message that the checks use.
 void take_members(const Value& object, Said& said) {
   said.id = member_text(object, "id");
   said.state = member_text(object, "state");

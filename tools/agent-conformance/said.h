@@ -1,5 +1,6 @@
-// Judges one line of an agent by itself: whether it is a message, and whether it keeps the rules
-// for messages of its type. script.h decides whether the message may be sent at that time.
+// Judges one line of an agent by itself: whether the line is a message, and whether it keeps the
+// rules for messages of its type. script.h decides whether the agent may send such a message at
+// that time.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace conformance {
 
-// Limits of agent-protocol(7) for the messages of an agent.
-inline constexpr std::size_t line_bytes_max = 65'536;  // the most bytes of a line, with its newline
+// The limits that agent-protocol(7) sets for the messages of an agent.
+inline constexpr std::size_t line_bytes_max = 65'536;  // the longest line, including its newline
 inline constexpr std::size_t state_bytes_max = 32'768;
 inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 
@@ -21,7 +22,7 @@ struct Said {
   std::string type;  // the type of the message; empty if the line is stray output
   std::string why;   // why the line is not a valid message
   std::optional<std::string> id, state, version, reason;
-  std::int64_t ms = 0;     // for `extend`: the time that the agent asks for
+  std::int64_t ms = 0;     // for `extend`: the requested time
   bool readiness = false;  // for `hello`: the agent lists the feature `readiness`
 };
 

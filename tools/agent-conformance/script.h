@@ -1,5 +1,6 @@
-// A check and its script: what it does to agents, step by step. Plain data, except for the small
-// functions by which a check judges what was seen, and for Life, which knows one agent's messages.
+// A check and its script, the steps that the check makes with agents. Plain data, except for two
+// parts: small functions by which a check judges its observations, and Life, which keeps track of
+// one agent's messages.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@
 
 namespace conformance {
 
-// Notes the messages that one agent has sent and received so far, and decides by them which
-// messages the agent may send next.
+// The messages that one agent has sent and received so far. They decide which messages the agent
+// may send next.
 struct Life {
-  std::string role;  // the agent's role; empty if it has no upgrader
+  std::string role;  // the agent's role; empty if the agent runs without an upgrader
   int generation = 0;
 
   int pid = 0;
@@ -30,14 +31,14 @@ struct Life {
   bool wants_readiness = false;
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
-  Duration extended{0};  // the time in the agent's last `extend`
+  Duration extended{0};  // the time that the agent requested by its last `extend`
   std::optional<Time> extended_at;
 
   bool told_activate = false;
-  bool told_stop = false;  // the agent got a stop, and has not said `cancel` since
+  bool told_stop = false;  // a stop was sent, and the agent has not said `cancel` since
   bool hung_up = false;    // the agent's input was closed
   bool signalled = false;  // the agent was sent SIGTERM
-  // the id of the upgrade in the last stop; empty if that was not for an upgrade
+  // the id of the upgrade for which the last stop was; empty if the stop had another reason
   std::string upgrade;
   std::optional<Time> activated_at, stopped_at;
 
@@ -51,21 +52,21 @@ struct Life {
   [[nodiscard]] bool is_held() const { return !told_activate; }
   [[nodiscard]] bool is_on_trial() const { return told_activate && role == "candidate"; }
 
-  // Returns whether the agent may exit now: it has said `stopped`, its input was closed, or it was
-  // sent SIGTERM.
+  // Returns true if the agent may exit now, because it has said `stopped`, its input was closed, or
+  // it was sent SIGTERM.
   [[nodiscard]] bool may_exit() const { return said_stopped || hung_up || signalled; }
 };
 
-// Returns why the agent must not send this message now, or nothing if it may.
+// Returns the reason why the agent must not send this message now, or nothing if it may send it.
 [[nodiscard]] std::string out_of_turn(const Life& life, const Said& said);
 
-// Notes an allowed message that the agent has sent.
+// Records in `life` an allowed message that the agent has sent.
 void take(Life& life, const Said& said, Time now);
 
-// Returns the agent's end in words: "exited with status 3", "was killed by signal 11 (SIGSEGV)".
+// Returns how the agent ended: "exited with status 3", "was killed by signal 11 (SIGSEGV)".
 [[nodiscard]] std::string end_in_words(const Exited& exited);
 
-// A sentence of agent-protocol(7), exactly as on the page, and the page's section.
+// A sentence of agent-protocol(7), literally, and the section of the page that contains it.
 struct Quote {
   std::string_view section;
   std::string_view sentence;
@@ -74,8 +75,8 @@ struct Quote {
 using Lives = std::vector<Life>;
 
 struct Fault {
-  std::string came{};  // what the agent did instead of what it must do
-  // the sentence of the page that the agent has broken; if absent, the check's first quotation
+  std::string came{};  // the wrong behaviour of the agent, in words
+  // the sentence of the page that the agent has violated; if absent, the check's first quotation
   std::optional<Quote> quote{};
 };
 
@@ -84,17 +85,17 @@ using Judge = std::function<Judgement(const Lives&, Time now)>;
 
 struct Step {
   enum class Kind : std::uint8_t {
-    start,  // starts a new agent, which is sent `text` when it says hello
-    await,  // waits until the agent has done `what`, such as sent `ready`, or exited
+    start,  // starts a new agent; `text` is the answer to its `hello`
+    await,  // waits for the deed `what` of the agent, such as its `ready`
     tell,   // sends the lines in `text` to the agent
     hang_up,
     signal,
-    watch,  // watches for `time`; it is a fault if the agent does anything in that time
-    taken,  // waits until the agent has read everything sent to it
+    watch,  // waits for `time`; any reaction of the agent is a fault
+    taken,  // waits until the agent has read all lines that were sent to it
     look,   // reads facts about the agent's processes from /proc
     clog,
     unclog,
-    traced,  // waits until strace has reported every call of an agent that has exited
+    traced,  // waits until strace has reported all calls of an agent that has exited
     judge
   };
   enum class What : std::uint8_t { hello, ready, stopped, answer, exit, closed };
@@ -106,10 +107,10 @@ struct Step {
   bool bytewise = false;
   bool activates = false;  // the lines in `text` make the agent active
   bool stops = false;      // the lines in `text` tell the agent to stop
-  std::string upgrade{};   // the id of the upgrade, if `text` is a stop for an upgrade
-  Duration time{0};        // for await: how long to wait; 0 means the usual time limit
+  std::string upgrade{};   // the id of the upgrade for which `text` is a stop, or empty
+  Duration time{0};        // for await: the time limit; 0 means the usual one
   Start terms{};
-  Life life{};  // for the step start: the agent's role and state
+  Life life{};  // for start: the agent's role and state
   Judge judge{};
 
   [[nodiscard]] bool awaits_word() const {
@@ -119,40 +120,40 @@ struct Step {
 
 using Script = std::vector<Step>;
 
-// The result of judging all events of the check so far.
+// A check's judgement on all events so far.
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
-  Script more{};  // steps to take before the rest of the script
+  Script more{};  // steps to insert before the rest of the script
 };
 
-// Rules that an agent must keep all the time, whatever the steps of the script are. Each is judged
-// at every line and every event.
+// The rules that a check applies all the time, whatever the step of its script is. Each rule is
+// tested at every line and every event of an agent.
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,
-  // The rule that the agent sends no unknown types and no malformed messages.
+  // The rule against messages that are malformed or of an unknown type.
   rule_form = 1U << 1U,
   rule_turn = 1U << 2U,    // the rule that each message comes only when it is allowed
   rule_last = 1U << 3U,    // the rule that no line comes after `stopped`
   rule_first = 1U << 4U,   // the rule that no line comes before `hello`
   rule_pipes = 1U << 5U,   // the rule that an agent that closes its output must exit
-  rule_cancel = 1U << 6U,  // no cancel of an unknown upgrade, no `stopped` after a cancel
+  rule_cancel = 1U << 6U,  // no `cancel` of an unknown upgrade, no `stopped` after a `cancel`
 };
 
 struct Check {
   std::string_view name;
-  std::string_view doing;     // what the check does to the agent, for the report
-  std::string_view expected;  // what the agent must do, for the report
+  std::string_view doing;     // for the report: what the check does to the agent
+  std::string_view expected;  // for the report: what the agent must do
   std::vector<Quote> quotes;
-  std::vector<std::string_view> needs;  // the checks that must pass, or else this one is not judged
+  std::vector<std::string_view> needs;  // the checks without whose success this check is not judged
   std::function<Script(const Terms&)> script;
   std::uint32_t rules = rule_none;
-  // True if the check depends on time. A fault then counts only if a second try, with longer times,
-  // finds it, too.
+  // True if the check depends on time. A fault then counts only if the check finds it again when it
+  // is repeated with longer times.
   bool twice = false;
-  bool unfit_is_fine = false;  // this check sends odd input, so an agent may answer `unfit`
-  bool is_advice = false;      // a fault is reported, but does not count against conformance
+  bool unfit_is_fine = false;  // this check sends strange input, so an agent may answer `unfit`
+  bool is_advice = false;      // a fault is reported as advice, not as a failure
 };
 
 }  // namespace conformance

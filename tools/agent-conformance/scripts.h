@@ -1,4 +1,4 @@
-// Functions that make the steps of which the scripts of checks consist.
+// Functions that make the single steps and whole parts of the scripts of checks.
 #pragma once
 
 #include <initializer_list>
@@ -11,9 +11,9 @@ namespace conformance {
 
 [[nodiscard]] Script join(std::initializer_list<Script> parts);
 
-// Starts a first agent. Sends it this welcome when it says hello, unless the welcome is empty.
+// Starts a first agent. When it says hello, sends it `welcome`, unless that is empty.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
-// Starts an agent that is the candidate, as process number `generation` of its upgrader.
+// Starts a candidate, and welcomes it as generation `generation`.
 [[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
 
 [[nodiscard]] Step await(int agent, Step::What what, Duration time = {});
@@ -28,12 +28,13 @@ namespace conformance {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// The next three functions make scripts for a first agent: it becomes ready and stays held; it
-// becomes active; it is stopped for an upgrade.
+// The next three functions make scripts that start a first agent. In held() it becomes ready and
+// stays held. In active() it becomes active. In stopped_for_upgrade() an active agent stops for an
+// upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);
-// Makes the script for a candidate that becomes active by the line `activate_line`.
+// Makes the script that starts a candidate and activates it with the line `activate_line`.
 [[nodiscard]] Script active_candidate(const std::string& activate_line);
 
 }  // namespace conformance

@@ -1,5 +1,5 @@
-// The events that a check gets, and the orders that it gives. Names of events are in the past
-// tense, names of orders are imperatives. Agents are numbered from 0 in the order of their starts.
+// The events that a check is given, and the orders that it returns. Events have names in the past
+// tense, and orders are imperatives. Agents are numbered from 0 in the order of their starts.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct NotStarted {
 // A line on the agent's standard output, without its newline.
 struct Line {
   enum class End : std::uint8_t { newline, output, too_long };
-  std::string bytes;  // the line, or only its beginning if it is too long
+  std::string bytes;  // the line; only its beginning if the line is too long
   End end = End::newline;
 };
 struct ErrorLine {
@@ -34,7 +34,7 @@ struct Exited {
   int status = 0;
   int signal = 0;
 };
-struct InputTaken {};  // the agent has read everything that was sent to it
+struct InputTaken {};  // the agent has read all bytes that were sent to it
 struct Looked {
   std::shared_ptr<const Facts> facts;
 };
@@ -54,14 +54,14 @@ struct Event {
 // ---- orders
 
 struct Start {
-  bool alone = false;    // without the variable AGENT_PROTOCOL, as if there were no upgrader
-  bool traced = false;   // the agent runs under strace
-  bool locked = false;   // the agent inherits the descriptor of a lock
-  bool clogged = false;  // the agent's output pipe is full from the beginning
+  bool alone = false;    // start the agent without AGENT_PROTOCOL, as if no upgrader existed
+  bool traced = false;   // run the agent under strace
+  bool locked = false;   // pass the descriptor of a lock to the agent
+  bool clogged = false;  // fill the agent's output pipe before its start
 };
 struct Write {
   std::string bytes;
-  bool bytewise = false;  // write each byte only when the agent has read the one before
+  bool bytewise = false;  // write the next byte only when the agent has read the byte before
 };
 struct HangUp {};  // close the agent's input
 struct Signal {
@@ -69,7 +69,7 @@ struct Signal {
 };
 struct TellWhenTaken {};
 struct Look {};
-struct Clog {};  // fill the agent's output, and read nothing from it
+struct Clog {};  // fill the agent's output pipe, and stop reading from it
 struct Unclog {};
 
 struct Order {

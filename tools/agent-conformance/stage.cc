@@ -54,8 +54,8 @@ void Stage::take(const Event& event) {
   if (!tells_) tell_waiting();
 }
 
-// Delivers the waiting events one at a time. An event that arises while orders are carried out is
-// delivered after all of these orders.
+// Delivers the waiting events, one at a time. An event that comes up while orders are carried out
+// is delivered after all of these orders.
 void Stage::tell_waiting() {
   tells_ = true;
   while (!waiting_.empty()) {
@@ -66,8 +66,8 @@ void Stage::tell_waiting() {
       perform(order);
   }
   tells_ = false;
-  // All events are delivered. Unless the play is over, the loop now waits for new events, or for
-  // the play's next deadline.
+  // All events are delivered now. If the check is over, the loop ends. Otherwise it waits for new
+  // events or for the next deadline.
   if (play_ == nullptr || play_->is_over())
     uv_stop(&loop_);
   else
@@ -99,7 +99,7 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  // on_timer() has started the timer again, so that input is read once more
+  // on_timer() runs the loop once more for late input, and has set the timer itself
   if (has_looked_) return;
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});
@@ -109,8 +109,8 @@ void Stage::set_timer() {
       static_cast<std::uint64_t>(ms), 0);
 }
 
-// Handles the timer of a deadline. libuv runs timers before it reads input, so the loop runs once
-// more before the deadline counts as missed: the agent may have written in time.
+// Handles the end of a deadline's timer. libuv runs timers before it reads input, and the agent may
+// have written in time. So the loop runs once more before the deadline counts as missed.
 void Stage::on_timer() {
   if (!std::exchange(has_looked_, true)) {
     uv_timer_start(
@@ -155,7 +155,7 @@ void Stage::end_all(bool patience) {
 }
 
 // Kills the processes that an agent has left behind, so that they do not disturb the next check.
-// Before that, these processes get some time to end by themselves.
+// Gives them some time first, in which they may end by themselves.
 void Stage::kill_what_is_left() const {
   const std::uint64_t begin = uv_hrtime();
   for (const auto& agent : agents_) {

@@ -1,5 +1,5 @@
-// Runs a check with real agents: has an event loop, the agents' processes and a clock. Carries out
-// orders and delivers events; the class Play decides.
+// Runs a check with real agents: owns the event loop, the agents' processes and the clock. Delivers
+// events to the class Play, which decides, and carries out the orders of Play.
 #pragma once
 
 #include <uv.h>
@@ -22,9 +22,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Plays a check to its end. Afterwards none of its agents runs: the input of each is closed, and
-  // an agent that does not exit by itself is killed. With `patience` the agents have some time to
-  // exit; otherwise they are killed at once.
+  // Runs a check to its end. Afterwards none of its agents is running. With `patience`, each
+  // agent's input is closed, and only an agent that does not exit for some time is killed. Without
+  // `patience`, all agents are killed at once.
   void play(Play& play, bool patience);
 
  private:
@@ -45,8 +45,8 @@ class Stage {
   Play* play_ = nullptr;
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;
-  bool tells_ = false;  // an event is being delivered, so new events wait in `waiting_`
-  // the deadline has passed; the loop reads input once more before it counts as missed
+  bool tells_ = false;  // an event is being handled, so new events wait in waiting_
+  // the deadline is over; the loop reads the input once more before the deadline counts as missed
   bool has_looked_ = false;
   std::vector<std::unique_ptr<AgentProcess>> agents_;
 };

@@ -105,8 +105,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// Returns the command under strace. The option -DDD makes strace neither the agent's parent nor a
-// member of its session, so that the agent sees no difference.
+// Returns the command that runs the agent under strace. With the option -DDD, strace is neither the
+// agent's parent nor in its session, so the agent notices no difference.
 std::vector<std::string> traced(const std::vector<std::string>& command, const std::string& fifo) {
   std::vector<std::string> result{
       "strace", "-DDD",        "-f", "-qq",

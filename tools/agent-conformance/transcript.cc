@@ -7,11 +7,11 @@ namespace conformance {
 
 namespace {
 
-// The most entries of a transcript. Further messages are judged, but not kept.
+// The most entries of a transcript. Later messages are judged, but not recorded.
 constexpr std::size_t entries_max = 400;
 
-// Returns the number of bytes of the character at `at`. Returns 0 if the bytes there are not valid
-// UTF-8, or are a character that must not reach a terminal.
+// Returns how many bytes the character at the index `at` has. Returns 0 if the bytes there are not
+// valid UTF-8, or if the character must not be written to a terminal.
 std::size_t character(std::string_view bytes, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = byte(at);

@@ -1,4 +1,4 @@
-// The whole conversation of a check, with times, for people.
+// The whole conversation between a check and its agents, with times, for people.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Entry {
   Time at{0};
   int agent = 0;
   Kind kind = Kind::happened;
-  std::string text;  // the line without its newline; escaped, and cut if it is long
+  std::string text;  // the line without its newline, escaped; a long line is shortened
 };
 
 class Transcript {
@@ -32,8 +32,9 @@ class Transcript {
   std::size_t left_out_ = 0;
 };
 
-// Makes bytes fit for a terminal: valid UTF-8 stays, anything else becomes \n, \x1b and so on. Of a
-// text longer than `most` bytes only the beginning stays, followed by the size of the whole.
+// Makes bytes fit for a terminal: valid UTF-8 stays, and other bytes are escaped, such as \n and
+// \x1b. Shortens a text of more than `most` bytes to its beginning, and adds the size of the whole
+// text.
 [[nodiscard]] std::string shown(std::string_view bytes, std::size_t most = 400);
 
 }  // namespace conformance

@@ -14,7 +14,8 @@ Object welcome(int generation, std::string_view role) {
       .text("role", role);
 }
 
-// Adds to an `activate` the members of an agent on trial, with the upgrader's default values.
+// Adds to an `activate` the members for an agent on trial. The trial has the upgrader's defaults:
+// 30 s, and a commit by surviving.
 std::string on_trial(Object& activate) {
   return activate.number("trial_ms", 30'000).text("commit", "survive").line();
 }

@@ -1,4 +1,4 @@
-// Makes the messages that this program sends in the upgrader's place, and texts of durations.
+// Makes the messages that this program sends in place of an upgrader, and texts of durations.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
 [[nodiscard]] std::string activate(bool clean);
-// Makes the `activate` of a standby. It contains the failure of the upgrade that the standby
-// undoes.
+// Makes the `activate` of a standby. The message contains the failed upgrade because of which the
+// standby gets the work.
 [[nodiscard]] std::string activate_standby(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);
@@ -25,7 +25,7 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string upgrade_failed(std::string_view id, std::string_view stage,
                                          std::string_view reason);
 
-// Returns the duration in words, such as "30 s" or "1500 ms".
+// Returns the duration as text, such as "30 s" or "1500 ms".
 [[nodiscard]] std::string duration_in_words(Duration duration);
 
 }  // namespace conformance
