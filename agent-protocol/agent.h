@@ -65,7 +65,8 @@ class Agent {
   struct Activate {
     bool clean = false;
     std::optional<std::string> state = {};
-    // Why the upgrade failed. Set only for a fallback whose `welcome` came before the failure.
+    // Why the upgrade failed. Set only for a fallback that was welcomed before that failure, so
+    // that its `welcome` could not name it.
     std::optional<Failure> failure = {};
     // The length of the trial, and the condition for passing it. Both are set only if the agent is
     // on trial.
@@ -162,7 +163,7 @@ class Agent {
     return std::nullopt;
   }
 
-  // Waits without limit for the next event.
+  // Waits for the next event, without a time limit.
   [[nodiscard]] Event wait() {
     for (;;) {
       const agent_protocol_event* event = agent_protocol_wait(handle_.get(), -1);
@@ -262,8 +263,8 @@ class Agent {
     if (name == nullptr) return std::nullopt;
     return std::string_view(name) == "healthy" ? CommitRule::healthy : CommitRule::survive;
   }
-  // Returns the number that the C interface has for a time: -1 if the time is absent. A negative
-  // time becomes a number that the C interface refuses as out of range.
+  // Returns the number by which the C interface represents a time: -1 if the time is absent. A
+  // negative time becomes a number that the C interface refuses as out of range.
   static std::int64_t ms_from(std::optional<Milliseconds> time) {
     if (!time) return -1;
     return time->count() == -1 ? -2 : time->count();
@@ -281,8 +282,8 @@ class Agent {
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    // A reason that is longer than the buffer fills it without a NUL; the library then knows that
-    // the reason is cut. U+0000 inside the reason becomes a byte that is not valid UTF-8.
+    // If the reason fills the whole buffer, no NUL follows it, by which the library knows that the
+    // reason is cut. U+0000 inside the reason becomes a byte that is not valid UTF-8.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');
@@ -290,7 +291,7 @@ class Agent {
     return 1;
   }
 
-  // The start-up checks. The C handle has pointers to them.
+  // The start-up checks. Each is allocated separately, since the C handle keeps pointers to them.
   std::vector<std::unique_ptr<Check>> checks_;
   std::unique_ptr<agent_protocol_agent, Close> handle_;
   std::string refusal_;  // why this class itself refused the last call; otherwise empty

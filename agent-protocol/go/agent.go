@@ -1,5 +1,5 @@
-// Package agentprotocol is the agent's half of agent-protocol(7): by it a program lets upgrader(8)
-// replace it while it works.
+// Package agentprotocol is the agent's half of agent-protocol(7): by this library a program lets
+// upgrader(8) replace it by its next version.
 //
 // Open starts the conversation, and must be called first. Without an upgrader the same calls work,
 // and lead the program through the same steps. See README.md.
@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// unsentBytesMax is the most bytes that are kept until the upgrader reads them. The upgrader has
-// the same limit for each agent.
+// unsentBytesMax is the most bytes that are kept while the pipe to the upgrader is full. The
+// upgrader keeps as many bytes for each agent.
 const unsentBytesMax = 131072
 
 // ErrOpened is returned by Open if this process has opened its conversation before.
@@ -34,7 +34,8 @@ var (
 )
 
 // Agent is one process's end of the conversation. Its methods may be called from any goroutine. If
-// a method returns an error, the message has not been sent; but Ready sends unfit if a check fails.
+// a method returns an error, the message has not been sent. Ready is the exception: if a check
+// fails, it sends unfit and returns the error.
 type Agent struct {
 	alone  bool
 	input  *os.File
@@ -58,11 +59,11 @@ type check struct {
 }
 
 // Open starts the conversation, and must be the first thing that a program does. version is the
-// program's own, at most 128 bytes, or empty.
+// version of the program: at most 128 bytes, or empty.
 //
 // Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL variables are gone
-// from the environment, and SIGTERM is caught: a held agent exits at once with status 143, and an
-// active one gets Stop. Without an upgrader, descriptors and environment are left alone.
+// from the environment, and SIGTERM is caught: it makes a held agent exit at once with status 143,
+// and an active agent get Stop. Without an upgrader, descriptors and environment are left alone.
 func Open(version string) (*Agent, error) {
 	openMutex.Lock()
 	defer openMutex.Unlock()
@@ -117,8 +118,8 @@ func Open(version string) (*Agent, error) {
 	return a, nil
 }
 
-// takePipes moves the pipes away from descriptors 0 and 1, so that no child process inherits the
-// pipes, and printed text does not go to the upgrader.
+// takePipes moves the pipes away from descriptors 0 and 1. So child processes do not inherit the
+// pipes, and text that the program prints does not go to the upgrader.
 func (a *Agent) takePipes() error {
 	private := func(number int, name string) (*os.File, error) {
 		const firstPrivate = 3
@@ -161,7 +162,7 @@ func keepLockPrivate() {
 func (a *Agent) Alone() bool { return a.alone }
 
 // Events returns the channel of events, in order. The channel is never closed, so the program must
-// stop reading it by itself, after Stop.
+// stop reading from the channel after Stop.
 func (a *Agent) Events() <-chan Event { return a.events }
 
 // Wait returns the next event, or the context's error.
@@ -183,8 +184,9 @@ func (a *Agent) AddCheck(name string, run func() error) {
 	a.checks = append(a.checks, check{name, run})
 }
 
-// Ready runs the checks in order and sends ready. If a check fails, Ready sends unfit with its name
-// and reason, and returns the error: the program must then end without side effect.
+// Ready runs the checks in order and sends ready. If a check fails, Ready sends unfit with the
+// check's name and reason, and returns the error. The program must then exit without any other
+// effect.
 func (a *Agent) Ready() error {
 	a.mutex.Lock()
 	asked := a.session
@@ -204,9 +206,9 @@ func (a *Agent) Ready() error {
 	return a.sayPlain("ready")
 }
 
-// Unfit says that this agent must not be given the work (if it is held), or must not keep it (if it
-// is on trial). The reason is cut to 1,024 bytes. It returns when the upgrader's pipe has taken the
-// message.
+// Unfit tells the upgrader that this agent must not be given the work (if the agent is held), or
+// must not keep the work (if it is on trial). The reason is cut to 1,024 bytes. Unfit returns when
+// the whole message has been written to the pipe.
 func (a *Agent) Unfit(reason string) error {
 	w := newWriter("unfit")
 	w.text("reason", fit(reason, reasonBytesMax), reasonBytesMax)
@@ -230,7 +232,8 @@ type Upgrade struct {
 	Fallback       string // "cold", "warm"
 }
 
-// RequestUpgrade requests an upgrade of this agent. Accepted or UpgradeFailed is the answer.
+// RequestUpgrade requests an upgrade of this agent. The answer is the event Accepted or
+// UpgradeFailed.
 func (a *Agent) RequestUpgrade(upgrade Upgrade) error {
 	return a.sayAbout("upgrade", upgrade.ID, upgrade.written())
 }
@@ -271,7 +274,8 @@ func (upgrade *Upgrade) written() *writer {
 	return w
 }
 
-// Confirm opens the gate of the upgrade whose candidate is ready.
+// Confirm confirms the upgrade whose candidate is ready: the upgrader then stops this agent and
+// activates the candidate.
 func (a *Agent) Confirm(id string) error {
 	w := newWriter("confirm")
 	w.id(id)
@@ -287,11 +291,11 @@ func (a *Agent) Cancel(id, reason string) error {
 	return a.sayAbout("cancel", id, w)
 }
 
-// Stopped confirms a clean stop. All work must be finished or given up by then, and the program
-// must exit next. It returns when the upgrader's pipe has taken the message.
+// Stopped confirms a clean stop. All work must be finished or given up before the call, and the
+// program must exit after it. Stopped returns when the whole message has been written to the pipe.
 func (a *Agent) Stopped() error { return a.stopped(newWriter("stopped")) }
 
-// StoppedWithState confirms a clean stop like Stopped, and leaves a state to the next agent. The
+// StoppedWithState confirms a clean stop like Stopped, and passes a state to the next agent. The
 // state is UTF-8 without U+0000, of at most 32,768 bytes, and of at most 65,000 bytes when it is
 // escaped for JSON.
 func (a *Agent) StoppedWithState(state string) error {
@@ -313,14 +317,15 @@ func (a *Agent) stopped(w *writer) error {
 	return a.sayAtLast("stopped", w)
 }
 
-// Healthy says on trial that this agent works: the upgrade is committed at once.
+// Healthy tells the upgrader that this agent, which is on trial, works. The upgrade is then
+// committed at once.
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
-// Heartbeat says that this agent is alive.
+// Heartbeat tells the upgrader that this agent is alive.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
-// Extend asks for more time: the deadline that is running ends at least this time, 1 ms to 24 h,
-// after this call.
+// Extend asks the upgrader for more time: the present deadline is moved, so that it is at least
+// this time (1 ms to 24 h) after this call.
 func (a *Agent) Extend(by time.Duration) error {
 	w := newWriter("extend")
 	w.milliseconds("ms", &by, time.Millisecond)
@@ -345,8 +350,8 @@ func (a *Agent) sayAbout(word, id string, w *writer) error {
 	return a.say(word, id, line, err)
 }
 
-// sayAtLast sends the last message before the program exits: it waits until the upgrader's pipe has
-// taken everything.
+// sayAtLast sends the last message before the program exits, and waits until the whole message has
+// been written to the pipe.
 func (a *Agent) sayAtLast(word string, w *writer) error {
 	if err := a.sayAbout(word, "", w); err != nil {
 		return err
@@ -359,8 +364,8 @@ func (a *Agent) sayAtLast(word string, w *writer) error {
 	return nil
 }
 
-// say sends a message. The caller must hold the mutex. unfit and stopped, the last messages of an
-// agent, are accepted even if more than unsentBytesMax would then be unsent.
+// say sends a message. The caller must hold the mutex. An agent's last messages, unfit and stopped,
+// are accepted even if more than unsentBytesMax bytes would then be unsent.
 func (a *Agent) say(word, id string, line []byte, malformed error) error {
 	asked := a.session
 	actions, err := asked.say(word, id)
@@ -407,8 +412,8 @@ func (a *Agent) queue(line []byte) {
 	a.unsentChanged.Broadcast()
 }
 
-// tell puts the events into the program's channel, one by one. It does not hold the mutex
-// meanwhile, so that no other call waits for the program.
+// tell puts the events into the program's channel, one by one. Meanwhile it does not hold the
+// mutex, so that other calls need not wait until the program reads the channel.
 func (a *Agent) tell() {
 	for range a.pendingChanged {
 		for {

@@ -25,15 +25,15 @@ type Welcome struct {
 	Role            string
 	PreviousVersion string
 	Failure         *Failure
-	// The longest time between two heartbeats. Send one at least every half of this time. If it is 0,
-	// the upgrader wants no heartbeats.
+	// The longest time between two heartbeats. The program should send a heartbeat at least every half
+	// of this time. If it is 0, the upgrader wants no heartbeats.
 	Watchdog        time.Duration
 }
 
 // Activate gives the work to this agent, now. If Clean is false, the program must recover as after
-// a crash. A fallback that was welcomed as a standby, before the failure, gets Failure here. An
-// agent on trial gets Trial, the length of the trial, and Commit, which says how to pass it:
-// "survive" or "healthy". For others Trial is 0 and Commit empty.
+// a crash. A fallback that was welcomed before the failure, as a standby, learns of it from
+// Failure. An agent on trial gets Trial, the length of the trial, and Commit, which says how to
+// pass it: "survive" or "healthy". For other agents Trial is 0 and Commit empty.
 type Activate struct {
 	Clean   bool
 	State   *string // the state that the agent before has left, if any
@@ -44,8 +44,8 @@ type Activate struct {
 
 // Stop asks the program to finish, give up all work, call Stopped and exit with status 0. Reason is
 // "upgrade", "rollback" or "shutdown" if the upgrader requests the stop, "signal" if SIGTERM
-// reached this process, and "end_of_input" if the upgrader has gone. Deadline is 0 if there is
-// none.
+// reached this process, and "end_of_input" if the upgrader has gone. Deadline is 0 if there is no
+// time limit.
 type Stop struct {
 	Reason     string
 	Deadline   time.Duration

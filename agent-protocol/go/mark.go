@@ -1,8 +1,8 @@
 // The mark by which a process knows that it has been an agent. It is needed because Open removes
 // the upgrader's variables from the environment: an agent that has executed its program again would
-// find no upgrader, and activate itself beside the active one. Processes that the agent starts
-// inherit the mark, which names the agent's pid. They have other pids, so they are not taken for
-// the agent.
+// find no upgrader, and activate itself beside the agent that is active. Processes that the agent
+// starts inherit the mark, which names the agent's pid. They have other pids, so they are not taken
+// for the agent.
 
 package agentprotocol
 
@@ -21,7 +21,7 @@ const unknownStart = "0"
 func startOfProcess() string {
 	text, _ := os.ReadFile("/proc/self/stat")
 	line := string(text)
-	// The program's name, in parentheses, may contain blanks.
+	// The program's name, in parentheses, may contain blanks, so fields are counted after it.
 	fields := strings.Fields(line[strings.LastIndex(line, ")")+1:])
 	if len(fields) <= 22-3 {
 		return unknownStart

@@ -47,8 +47,8 @@ func appendQuoted(line []byte, text string) []byte {
 	return append(line, '"')
 }
 
-// writer builds one line. It remembers the first member that cannot be sent, and end() then returns
-// an error.
+// writer builds one line. It remembers the first member that cannot be sent; end() then returns an
+// error for that member.
 type writer struct {
 	line []byte
 	err  error
@@ -136,8 +136,8 @@ func fit(text string, bytesMax int) string {
 
 var errMalformed = errors.New("malformed")
 
-// members holds the members of one JSON object. If a name occurs twice, the value stored for it is
-// one that no member accepts.
+// members holds the members of one JSON object. If a name occurs twice, it has a value that no
+// reader of a member accepts.
 type members map[string]json.RawMessage
 
 func readMembers(line []byte) (members, error) {
@@ -282,7 +282,8 @@ func (r *reader) failure() Failure {
 	}
 }
 
-// pastFailure reads the member `failure`. Only a fallback gets this member, in one of its messages.
+// pastFailure reads the member `failure`, which names the failed upgrade to a fallback: in welcome,
+// or in activate if the failure came after the welcome.
 func (r *reader) pastFailure() *Failure {
 	value := r.find("failure", false)
 	if value == nil {
@@ -312,7 +313,8 @@ func (r *reader) welcome() Welcome {
 	return welcome
 }
 
-// hasLoneSurrogate looks at a text as it is spelt, with its escapes.
+// hasLoneSurrogate searches a JSON text with its escapes for a surrogate that is not half of a
+// pair.
 func hasLoneSurrogate(spelt []byte) bool {
 	unit := func(at int) (uint64, bool) {
 		if at+6 > len(spelt) || spelt[at] != '\\' || spelt[at+1] != 'u' {

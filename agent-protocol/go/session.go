@@ -11,14 +11,14 @@ import "fmt"
 // end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade. After its own
 // stopped the agent is stopped. It is ended if it was held and has said unfit or must exit at once.
 //
-// If a message does not fit the state, the upgrader has usually sent it before it read a message of
-// this agent. Such a message changes nothing, and the program does not get it. Two cases are
-// special. A stop for an upgrade that this agent has cancelled is ignored. A stop that comes after
-// this agent has stopped by itself is answered with stopped.
+// A message that does not fit the state was usually sent before the upgrader had read a message of
+// this agent that changed the state. Such a message changes nothing, and the program does not get
+// it. Two cases are special. A stop for an upgrade that this agent has cancelled is ignored. A stop
+// that comes after this agent has stopped by itself is answered with stopped.
 //
 // Alone, without an upgrader, the program goes through the same states: ready is followed by
-// activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
-// nothing.
+// activate and SIGTERM by a stop; a request for an upgrade is refused; all other messages are
+// accepted and have no effect.
 
 type life int
 
@@ -92,8 +92,8 @@ func (s *sessionState) stopOrdered() bool { return s.ordered != "" && !s.gone }
 // ---- messages from the program
 
 // say handles a message that the program wants to send; `word` is the message's type in
-// agent-protocol(7). If the protocol does not allow the message now, say returns an error and
-// changes nothing.
+// agent-protocol(7). If the protocol does not allow the message in the present state, say returns
+// an error and changes nothing.
 func (s *sessionState) say(word, id string) ([]action, error) {
 	why := s.whyNot(word, id)
 	if why != "" && s.alone && word != "ready" && word != "upgrade" {
@@ -252,8 +252,8 @@ func (s *sessionState) said(word, id string) []action {
 			return nil
 		}
 	case "extend":
-		// A stop that the upgrader did not request has no deadline that an extend could move, so the
-		// extend is not sent.
+		// If the upgrader has not requested this stop, there is no deadline that an extend could move, so
+		// the extend is not sent.
 		if s.life == stopping && s.ordered == "" {
 			return nil
 		}

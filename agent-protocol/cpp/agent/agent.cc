@@ -96,8 +96,8 @@ namespace {
 
 using namespace agent_protocol;
 
-// The longest name of a start-up check. In a message, the name is put before the check's reason.
-// This limit leaves most of the room for the reason.
+// The longest name of a start-up check. The message that reports a failed check has the name before
+// the reason. This limit leaves most of the message's room for the reason.
 constexpr std::size_t check_name_bytes_max = 128;
 
 struct StartUpCheck {
@@ -117,9 +117,10 @@ struct Wrong {
   int error_number = ECANCELED;
 };
 
-// Runs a start-up check. Gives it a buffer for a reason, as large as the room in a message. Returns
-// nothing if the check passes. If it fails, returns the reason: one that is too long is cut and
-// ends with "...", bytes that are not valid UTF-8 become U+FFFD, and an empty one becomes "failed".
+// Runs a start-up check, which gets a buffer for the reason of a failure, as large as the room in a
+// message. Returns nothing if the check passes. If it fails, returns the reason: one that is too
+// long is cut and ends with "...", bytes that are not valid UTF-8 become U+FFFD, and an empty one
+// becomes "failed".
 std::optional<Wrong> run(const StartUpCheck& check) {
   constexpr std::string_view cut = "...";
   const std::string begin = check.name + ": ";

@@ -100,8 +100,8 @@ void Channel::flush() {
   }
 }
 
-// Makes room for the lines that have been read: drops `error` messages that the program has not
-// asked for yet.
+// Makes room for further messages from the upgrader: drops `error` messages that the program has
+// not asked for yet.
 void Channel::make_room() {
   const auto is_error = [](const auto& message) { return std::holds_alternative<Error>(message); };
   do {

@@ -45,8 +45,8 @@ void clean_environment();
 // The most messages that are kept until the program asks for them. Further messages stay in the
 // pipe.
 inline constexpr std::size_t messages_waiting_max = 256;
-// The most bytes that are kept until the upgrader reads them. Further messages are refused. The
-// upgrader has the same limit for an agent.
+// The most bytes that are kept while the pipe to the upgrader is full. Further messages are
+// refused. The upgrader keeps as many bytes for an agent.
 inline constexpr std::size_t output_bytes_max = 131'072;
 
 class Channel {
@@ -63,22 +63,21 @@ class Channel {
 
   // Writes and reads as much as is possible without waiting.
   void exchange();
-  // Waits until the upgrader has read all output, or has gone. Meanwhile reads the input:
-  // otherwise, if both pipes were full, each side would wait for the other. If no further messages
-  // can be kept, `error` messages are dropped.
+  // Waits until all output has been written to the pipe, or the upgrader has gone. Meanwhile reads
+  // the input: otherwise, if both pipes were full, each side would wait for the other. If there is
+  // no room for further messages from the upgrader, `error` messages are dropped.
   void flush();
 
   // Returns the next message. Skips messages that are unknown or malformed.
   [[nodiscard]] std::optional<UpgraderMessage> take();
   [[nodiscard]] bool input_waits() const { return !messages_.empty() || reader_.pending(); }
 
-  // Returns true if the upgrader has gone, so that no more input will come and nobody reads the
-  // output.
+  // Returns true if the upgrader has gone: no more input will come, and nobody reads the output.
   [[nodiscard]] bool over() const { return over_; }
 
  private:
-  // Polls both pipes once, and reads or writes each once. Returns true if anything was read or
-  // written.
+  // Polls both pipes once. Then reads the input once and writes the output once, if they are ready.
+  // Returns true if anything was read or written.
   bool turn(int timeout_ms);
   void make_room();
   void write_some();

@@ -22,10 +22,10 @@
 namespace agent_protocol {
 namespace {
 
-// The mark by which a process recognises that it has been an agent. agent_protocol_open() removes
-// the upgrader's variables from the environment. So a second call, perhaps after the process has
-// executed its program again, would find no upgrader, and the agent would activate itself beside
-// the active one.
+// The mark by which a process recognises that it has been an agent. It is needed because
+// agent_protocol_open() removes the upgrader's variables from the environment. A second call,
+// perhaps after the process has executed its program again, would therefore find no upgrader, and
+// the process would activate itself beside the agent that is active.
 
 // The environment variable of the mark. Its text is this process's pid, a blank, and the time at
 // which this process was started. Processes that the agent starts inherit the variable, but have
@@ -44,7 +44,7 @@ std::string start_of_process() {
   const Descriptor file(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
   const ssize_t count = ::read(file.number(), bytes.data(), bytes.size());
   std::string_view rest(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  // The program's name may contain blanks.
+  // The program's name, in parentheses, may contain blanks, so fields are counted after it.
   rest.remove_prefix(std::min(rest.rfind(')'), rest.size()));
   for (int field = first_field_behind_name; field <= start_field; ++field) {
     rest.remove_prefix(rest.find(' ') + 1);
@@ -132,8 +132,8 @@ bool Conversation::take_channel() {
   std::optional<Pipes> pipes = take_pipes();
   if (!pipes) return false;
   channel_.emplace(*std::move(pipes));
-  // The output is polled for no event while no bytes wait to be written. The poll then reports only
-  // an error: the upgrader has closed its end.
+  // While no bytes wait to be written, epoll watches the output for no event. It then reports only
+  // an error, which means that the upgrader has closed its end of the pipe.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
                      control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());
@@ -154,8 +154,8 @@ Result<Said> Conversation::say(const AgentMessage& message) {
 }
 
 Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
-  // If the program says `stopped` although it has seen no `stop`, the `stop` may have arrived
-  // unread. It is read now, so that `stopped` counts as the answer to it.
+  // If the program says `stopped` and has seen no `stop`, there may be a `stop` in the pipe that
+  // has not been read. Read it now, so that `stopped` counts as the answer to it.
   const bool stopped = std::holds_alternative<Stopped>(message);
   if (stopped && !session_.stop_ordered()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);

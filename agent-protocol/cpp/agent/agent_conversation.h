@@ -22,9 +22,9 @@ struct Said {};
 
 class Conversation {
  public:
-  // Takes over the process's pipes and signals, and sends `hello`. Returns null, and sets errno, if
-  // there are no descriptors left, the pipes are missing, the version or a feature cannot be sent,
-  // or the process has had a conversation before (ENOTCONN).
+  // Takes over the process's pipes and signals, and sends `hello`. Returns null and sets errno in
+  // these cases: there are no descriptors left, the pipes are missing, the version or a feature
+  // cannot be sent, or the process has had a conversation before (ENOTCONN).
   [[nodiscard]] static std::unique_ptr<Conversation> open(std::string_view version,
                                                           std::vector<std::string> features);
 
@@ -32,11 +32,11 @@ class Conversation {
   // Returns a descriptor that polls readable when next() may have something to do.
   [[nodiscard]] int descriptor() const { return watch_.number(); }
 
-  // Sends a message. If the message cannot be sent, returns why, and nothing has changed. Never
-  // waits: bytes for which the pipe has no room are sent later by next().
+  // Sends a message. If the protocol does not allow the message, returns the reason, and nothing
+  // has changed. Never waits: bytes for which the pipe has no room are sent later by next().
   [[nodiscard]] Result<Said> say(const AgentMessage& message);
-  // Sends a message like say(), and waits until the pipe has taken all of it. For a program that is
-  // about to exit.
+  // Sends a message as say() does, and waits until the whole message is in the pipe. For a program
+  // that is about to exit.
   [[nodiscard]] Result<Said> say_and_flush(const AgentMessage& message);
   // Returns why say() would refuse `message` in the present state, or nullopt.
   [[nodiscard]] std::optional<Refusal> why_not(const AgentMessage& message) const;
@@ -48,7 +48,7 @@ class Conversation {
   static constexpr int without_limit = -1;
   [[nodiscard]] std::optional<SessionEvent> wait(int timeout_ms);
 
-  // Ends the process if it is held and the upgrader has gone or SIGTERM has come.
+  // Ends the process if it is a held agent and the upgrader has gone or SIGTERM has come.
   void leave_if_over();
 
  private:
@@ -69,8 +69,8 @@ class Conversation {
   void hear_what_is_there();
   // Returns true if next() has something to do even if nothing new arrives.
   [[nodiscard]] bool more() const;
-  // Makes the descriptor poll readable if next() has something to do now or soon; otherwise makes
-  // it not readable.
+  // Makes the conversation's descriptor poll readable if next() has something to do now or soon,
+  // and not readable otherwise.
   void update_watch();
 
   Session session_;

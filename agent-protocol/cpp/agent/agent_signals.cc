@@ -1,5 +1,5 @@
-// Handles SIGTERM, which is noted and wakes the program, and SIGPIPE, which does nothing. The
-// handlers call only async-signal-safe functions.
+// Handles SIGTERM and SIGPIPE. SIGTERM is recorded and wakes the program; SIGPIPE has no effect.
+// The handlers call only async-signal-safe functions.
 #include "agent-protocol/cpp/agent/agent_signals.h"
 
 #include <sys/eventfd.h>
@@ -20,14 +20,15 @@ std::atomic<bool> term_seen = false;
 std::atomic<bool> term_leaves = false;
 std::atomic<int> event_number = -1;
 std::atomic<pid_t> owner = 0;
-// The handlers only load and store these atomics, and must not wait for a lock. If these macros are
-// above 0, loads and stores use no lock. They are 1, and not 2, on ARMv5, where other operations
-// need help from the kernel.
+// The signal handlers only load and store these atomics, and must not wait for a lock. If these
+// macros are above 0, loads and stores use no lock. The macros are 1, and not 2, on ARMv5, where
+// other atomic operations need help from the kernel.
 static_assert(ATOMIC_INT_LOCK_FREE > 0 && ATOMIC_BOOL_LOCK_FREE > 0);
 
 void add_one(int number) {
   const std::uint64_t one = 1;
-  // A failed write is harmless: the descriptor is full then, and so polls readable already.
+  // A failed write is harmless: it fails only if the eventfd is full, and then the eventfd polls
+  // readable already.
   [[maybe_unused]] const ssize_t written = ::write(number, &one, sizeof one);
 }
 
@@ -84,8 +85,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // From now on our handlers must do nothing. A handler of the program may still call them, as the
-  // handlers that it has replaced.
+  // The program may have set handlers of its own, which call these handlers as the ones that they
+  // have replaced. From now on these handlers must have no effect.
   term_leaves = false;
   event_number = -1;
 }

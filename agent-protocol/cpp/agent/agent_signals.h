@@ -9,13 +9,13 @@
 
 namespace agent_protocol {
 
-// While the object exists, SIGTERM is noted, and SIGPIPE does nothing if its disposition was the
-// default. Handlers are used, and not SIG_IGN, so that a program which this one executes has the
-// default dispositions again. In a forked process, SIGTERM kills as by default. A handler that the
-// program sets itself meanwhile is not replaced.
+// While an object of this class exists, SIGTERM is recorded, and SIGPIPE has no effect if its
+// disposition was the default. Handlers are used, and not SIG_IGN, so that a program which this
+// process executes has the default dispositions again. In a forked process, SIGTERM kills as by
+// default. A handler that the program sets itself meanwhile is not replaced.
 class Signals {
  public:
-  // If no descriptor is left, catches no signal, and sets errno.
+  // Catches no signal and sets errno if no descriptor is left.
   Signals();
   ~Signals();
   Signals(const Signals&) = delete;
@@ -32,8 +32,8 @@ class Signals {
   [[nodiscard]] bool terminated() const;
   void take_terminated();
 
-  // Sets whether SIGTERM ends the process at once, inside the handler, so that a held agent whose
-  // start hangs can still be ended.
+  // Sets whether SIGTERM ends the process at once, inside the handler. This is set while the agent
+  // is held, so that an agent whose start hangs can still be ended.
   void leave_at_once(bool leave);
 
  private:

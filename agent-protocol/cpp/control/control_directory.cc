@@ -17,11 +17,11 @@
 namespace upgraderctl {
 namespace {
 
-// The most bytes of the file `last-words` that are read. agentify writes at most as many.
+// The most bytes that are read of the file `last-words`. agentify writes no more than that.
 constexpr std::size_t last_words_bytes_max = 2'048;
 
-// The most bytes read of a file. The upgrader writes at most 65,536; a newer version may write
-// more.
+// The most bytes that are read of any other file. The upgrader writes at most 65,536; a newer
+// version may write more.
 constexpr std::size_t file_bytes_max = 1'048'576;
 
 // Appends all the bytes that can be read from the descriptor to `text`. Returns 0 or an errno

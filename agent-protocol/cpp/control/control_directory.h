@@ -1,4 +1,4 @@
-// One control directory: its files can be read, and its FIFO written to. Nothing here ever waits.
+// One control directory: reads its files, and writes to its FIFO. No function here ever waits.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,9 @@ class ControlDirectory {
   // such file or it cannot be read.
   [[nodiscard]] std::optional<LastWords> last_words() const;
 
-  // Reads status.json, as see() does, and then previous.json. If a new upgrader renames status.json
-  // to previous.json between the two reads, both have the same content, and nothing is missed.
+  // Reads status.json as see() does, and then previous.json. If a new upgrader renames status.json
+  // to previous.json between the two reads, both results have the same content, and nothing is
+  // missed.
   [[nodiscard]] Look look() const;
 
   // Opens the FIFO for writing to the upgrader that runs now. Returns 0 or an errno value: ENXIO

@@ -13,17 +13,18 @@ enum class Hearing {
   full,     // the upgrader takes requests, but its control directory's disk is full
   deaf,     // the upgrader runs, but has no FIFO
   gone,     // the upgrader has ended: its FIFO is missing, or nobody reads it
-  unseen,   // the FIFO may not be opened, and no process here has the upgrader's pid
-  unknown,  // the FIFO may not be opened, and nothing shows that the upgrader has ended
+  // This user may not open the FIFO, and no process that can be seen has the upgrader's pid.
+  unseen,
+  unknown,  // this user may not open the FIFO, and nothing shows that the upgrader has ended
 };
 
-// The facts from which hearing_of() finds out how the upgrader is. The FIFO must be looked at
-// first, and afterwards status.json, which has the upgrader's pid. In this order FIFO and pid
-// belong to one upgrader, since a new upgrader renames the old status.json before it makes its
-// FIFO.
+// The facts from which hearing_of() finds out whether the upgrader takes requests. The FIFO must be
+// looked at before status.json, which has the upgrader's pid. In this order FIFO and pid belong to
+// the same upgrader, since a new upgrader renames the old status.json before it makes its FIFO.
 struct Signs {
-  int fifo_error = 0;                 // errno of opening the FIFO for writing; 0 if it has a reader
-  std::optional<bool> process_there;  // the upgrader's process exists; absent if no pid is known
+  int fifo_error = 0;  // errno of opening the FIFO for writing; 0 if some process reads the FIFO
+  // Whether the upgrader's process exists; absent if no pid is known.
+  std::optional<bool> process_there;
   bool process_stopped = false;
   bool disk_full = false;
 };
@@ -39,8 +40,8 @@ struct Signs {
 }
 
 // Returns a clause such as "is stopped: ..." about an upgrader that has not recorded its end. The
-// clause is to follow "it" or "the upgrader". Returns an empty text if the upgrader takes requests,
-// or if nothing is known.
+// caller puts "it" or "the upgrader" before the clause. Returns an empty text if the upgrader takes
+// requests, or if nothing is known.
 [[nodiscard]] std::string hearing_clause(Hearing hearing);
 
 }  // namespace upgraderctl

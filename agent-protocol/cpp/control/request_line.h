@@ -9,11 +9,11 @@
 
 namespace upgraderctl {
 
-// The most bytes of a line, with its newline. A pipe takes a write of up to so many bytes
-// (PIPE_BUF) whole or not at all, so the lines of several writers never mix.
+// The most bytes of a line, with its newline (PIPE_BUF). A pipe takes a write of at most this size
+// whole or not at all, so the lines of several writers never mix.
 inline constexpr std::size_t request_bytes_max = 4'096;
 
-// Returns the line. Returns the reason instead if the line would be too long, or a text is not
+// Returns the line for a request, or a refusal if the line would be too long or a text in it is not
 // valid.
 [[nodiscard]] agent_protocol::Result<std::string> line_of(const Request& request);
 

@@ -15,9 +15,9 @@
 namespace upgraderctl {
 namespace {
 
-// A cereal archive that reads as much as it can of one line of JSON. It is for files whose writer
-// may be newer or older than this program, so it never refuses anything: if a member is absent,
-// occurs twice, or has another type than its destination, the destination is left unchanged.
+// A cereal archive that reads as much as it can of one line of JSON. The writer of the file may be
+// newer or older than this program, so nothing is ever refused: if a member is absent, occurs
+// twice, or has another type than its destination, the destination is left unchanged.
 class LenientArchive : public cereal::InputArchive<LenientArchive> {
  public:
   // The JsonLine must outlive the archive.
@@ -116,9 +116,9 @@ bool LenientArchive::read(std::size_t index, Moment& value) {
 // The names of the members of status.json: one function `serialize` for each structure, for any
 // cereal archive.
 
-// Adds "..." to `text` if the upgrader has cut it, so that nobody takes the beginning of a path for
-// the whole path. The upgrader marks an object with a cut text by the member `cut`; `text` is the
-// only long text of the object.
+// Appends "..." to `text` if the upgrader has cut that text, so that nobody takes the beginning of
+// a path for the whole path. The upgrader gives an object with a cut text the member `cut`. Objects
+// have only one long text, which is `text`.
 template <class Archive>
 void serialize_cut(Archive& archive, std::string& text) {
   bool cut = false;

@@ -1,5 +1,6 @@
-// Turns the text of status.json or previous.json into a Status, and finds parts of the text as they
-// are spelled. Unknown members are ignored, and a malformed member is treated as absent.
+// Turns the text of status.json or previous.json into a Status, and finds the text of a member
+// without parsing its value. Unknown members are ignored, and a malformed member is treated as
+// absent.
 #pragma once
 
 #include <string>
@@ -14,8 +15,8 @@ namespace upgraderctl {
 // no text `started`.
 [[nodiscard]] agent_protocol::Result<Status> read_status(std::string_view text);
 
-// Returns the value of the object's member `name`, spelled as in `text`, or `otherwise` if there is
-// none. read_status() must have accepted `text`.
+// Returns the value of the object's member `name`, exactly as `text` has it, or `otherwise` if
+// there is no such member. read_status() must have accepted `text`.
 [[nodiscard]] std::string raw_member(std::string_view text, std::string_view name,
                                      std::string_view otherwise);
 

@@ -112,8 +112,8 @@ SessionActions Session::said(const Healthy& healthy) {
 }
 
 SessionActions Session::said(const Extend& extend) {
-  // If the upgrader has not requested this stop, no deadline is running that an `extend` could
-  // move, so the `extend` is not sent.
+  // If the upgrader has not requested this stop, there is no deadline that an `extend` could move,
+  // so the `extend` is not sent.
   if (life_ == Life::stopping && !ordered_) return {};
   return {Send{extend}};
 }
@@ -140,8 +140,8 @@ SessionActions Session::heard(const Welcome& welcome) {
   role_ = welcome.role;
   const auto& shared = welcome.features;
   readiness_ = std::find(shared.begin(), shared.end(), readiness) != shared.end();
-  // The role of this agent may be `fallback`, and yet it is on trial: it was started at boot, after
-  // the failure of the first agent.
+  // An agent with the role `fallback` may be on trial, too, if it was started at boot because the
+  // first agent had failed.
   at_boot_ = welcome.failure && welcome.failure->failure.id == "boot";
   return deliver(welcome);
 }

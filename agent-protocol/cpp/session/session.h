@@ -9,14 +9,15 @@
 // agent may say `healthy` in every role, and until then `extend`. After its own `stopped` the agent
 // is `stopped`. It is `ended` if it was held and has said unfit or must exit at once.
 //
-// If a message does not fit the state, the upgrader has usually sent it before it got one of ours.
-// Such a message changes nothing, and the program does not get it. Two cases are special. A stop
-// for an upgrade that the agent has cancelled is ignored, since the upgrader takes the `cancel` as
-// the answer. A stop that comes after the agent has stopped by itself is answered with `stopped`.
+// A message that does not fit the state was usually sent before the upgrader had read a message of
+// this agent that changed the state. Such a message changes nothing, and the program does not get
+// it. Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since
+// the `cancel` counts as the answer to it. A stop that comes after the agent has stopped by itself
+// is answered with `stopped`.
 //
 // Without an upgrader, the program goes through the same states: it gets `activate` after its
-// `ready`, and `stop` after a signal. A request for an upgrade is refused, and everything else does
-// nothing.
+// `ready`, and `stop` after a signal. A request for an upgrade is refused. All other messages are
+// accepted and have no effect.
 #pragma once
 
 #include <cstdint>
@@ -30,15 +31,16 @@
 
 namespace agent_protocol {
 
-// The exit statuses of a held agent that must exit at once: the input has ended, or SIGTERM has
-// come.
+// The exit statuses of a held agent that must exit at once, because its input has ended or SIGTERM
+// has come.
 inline constexpr int exit_status_input_ended = 1;
 // 143, the status by which a shell reports SIGTERM
 inline constexpr int exit_status_terminated = 128 + 15;
 
 enum class StopCause { upgrade, rollback, shutdown, signal, end_of_input };
 
-// A stop as the program gets it. If the cause is a signal or the end of input, only `cause` is set.
+// A stop in the form in which the program gets it. If its cause is a signal or the end of input,
+// only `cause` is set.
 struct StopAsked {
   StopCause cause = StopCause::shutdown;
   std::optional<std::int64_t> deadline_ms = {};
@@ -79,19 +81,20 @@ class Session {
 
   explicit Session(Company company) : company_(company) {}
 
-  // Handles a message that the program wants to send. If the protocol does not allow it now,
-  // refuses, and changes nothing. Does not check the limits of texts and numbers: codec.h does.
+  // Handles a message that the program wants to send. If the protocol does not allow the message in
+  // the present state, refuses it and changes nothing. Does not check the limits of texts and
+  // numbers: codec.h does.
   [[nodiscard]] Result<SessionActions> say(const AgentMessage& message);
 
   [[nodiscard]] SessionActions hear(const UpgraderMessage& message);
   [[nodiscard]] SessionActions input_ended();
   [[nodiscard]] SessionActions terminated();  // decides what to do after a SIGTERM
 
-  // Returns true while the agent is held or has ended, so that it has no work to give up before it
-  // exits.
+  // Returns true while the agent is held or has ended. It then has no work that it must give up
+  // before it exits.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
-  // Returns true if the upgrader has requested the stop, so that `stopped` is sent at once.
-  // Otherwise `stopped` is kept until the upgrader requests a stop.
+  // Returns true if the upgrader has requested the stop, so that a `stopped` is sent at once.
+  // Otherwise the `stopped` is kept until the upgrader requests a stop.
   [[nodiscard]] bool stop_ordered() const { return ordered_.has_value() && !gone_; }
 
   [[nodiscard]] std::string describe() const;

@@ -36,8 +36,8 @@ class Refusals {
   // Records a refusal. Its text is the member's name in quotes, a blank, and `what`.
   void refuse_member(const char* name, std::string_view what, int error_number = EINVAL);
 
-  // The next three functions each check a rule. If the rule is broken, they record a refusal and
-  // return false.
+  // The next three functions each check a rule. If a value breaks the rule, they record a refusal
+  // and return false.
   bool keeps_rule(const char* name, std::string_view value, const TextRule& rule);
   bool keeps_rule(const char* name, std::int64_t value, const RangeRule& rule);
   bool keeps_count(const char* name, std::size_t count, const TextsRule& rule);
@@ -56,8 +56,8 @@ class WritingArchive : public Refusals {
  public:
   explicit WritingArchive(std::string_view type);
 
-  // Writes all members of a structure. The functions `serialize` also read, so they take the
-  // structure without const. Used for writing, they change nothing.
+  // Writes all members of a structure. The functions `serialize` serve for reading, too, so they
+  // take the structure without const; for writing, they do not change it.
   template <class Structure>
   void write_all(const Structure& from) {
     serialize(*this, const_cast<Structure&>(from));

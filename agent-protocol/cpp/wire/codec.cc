@@ -13,8 +13,9 @@
 namespace agent_protocol {
 namespace {
 
-// Finds the message whose type is `type` among the alternatives of the variant, from the `index`-th
-// on, and reads its members. Returns false if there is none.
+// Finds the message with the type `type` among the alternatives of the variant, beginning with the
+// `index`-th alternative, and reads the message's members. Returns false if no alternative has that
+// type.
 template <class Variant, std::size_t index = 0>
 bool read_message(std::string_view type, ReadingArchive& archive, Variant& message) {
   if constexpr (index < std::variant_size_v<Variant>) {
@@ -26,7 +27,7 @@ bool read_message(std::string_view type, ReadingArchive& archive, Variant& messa
   return false;
 }
 
-// Returns the id for the reply to a malformed message. Returns nothing if the id itself is
+// Returns the id that the reply to a malformed message names. Returns nothing if the id itself is
 // malformed: ReadingArchive then leaves it empty, and a valid id is never empty.
 std::optional<std::string> id_of(const AgentMessage& message) {
   const auto* const upgrade = std::get_if<Upgrade>(&message);
@@ -112,8 +113,8 @@ std::string fit_text(std::string_view text, std::size_t bytes_max) {
 
 std::string fit_escaped(std::string_view text, std::size_t bytes_max) {
   std::string fitted = fit_text(text, bytes_max);
-  // A byte of the text takes at most 6 bytes when it is escaped. So to save N bytes of the escaped
-  // text, at least N / 6 bytes of the text must be cut off.
+  // A byte of the text takes at most 6 bytes when it is escaped. So if the escaped text is N bytes
+  // too long, at least N / 6 bytes of the text must be cut off.
   while (escaped_bytes(fitted) > bytes_max)
     fitted = fit_text(fitted, fitted.size() - (escaped_bytes(fitted) - bytes_max + 5) / 6);
   return fitted;

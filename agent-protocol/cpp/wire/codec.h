@@ -27,11 +27,12 @@ struct Unknown {
   bool operator==(const Unknown&) const = default;
 };
 
-// A message of a known type with a member that is not valid.
+// A message of a known type that has an invalid member.
 struct Malformed {
   std::string type;
   std::string reason;  // the name of the malformed member, and what is wrong with it
-  // The id to name in the reply to a malformed `upgrade`; absent if that id is malformed, too.
+  // The id that the reply to a malformed `upgrade` names; absent if the id itself is malformed,
+  // too.
   std::optional<std::string> id;
   bool operator==(const Malformed&) const = default;
 };
@@ -53,7 +54,7 @@ using Decoded = std::variant<Message, Stray, Unknown, Malformed>;
 [[nodiscard]] Result<std::string> encode(const AgentMessage& message);
 [[nodiscard]] Result<std::string> encode(const UpgraderMessage& message);
 
-// Returns the text that the message has as its member `type`.
+// Returns the type of the message, as its line has it in the member `type`.
 template <class... Messages>
 [[nodiscard]] std::string_view type_name(const std::variant<Messages...>& message) {
   return std::visit([](const auto& alternative) { return alternative.type; }, message);
@@ -63,12 +64,12 @@ template <class... Messages>
 // UTF-8, and U+0000, become U+FFFD. Used for texts of this program that are sent in messages.
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t bytes_max);
 
-// Cuts `text` like fit_text(), but to at most `bytes_max` bytes when the text is escaped, without
-// the quotes.
+// Cuts `text` as fit_text() does, but so that it takes at most `bytes_max` bytes when it is
+// escaped, without the quotes.
 [[nodiscard]] std::string fit_escaped(std::string_view text, std::size_t bytes_max);
 
-// Shortens `activate` until it fits a line: leaves out the version of its failure first, and then
-// cuts the failure's reason. Without these two, it always fits.
+// Shortens `activate` until it fits a line: first leaves out the version in its failure, and then
+// cuts the reason in its failure. An `activate` without these two texts always fits.
 void fit_line(Activate& activate);
 
 }  // namespace agent_protocol

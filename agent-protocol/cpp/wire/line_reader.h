@@ -26,8 +26,8 @@ class LineReader {
   // `bytes_max` is the length of the longest complete line, in bytes, with its newline.
   explicit LineReader(std::size_t bytes_max = line_bytes_max) : size_(bytes_max) {}
 
-  // Returns the space for the next bytes. The space is never empty after next() has returned
-  // nullopt. The caller must then call written() with the number of bytes that it has put there.
+  // Returns the space for the next bytes, which is never empty after next() has returned nullopt.
+  // The caller must then call written() with the number of bytes that it has put into the space.
   [[nodiscard]] std::span<char> space();
   void written(std::size_t count);
 
@@ -35,7 +35,7 @@ class LineReader {
   // valid until the next call of any function of the reader.
   [[nodiscard]] std::optional<Line> next();
 
-  // Returns the unfinished line, if there is one, at the end of the stream. Must be called after
+  // Returns the unfinished line at the end of the stream, if there is one. Must be called after
   // next() has returned nullopt.
   [[nodiscard]] std::optional<Line> rest();
 
@@ -43,16 +43,16 @@ class LineReader {
   [[nodiscard]] bool pending() const { return searched_ < end_; }
 
  private:
-  // Makes room: discards the present line, which is too long, except its first incomplete_bytes_max
-  // bytes.
+  // Makes room: discards the present line, which is too long, except its first
+  // `incomplete_bytes_max` bytes.
   void skip_what_is_there();
 
   std::size_t size_;
   std::unique_ptr<char[]> buffer_;  // allocated when the first bytes arrive
-  std::size_t begin_ = 0;           // the place of the first byte that next() has not returned
-  std::size_t end_ = 0;             // the place after the last byte that was written
-  std::size_t searched_ = 0;        // the bytes before this place have been searched for a newline
-  bool skipping_ = false;           // the rest of the present line, which is too long, is skipped
+  std::size_t begin_ = 0;           // the index of the first byte that next() has not returned
+  std::size_t end_ = 0;             // the index after the last byte that was written
+  std::size_t searched_ = 0;        // the bytes before this index have been searched for a newline
+  bool skipping_ = false;           // the present line is too long, and the rest of it is skipped
   std::string skipped_prefix_;      // the first bytes of a line that is too long, for the log
 };
 

@@ -23,7 +23,7 @@ struct TextRule {
   std::size_t bytes_max = line_bytes_max;  // the most bytes of the unescaped text
   // the most bytes of the text with its escapes, without quotes
   std::size_t escaped_bytes_max = line_bytes_max;
-  // A text with printable_ascii or absolute_path must not be empty, either.
+  // A text of the form printable_ascii or absolute_path must also not be empty.
   Form form = Form::any;
 };
 
@@ -47,8 +47,8 @@ struct TruthRule {};
 // The rule for a structure that has a `serialize` of its own.
 struct ObjectRule {};
 
-// A value and its rule. A value that is a std::optional may be absent. Both are references, so a
-// Member is small: two addresses.
+// A value and its rule. A value of a std::optional type may be absent. A Member has only references
+// to the two, so that it is small.
 template <class Rule, class Value>
 struct Member {
   Value& value;

@@ -17,12 +17,13 @@ namespace agent_protocol {
 // The highest version of the protocol that this code speaks.
 inline constexpr std::int64_t protocol_version = 1;
 
-// Limits. Texts are counted in bytes of UTF-8, unescaped.
-// the longest line, with its newline: the size of a pipe
+// The limits of the protocol follow. Texts are counted in bytes of UTF-8, without escapes. The
+// longest line, with its newline, has the default size of a pipe.
 inline constexpr std::size_t line_bytes_max = 65'536;
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
-// The name of the feature readiness: an agent with it says `healthy` when it works, in every role.
+// The name of the feature readiness. An agent with this feature says `healthy` when it works, in
+// every role.
 inline constexpr char readiness_feature[] = "readiness";
 inline constexpr std::size_t feature_bytes_max = 32;
 inline constexpr std::size_t reason_bytes_max = 1'024;
@@ -39,8 +40,8 @@ inline constexpr std::size_t state_escaped_bytes_max = 65'000;
 inline constexpr std::int64_t protocol_number_max = 2'147'483'647;
 inline constexpr std::int64_t timeout_ms_max = 86'400'000;  // the longest time limit: one day
 
-// The names of an enumeration's values, in their order. They are used on the wire, in the log and
-// on the command line.
+// The names of an enumeration's values, in the order of the values. The names are used on the wire,
+// in the log and on the command line.
 template <class Enum>
 inline constexpr std::array<std::string_view, 0> names_of{};
 

@@ -1,6 +1,6 @@
 // The members of the messages: their names on the wire and their limits, for reading and writing.
-// There is one function `serialize` for each structure, for any cereal archive; the archives for
-// peers are in archive.h.
+// Each structure has one function `serialize`, for any cereal archive; archive.h has the archives
+// for lines from peers.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -12,8 +12,8 @@ namespace agent_protocol {
 
 using cereal::make_nvp;
 
-// Refuses the message unless `holds` is true. Used for rules about several members together. An
-// archive that never refuses anything ignores these rules.
+// Refuses the message unless `holds` is true. Used for rules that concern several members together.
+// An archive that never refuses anything ignores these rules.
 template <class Archive>
 void require(Archive& archive, bool holds, const char* otherwise) {
   if constexpr (requires { archive.refuse(otherwise); }) {

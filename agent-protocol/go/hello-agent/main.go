@@ -1,7 +1,7 @@
 // Serves a counter on a TCP port: each connection gets the next number, and none is given twice.
 //
-// usage: hello-agent PORT FILE, where FILE holds the last number that was given. Each number is on
-// the disk before it is sent, so upgrades, crashes and power cuts repeat none, and may skip one.
+// usage: hello-agent PORT FILE, where FILE holds the last number that was given. A number is sent
+// when it is on the disk, so no crash or power cut can repeat it; one number may be skipped.
 package main
 
 import (
@@ -83,7 +83,7 @@ func main() {
 		}
 		switch event := event.(type) {
 		case agentprotocol.Welcome:
-			// A heartbeat that comes while the agent is held is refused, and not sent.
+			// A heartbeat before the activation is not allowed: the call fails and sends nothing.
 			beats = time.Tick(event.Watchdog / 3)
 		case agentprotocol.Activate:
 			if listener, err = net.Listen("tcp", "127.0.0.1:"+port); err != nil {
