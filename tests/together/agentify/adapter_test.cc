@@ -243,7 +243,7 @@ TEST_CASE("with health a daemon on trial has to be well for the settle time, too
   terms.settle = 3s;
   Story story(terms);
   CHECK(story.activate({.trial = 30s}).all<AskDaemon>() == std::vector{AskDaemon{Probe::health}});
-  CHECK_FALSE(story.wait(10s).has<SayHealthy>());  // the probe has not answered yet
+  CHECK_FALSE(story.wait(10s).has<SayHealthy>());  // 10 s pass without the probe's answer
 
   story.tell(ProbeAnswered{Probe::health, true, ""}).wait(1s);
   story.tell(ProbeAnswered{Probe::health, false, "no"});

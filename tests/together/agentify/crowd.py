@@ -3,8 +3,8 @@
 to be accepted. Measures how many requests are lost if init passes a socket although each worker has
 a socket of its own (`reuseport`). Shows that an upgrade whose check fails loses no request.
 
-usage: crowd.py   TABLE=FILE: the results go into the second place for them in FILE.
-Ends with `N passed, N failed`."""
+usage: crowd.py   TABLE=FILE: the results replace those at the second marked place in FILE. Ends
+with `N passed, N failed`."""
 
 import os
 import sys
@@ -28,8 +28,8 @@ def refused(machine, _):
     check_fails(machine)
 
 
-# For each test: its name, the class of the daemon, whether init passes its socket, the function
-# that upgrades, and whether every request must be answered.
+# For each test: its name, the class of the daemon, whether init passes the daemon's socket, the
+# function that upgrades, and whether every request must be answered.
 PLAYS = [("good, sockets passed", Nginx, True, good, True),
          ("good, sockets passed, reuseport", NginxReuseport, True, good, False),
          ("check fails, reuseport", NginxReuseport, False, refused, True)]
@@ -38,7 +38,8 @@ PLAYS = [("good, sockets passed", Nginx, True, good, True),
 def play(kind, sockets, upgrade):
     """Upgrades while clients send requests. Returns how many requests were answered, and how many
     were not."""
-    machine = Machine(kind, sockets, trial="60s")  # a version passes its trial when it says healthy
+    # Only a limit: the trial ends when agentify says `healthy`.
+    machine = Machine(kind, sockets, trial="60s")
     try:
         machine.point_at("v1")
         machine.start()

@@ -27,8 +27,8 @@ from double import (AGENTIFY, BUILD, descendants, free_port, marked, name_of, pa
 from services import SERVICES, Chronyd, Client, PythonServer
 
 UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
-# The time limit for the trial of each version. A working daemon must be ready and well within that
-# time even on a busy machine. For a daemon that is never ready, each test waits for the whole time.
+# The time limit for the trial of each version. A working daemon is ready long before, even on a
+# busy machine. A test with a daemon that is never ready waits for the whole time.
 TRIAL = "10s"
 
 
@@ -99,9 +99,10 @@ class Machine:
 
     def read(self, process, log, lines):
         rest = b""
-        while True:  # ends at the end of the log
+        while True:
             line = rest + log.readline()
-            # No whole line: the log has ended, or a log file has no more bytes yet.
+            # The line is not complete: the upgrader has closed its log, or the daemon logs to a
+            # file that has no more bytes yet.
             if not line.endswith(b"\n"):
                 if not self.service.floods or process.poll() is not None:
                     return
@@ -130,8 +131,8 @@ class Machine:
         def over():
             nonlocal before
             new = self.lines[before:]
-            # The upgrader refuses this upgrade until it has reaped the candidate of the previous
-            # one. So request this upgrade again.
+            # The upgrader answers `busy` until it has reaped the candidate of the previous upgrade.
+            # So the request is repeated.
             if any("busy" in line for line in new):
                 before = len(self.lines)
                 self.point_at(version)
@@ -227,7 +228,7 @@ def dies_on_trial(machine):
 
 
 def killed_on_trial(machine):
-    # Waits until the log names the daemon that serves now, since the log may be late.
+    # Waits until the log names the daemon that serves now, since the log may be behind.
     machine.victims()
     _, before = machine.main_process()
     threading.Thread(target=kill_next, args=(machine, before), daemon=True).start()
@@ -264,8 +265,8 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# The daemons for the canary. Each refuses to run beside another process of its own kind, and finds
-# that process in a way of its own.
+# The daemons with which the canary is made, once for each way in which a daemon's script finds out
+# that another daemon runs: by a lock, and by a pid file.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 
@@ -287,7 +288,8 @@ def stop_and_start(machine):
 
     def end(started):
         pid = started.pid
-        if started.poll() is not None:  # the daemon has forked, and its first process has ended
+        # The pid of the first process, which has ended, is not the daemon's.
+        if started.poll() is not None:
             pid = int((machine.directory / "pid").read_text())
         os.kill(pid, number)
         try:
@@ -355,7 +357,7 @@ def milliseconds(client):
 
 
 def table(results):
-    """Makes the table for the page, in mdoc."""
+    """Returns the results as an mdoc table, for the manual page in which TABLE wants them."""
     widths = ' "0000" "00 (00)" "00 (0)" "0000 (0000)" "00 (00)"'
     rows = ['.Bl -column "a program that closes every"' + widths]
     rows.append(".It daemon Ta own Ta good Ta check Ta never Ta dies Ta killed")
@@ -368,8 +370,8 @@ def table(results):
 
 
 def write_table(path, text, number=0):
-    """Writes the table in the given place of the page. Several programs may write at the same
-    time."""
+    """Replaces the table at the marked place with this number in the page, a file. Locks the page,
+    since several programs may write tables into it at the same time."""
     begin = '.\\" Written by make check-daemons and make check-agents.\n'
     end = '.\\" As far as here.\n'
     with open(path, "r+", encoding="utf-8") as page:

@@ -16,9 +16,9 @@ from run import AS_USER, Run
 
 PYTHON = sys.executable
 
-# A server in Python. Its arguments say how it can be stopped, and whether it takes a socket. It
-# exits when agentify's keeper has exited: the keeper is the parent of the first process, and
-# becomes the parent of all others.
+# A server in Python. Its arguments say how it can be stopped, and whether it accepts a socket
+# passed by init. It exits when agentify's keeper has exited: the keeper is the parent of the first
+# process, and becomes the parent of all others.
 SERVER = """import os, select, signal, socket, sys
 port, *ways = sys.argv[1:]
 parents = (os.getpid(), os.getppid())

@@ -141,8 +141,8 @@ class Double:
             environment["LISTEN_PID"] = "0"
         self.lock_file = None
         if lock:
-            # Two agents of one upgrader share its lock. So a test passes the lock file of the first
-            # agent's Double as `lock` to the second one.
+            # A test in which two agents run under one upgrader passes the lock file of the first
+            # Double to the second one as `lock`, since an upgrader has only one lock.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)
@@ -184,7 +184,7 @@ class Double:
             os.closerange(3 + len(places), 100)
             if "LISTEN_PID" in environment:
                 environment["LISTEN_PID"] = str(os.getpid())
-            # Python ignores these signals, and agentify must not inherit that.
+            # Python ignores these signals, and agentify must not inherit that it ignores them.
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             os.execve(argv[0], argv, environment)
@@ -197,7 +197,7 @@ class Double:
         try:
             os.write(self.to_agent, (json.dumps(message) + "\n").encode())
         except BrokenPipeError:
-            pass  # agentify has ended, which wait() reports
+            pass  # agentify has ended; wait() reports how
 
     def read(self, patience=PATIENCE):
         """Waits for output of agentify, and reads it. Answers `hello` by `welcome`."""
@@ -209,7 +209,7 @@ class Double:
         self.buffer += data
         while b"\n" in self.buffer:  # ends when no complete line is left
             line, self.buffer = self.buffer.split(b"\n", 1)
-            message = json.loads(line)  # fails if the line is not JSON
+            message = json.loads(line)  # a line that is not JSON ends the test by an exception
             assert isinstance(message, dict) and "type" in message, line
             self.messages.append(message)
             if message["type"] == "hello":

@@ -23,8 +23,9 @@ from probes import Server
 WITNESS = BUILD / "tests/together/agentify/witness"
 STEP = 1 if os.environ.get("EVERY") == "1" else 29
 
-# For each system call, an error that a kernel may return because it lacks a resource or has a
-# fault. Pipes and eventfds never fail with EIO, since libuv would abort.
+# For each system call, the error with which the call is made to fail: one that a real kernel may
+# return, since it lacks memory or descriptors. Pipes and eventfds get no EIO, on which libuv would
+# abort.
 ERRORS = {
     "openat": "EMFILE", "read": "EINTR", "write": "EAGAIN", "pipe2": "EMFILE", "clone": "EAGAIN",
     "epoll_create1": "EMFILE", "epoll_ctl": "ENOMEM", "epoll_wait": "EINTR", "socket": "EMFILE",
@@ -40,20 +41,21 @@ ERRORS = {
 }
 
 
-# The trace of an injected EAGAIN for a write of 1 to an eventfd. A real EAGAIN means that the
-# eventfd already wakes its reader, and libuv counts on that. After an injected one, nothing wakes
-# the reader.
+# Matches strace's line about an injected EAGAIN for a write to an eventfd. A real EAGAIN means that
+# the eventfd is about to wake its reader anyway, and libuv relies on that. After an injected EAGAIN
+# nothing wakes the reader, so a run with this line does not count.
 FULL_EVENT = re.compile(r'write\(\d+, "\\1(\\0){7}", 8\) += -1 EAGAIN .*\(INJECTED\)')
 
-# The trace of an injected error for libuv's write of one byte into a pipe, by which it unlocks its
-# list of signals. The pipe always has room, and libuv aborts on an error, so no error is injected
-# into this write.
+# Matches strace's line about an injected error for libuv's write of one byte into its own pipe, by
+# which libuv unlocks its list of signals. On a real machine this write never fails, since the pipe
+# always has room, and libuv aborts if it does. So a run with this line does not count.
 LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
 
 
 def tracer(log, inject=None):
-    """Returns the command of strace. The daemon and the commands are not traced, since they have
-    called execve."""
+    """Returns the strace command that traces agentify and its keeper. By `-b execve` strace
+    detaches from a process that calls execve(), so the daemon and the commands of agentify are not
+    traced."""
     words = [shutil.which("strace"), "-qq", "-f", "-b", "execve", "-o", str(log),
              "-e", "trace=" + ",".join(ERRORS)]
     return words + (["-e", "inject=" + inject] if inject else [])
@@ -168,7 +170,7 @@ def main():
         inject = "%s:error=%s:when=%d" % (name, ERRORS[name], number)
         wrong, trace = live(inject)
         if "(INJECTED)" not in trace:
-            continue  # the call was not made in this run
+            continue  # in this run agentify did not reach the call that was to fail
         if LIBUV_LOCK.search(trace) or FULL_EVENT.search(trace):
             continue
         fired[name] = fired.get(name, 0) + 1

@@ -24,7 +24,7 @@ from probes import Server
 from tracer import Family, become_subreaper, name_of
 
 PATIENCE = 60
-# At how many system calls `make check` kills a process: at a few for each kind of victim.
+# The number of system calls at which `make check` kills a process: a few for each kind of victim.
 FEW = 21
 # The processes that are killed. If there are several of one name, `first` is the one that was
 # started first, and `last` the one that was started last.
@@ -84,7 +84,7 @@ class Life:
     def find(self, victim):
         name, which = victim.split()
         found = sorted(pid for pid in self.family.alive if name_of(pid) == name)
-        if name == "witness":  # the daemon has a child of the same name, which is left out
+        if name == "witness":  # leaves out the daemon's child, which has the daemon's name
             found = [pid for pid in found if name_of(parent_of(pid)) != "witness"]
         if name == "agentify":
             found = [pid for pid in found if parent_of(pid) == self.upgrader]
@@ -106,7 +106,7 @@ class Life:
     def run_until(self, condition, what):
         end = time.monotonic() + PATIENCE
         looked = 0
-        while time.monotonic() < end:  # ends earlier if the condition holds
+        while time.monotonic() < end:
             happened = self.family.look()
             looked += 1
             if self.upgrader in self.family.ended and self.starts < 3 and not self.ending:
@@ -139,7 +139,8 @@ class Life:
             os.kill(last, signal.SIGTERM)
         except ProcessLookupError:
             pass
-        # The test does not restart a killed process here. It waits until all processes have ended.
+        # From here on, the test does not restart the upgrader if a kill ends it. It waits until all
+        # processes have ended.
         self.run_until(lambda: last in self.family.ended, "the upgrader's end")
         self.run_until(lambda: not marked(self.mark), "the end of all processes")
         for line in self.record():
@@ -149,8 +150,8 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        # An upgrader that still waits for its lock has no agent to upgrade. It answers the signal
-        # by a line of the log that names the program which it will start.
+        # An upgrader that still waits for its lock has no agent to upgrade. It answers SIGUSR2 only
+        # by a line of the log, which names the program that it will start.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 

@@ -472,7 +472,7 @@ def test_signals_are_passed_on(stage):
     """agentify passes HUP and USR1 on to the daemon"""
     one = stage.agentify(daemon=[stage.script("daemon", TAKES_SIGNALS, sys.executable)]).activate()
     stage.read("pid")
-    one.expect("healthy")  # after `healthy`, agentify knows the daemon's process
+    one.expect("healthy")  # agentify knows the daemon's process only after `healthy`
     one.kill(signal.SIGHUP)
     wait_until(lambda: stage.lines("got") == ["HUP"], "HUP")
     one.kill(signal.SIGUSR1)

@@ -18,7 +18,8 @@ from double import begins, run_tests, tests_of, wait_until
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
 # A word that every TLS library has in its message about a certificate that it does not accept.
 NO_TRUST = "cert"
-# The number of parts of an answer that is longer than any connection can buffer.
+# How many parts an answer without an end may have. No connection can buffer so many, so agentify
+# must close the connection before they are sent.
 PARTS = 1000000
 
 
@@ -38,7 +39,7 @@ class Server:
         threading.Thread(target=self.take_all, daemon=True).start()
 
     def take_all(self):
-        while True:  # ends when __exit__() closes the listener
+        while True:
             try:
                 connection, _ = self.listener.accept()
             except OSError:
@@ -56,7 +57,7 @@ class Server:
                 else:
                     connection.sendall(self.answer)
         except OSError:
-            pass  # ssl.SSLError is an OSError, too: the client did not accept the certificate
+            pass  # the client did not accept the certificate: ssl.SSLError is an OSError
 
     def __enter__(self):
         return self
@@ -173,7 +174,8 @@ def test_a_redirection_is_not_followed(stage):
 
 
 def without_end(first, more, ended):
-    """Returns an answer that sends `first`, and then `more` until the connection is closed."""
+    """Returns a function that answers a request: it sends `first`, and then `more` again and again
+    until the client closes the connection."""
     def answer(connection):
         try:
             connection.sendall(first)
@@ -199,7 +201,7 @@ def test_an_answer_without_an_end(stage):
         wait_until(ended.is_set, "the connection is closed")
 
 
-# Bad answers of a server, and for each the words in agentify's report.
+# Bad answers of a server, and for each the words with which agentify must report it.
 BAD_ANSWERS = [(b"HTTP/1.1 503 Not Yet\r\n\r\n", "http: 503"),
                (b"HTTP/1.0 404 x\r\n\r\n", "http: 404"),
                (b"SSH-2.0-OpenSSH\r\n", "the answer is not one in HTTP"),

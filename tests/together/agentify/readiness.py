@@ -364,7 +364,7 @@ def test_notify_main_process(stage):
     one.expect("status", text="strange")
     make(stage, "say1", f"MAINPID={second}\nSTATUS=second\nREADY=1")
     one.expect("healthy")
-    one.kill(signal.SIGHUP)  # the second process does not handle SIGHUP, so it dies
+    one.kill(signal.SIGHUP)  # SIGHUP ends the second process, which does not handle it
     one.wait()
     assert not runs(first) and not runs(second)
     assert not one.family()

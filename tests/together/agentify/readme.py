@@ -66,7 +66,8 @@ exit 3
 
 
 class Typed:
-    """A bash into which commands are typed. Its background jobs go on between them."""
+    """A bash into which commands are typed. Commands that run in the background continue while
+    others are typed."""
 
     def __init__(self):
         environment = dict(os.environ, PATH=f"{BUILD}:/usr/sbin:/usr/bin:/sbin:/bin")
@@ -125,7 +126,7 @@ def runs(program):
             if path.read_bytes().split(b"\0")[0] == program.encode():
                 return True
         except OSError:
-            pass  # the process has ended meanwhile
+            pass
     return False
 
 
@@ -140,8 +141,8 @@ def play_haproxy():
     subprocess.run(["mount", "--bind", "/run/haproxy.cfg", "/etc/haproxy/haproxy.cfg"], check=True)
     for block in (after, before):
         typed = Typed()
-        # haproxy is installed already, and no init runs here. So functions replace apt-get and
-        # systemctl.
+        # The tests run where haproxy is installed already, and no init runs. So shell functions
+        # replace apt-get and systemctl.
         typed.type("apt-get() { command -v haproxy; }; systemctl() { :; }")
         for command in block[:-1]:
             assert typed.type(command) == 0, command

@@ -133,7 +133,8 @@ def test_root_has_its_directory_in_run(stage):
     """--name sets the daemon's name; root's control directory is below /run/upgrader"""
     words = ["--name=web", "--ready=started", "--settle=0", "--upgrader=--trial=1s", "--",
              stage.script("daemon", READY)]
-    # The script ends when the upgrader ends, for whatever reason.
+    # A shell script under which the upgrader runs. It ends when the upgrader has ended, for
+    # whatever reason.
     script = ('"$0" run "$@" & until "$CTL" web status >/dev/null 2>&1; do kill -0 $! || exit 1; '
               'done; stat -c "%a %n" /run/upgrader /run/upgrader/web; "$CTL" web shutdown; wait $!')
     environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory),
@@ -186,7 +187,7 @@ def test_a_directory_without_a_link_to_run_is_named(stage):
     assert "current does not exist" in one.log() and "has added a release" in one.log(), one.log()
     program = stage.script("thing", "exec sleep 1000")
     command = f"ln -s thing-v1.0.0 {releases}/current"
-    # A pre-release is never chosen as the first release to run.
+    # `agentify run --releases` never chooses a pre-release as the first release to run.
     for version, hint in [("2.0.0-rc.1", "has only pre-releases"), ("1.0.0", command)]:
         manifest = stage.directory / f"pub/thing-{version}-any.json"
         for words in (["pack", "--name=thing", f"--version={version}", f"--out={manifest.parent}",

@@ -20,8 +20,8 @@ def postgres_directory():
 
 # Shell commands by which a starting daemon records whether another one still runs. Usually they
 # find that out by a lock that is held as long as any process of the other daemon lives. Some
-# daemons close the inherited descriptor of the lock: for these, the commands look for the process
-# that the daemon's pid file names.
+# daemons close the inherited descriptor of the lock: for these, the commands look up the process
+# that is named in the daemon's pid file.
 WITNESS = """if [ "$1" != -t ]; then
   word=alone
   exec 9>>$DIR/witness
@@ -65,7 +65,8 @@ class Service:
         """Makes one request; raises OSError if it is lost."""
         raise NotImplementedError
 
-    # ---- the faults of a release; the beginning of its version's name chooses the fault
+    # ---- the bad versions of a release: the beginning of a version's name says in which way the
+    # version is bad
 
     def write(self, version):
         release = self.directory / version
@@ -86,7 +87,7 @@ def http_get(port):
     with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
         one.sendall(b"GET / HTTP/1.0\r\n\r\n")
         answer = b""
-        for _ in range(10_000):  # reads at most so many pieces
+        for _ in range(10_000):  # so that an answer without an end ends, too
             data = one.recv(4096)
             if not data:
                 break
@@ -165,8 +166,8 @@ class Redis(Service):
                               f"dir {self.directory}/data\nsave 900 1\n{broken}"}
 
     def script(self, version):
-        # redis cannot check a configuration without a start. So the check starts it without a port
-        # and without files, and is passed if it still runs after half a second.
+        # redis cannot check a configuration without starting. So the check starts a redis without a
+        # port and without files, and succeeds if this redis still runs after half a second.
         return ('if [ "$1" = -t ]; then\n'
                 '  timeout 0.5 redis-server "$here/redis.conf" --port 0 --supervised no \\\n'
                 '    --save "" --unixsocket $DIR/check.sock\n'
@@ -211,7 +212,7 @@ class Postgres(Service):
         body = struct.pack("!I", 196608) + b"user\0postgres\0database\0postgres\0\0"
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as one:
             one.sendall(struct.pack("!I", len(body) + 4) + body)
-            # The server answers by a request for authentication, so it works.
+            # PostgreSQL works if its first answer is a request for authentication.
             if one.recv(1) != b"R":
                 raise ConnectionError("no service")
             one.sendall(b"X\0\0\0\4")
@@ -229,7 +230,7 @@ class Living(Service):
                     raise ConnectionError("it has ended")
         except (ValueError, FileNotFoundError) as error:
             raise ConnectionError(str(error)) from error
-        threading.Event().wait(0.0005)  # so that the client leaves processor time for the daemon
+        threading.Event().wait(0.0005)  # leaves the daemon some processor time
 
 
 class Chronyd(Living):
@@ -254,8 +255,8 @@ class Chronyd(Living):
 
 
 # The server waits for SIGTERM in a thread. A handler would run in the main thread, even while that
-# holds a lock of Python's threads, and could then start no thread: such a server hangs from time to
-# time.
+# holds a lock of Python's threads, and could then start no thread: a server that stops in a handler
+# hangs from time to time.
 SERVER = """
 import http.server, os, signal, socket, sys, threading
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
@@ -334,7 +335,7 @@ class Closer(Living):
 
 class Flooder(Living):
     name = "floods its output"
-    floods = True  # such a daemon logs to a file, since a full pipe would lose lines of the log
+    floods = True  # the daemon logs to a file: if the log were a pipe and full, lines would be lost
 
     def script(self, version):
         broken = "exit 1" if version.startswith("broken") else "exit 0"

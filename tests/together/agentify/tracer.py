@@ -39,7 +39,7 @@ class Family:
 
     def __init__(self, step):
         self.step = step
-        self.free = False  # true when system calls are not traced any more
+        self.free = False  # true when `step` has ended the tracing of system calls
         self.inside = {}  # for each process, whether it is in a system call
         self.alive = set()
         self.ended = {}
@@ -87,7 +87,8 @@ class Family:
                 self.free = True
             self.go_on(pid)
         elif status >> 16 or number == signal.SIGTRAP:
-            # The event of an exec comes while execve() is under way.
+            # ptrace reports an exec before execve() returns. So after this event the process is
+            # still in a system call; after other events it is not.
             self.inside[pid] = status >> 16 == 4
             self.go_on(pid)
         elif number == signal.SIGSTOP and pid not in self.inside:

@@ -16,7 +16,7 @@ from double import AGENTIFY, run_command, run_tests, tests_of
 
 INITS = ("systemd", "openrc", "runit", "s6", "busybox", "sysvinit", "finit", "procd", "dinit")
 SAMPLES = Path("sample-agent/init")
-# Words that wrong quoting would change.
+# Words of a command line that would not survive wrong quoting.
 WORDS = ["--check=\"$AGENT_PROTOCOL_PROGRAM\" -t 'x' `y` \\z %n", "--stop=QUIT:60s,TERM:10s"]
 ARGS = ["-g", "daemon off;", "it's", "50%", "$HOME", "a\\b", "", ";", "\"", "#", "*"]
 
@@ -87,8 +87,8 @@ def test_scripts_are_scripts(stage):
         path.write_text(text)
         assert run_command("/bin/sh", "-n", str(path)).returncode == 0, init
         if shutil.which("shellcheck"):
-            # Without warnings about variables that the script does not use itself: OpenRC and procd
-            # set or read them.
+            # SC2034 and SC2154 warn of variables that the script does not use or does not set
+            # itself. OpenRC and procd do that.
             done = run_command("shellcheck", "--shell=dash", "--exclude=SC2034,SC2154", str(path))
             assert done.returncode == 0, (init, done.stdout)
 
@@ -145,14 +145,15 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
     assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
     daemon.write_text("")
     lock.write_text("")
-    # As if the upgrader had been started after the daemon's installation.
+    # The lock file gets a time in the future: the upgrader has been started since the daemon was
+    # last installed.
     os.utime(lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:
-            os.utime(lock, (mtime, mtime))  # as if the daemon had been replaced since
+            os.utime(lock, (mtime, mtime))  # the daemon is newer: it has been replaced
         assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
         if mtime is not None:
-            os.utime(lock, (2**31, 2**31))  # a time that is later than the next replacement
+            os.utime(lock, (2**31, 2**31))  # the lock is newer than the daemon again
         assert stage.lines("asked") == ["asked"] * expected, (hook, expected)
 
 
@@ -173,7 +174,8 @@ def test_it_agrees_with_the_sample_agents_files(stage):
                   r"|^  supervise-daemon .*$",
         "runit": r"^exec 2>&1$",
         "s6": r"^exec 2>&1$",
-        # The last command in the loop that waits until a lock is free: the pause between two tries.
+        # For busybox: the last command in the loop that waits until a lock is free, which is the
+        # pause between two tries.
         "busybox": r"(?:;|^) *([^;\n]+?)(?:;|\n) *done\b",
         "sysvinit": r"^\[ -z .* sleep 14$|^touch .*$",
         "finit": r"kill:60 restart:255 log",
