@@ -117,7 +117,7 @@ void Agent::write_all(const std::string& bytes) {
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const ssize_t count = ::write(output_, rest.data(), rest.size());
-    if (count <= 0) return;  // loses the rest if the pipe is full and does not block
+    if (count <= 0) return;  // the pipe is full and does not block: the rest is lost
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -238,8 +238,8 @@ void Agent::become_ready() {
   if (is("unfit")) return say("\"unfit\",\"reason\":\"no configuration\"");
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
-  // No pipe has room for so long a line, so write() waits here until the upgrader has read it. If
-  // the agent wrote it later, the waiting write could keep the agent from reading its input.
+  // A line of 70,000 bytes is longer than any pipe's buffer, so write() blocks here until the
+  // upgrader has read it. If the agent wrote the line later, it could not read its input meanwhile.
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;

@@ -85,7 +85,7 @@ TEST_CASE("a deadline that an agent has extended is not over before that") {
   Bench bench("stop");
   bench.becomes_ready();
   bench.reads();
-  bench.waits();  // ends the first part of the check, which only watches the agent
+  bench.waits();  // ends the part of the check that only watches the agent
   REQUIRE(bench.was_told(R"("type":"stop")"));
 
   bench.waits(20s);
