@@ -296,7 +296,8 @@ TEST_CASE(
   const auto fail_once = [&] {
     boot.start({"--attempts=2"});
     world.expect_exit(3);
-    return world.read(file);  // a new record would have a new number, and so change the file
+    // One more counted start would change the file: each record has its own number.
+    return world.read(file);
   };
   fail_once();
   const std::string before = fail_once();
@@ -304,8 +305,8 @@ TEST_CASE(
   CHECK(fail_once() == before);
   CHECK(newest_record(world.read(file)) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
   CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
-  // The link of --previous names a good program from here on. So that program is started, and the
-  // start is counted.
+  // Now the link of --previous names a good program. So the upgrader starts that program, and
+  // counts this start in the file of --attempts.
   Boot::point(boot.previous, "one");
   boot.start({"--attempts=2"});
   CHECK(world.agent().hello().text("role") == "fallback");
@@ -359,7 +360,8 @@ TEST_CASE("an agent that has lasted, or was told to end, is not counted") {
     Puppet agent = world.first();
     world.wait_until([&] { return newest_record(world.read(file)).starts_with("0 "); },
                      "it to be forgotten");
-    // The commit finds that the failures have been forgotten, so it need not write the count.
+    // The file of --attempts already says that no start has failed, so the commit of the next
+    // upgrade need not write to it.
     Puppet next = begin_upgrade_to(world, agent, world.install("releases/three"));
     hand_over(agent, next);
     next.expect("committed");

@@ -17,8 +17,8 @@ using namespace integration;
 
 namespace {
 
-// A puppet that the test starts itself. The test takes the upgrader's part, and writes to the
-// puppet's standard input.
+// A puppet, the fake agent of these tests, that the test starts itself. The test plays the
+// upgrader: it writes to the puppet's standard input.
 struct OwnPuppet {
   explicit OwnPuppet(const World& world) {
     int input[2];

@@ -163,7 +163,7 @@ TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
 
   CHECK_FALSE(status_of(world).has("upgrade"));
   const std::string text = world.read("ctl/status.json");
-  // Since this upgrade has ended, `from` and `to` are the same executable.
+  // In the record of the ended upgrade, `from` and `to` both name the puppet as their executable.
   CHECK(count(text, R"("executable":")" + World::puppet() + "\"}") == 2);
   CHECK(text.find(R"("outcome":"kept","stage":"start")") != std::string::npos);
   CHECK(text.find(R"("exit_status":4)") != std::string::npos);

@@ -37,16 +37,18 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// Begins an upgrade, and leads it to the end of the old agent. Returns the candidate, whose upgrade
-// has been confirmed. The candidate's input is full, and it does not read.
+// Begins an upgrade, and leads it to the end of the old agent. Returns the candidate, which has
+// been confirmed and now gets its `activate`. The candidate's input pipe is full, and the candidate
+// does not read.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // Waits for the last answer. The upgrader answers only a few lines in each turn of its loop, and
-  // until it has answered all, the pipe may still have room for a message.
+  // Waits until the upgrader has answered all of the candidate's questions. It answers only a few
+  // in each turn of its event loop, and before the last answer the pipe may still have room for an
+  // `activate`.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

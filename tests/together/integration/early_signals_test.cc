@@ -49,8 +49,8 @@ class Traced {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // Lets the upgrader run to the entry of its next system call, and delivers its signals. Returns
-  // false when it has ended.
+  // Lets the upgrader run to the entry of its next system call, and passes on each signal that
+  // stops it on the way. Returns false when it has ended.
   bool go_on() {
     for (;;) {
       const int stopped_by = WSTOPSIG(status_);

@@ -58,10 +58,10 @@ TEST_CASE("before the stop, no failure of the candidate is noticed by the active
   CHECK(failed.has("exit_status") == (member == "exit_status"));
   CHECK(failed.has("signal") == (member == "signal"));
   if (!member.empty()) CHECK(failed.number(member) == value);
-  CHECK(state_of(next.pid()) == '\0');  // the candidate has been reaped by now
+  CHECK(state_of(next.pid()) == '\0');  // by now, the candidate has ended and been reaped
   old.expect_silence();
   next.expect_gone();
-  world.hand_over(old);  // a later upgrade must succeed
+  world.hand_over(old);  // the failed upgrade does not hinder a later one
 }
 
 TEST_CASE("before the stop, a candidate that is late fails the upgrade") {
@@ -181,7 +181,7 @@ TEST_CASE("after the stop, the old agent is told of a lost candidate and may tak
   CHECK(lost.text("id") == "u1");
   CHECK_FALSE(lost.text("reason").empty());
   old.say_type("cancel", R"("id":"u1")");
-  // The candidate's failure counts, and not the later cancel.
+  // The candidate failed before the `cancel` came, so the reported stage is `start`, not `cancel`.
   CHECK(old.expect("upgrade_failed").text("stage") == "start");
   old.expect_silence();
   next.expect_gone();

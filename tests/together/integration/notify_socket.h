@@ -1,5 +1,5 @@
-// Takes the part of init: has a socket of systemd's notification protocol, and keeps the messages
-// that have come.
+// A fake init: has a socket of systemd's notification protocol, and keeps the messages that the
+// upgrader sends to it.
 #pragma once
 
 #include <sys/socket.h>

@@ -325,7 +325,8 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   std::string answer;
   if (name == "say") {
     say(argument);
-    // The argument is N and a text that is to be written N times, or without end if N is -1.
+    // The argument of the command `flood` is N and a text. The puppet writes the text N times, or
+    // without end if N is -1.
   } else if (name == "flood") {
     flood_ = argument.substr(argument.find(' ') + 1);
     flood_left_ = number(argument);
@@ -333,7 +334,7 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   } else if (name == "unsent") {
     answer = std::to_string(static_cast<long>(output_.size()) +
                             flood_left_ * static_cast<long>(flood_.size()));
-  } else if (name == "pulse") {  // answers with the longest pause so far, and notes times anew
+  } else if (name == "pulse") {  // answers with the longest pause, and begins a new measurement
     answer = std::to_string(longest_);
     longest_ = 0;
     pulse_ = microseconds();
@@ -417,8 +418,9 @@ void Puppet::tell(char kind, const std::string& text) {
 
 int main() {
   std::string report = puppet::report();
-  // After the report, which shows the signal, switches off the signal that the kernel would send at
-  // the upgrader's death. Tests then see the effect of the end of input alone.
+  // The upgrader makes the kernel send its agents a signal at the upgrader's death, and the report
+  // above shows that. From here on the signal is switched off, so that tests see the effect of the
+  // closed input alone.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* directory = std::getenv("PUPPET_DIR");
   if (directory == nullptr) return 98;

@@ -43,7 +43,7 @@ struct Report {
   [[nodiscard]] std::string variable(std::string_view name) const;
 };
 
-// A handle of a puppet. Copies are about the same process.
+// A handle of a puppet. Copies of a handle refer to the same process.
 class Puppet {
  public:
   Puppet(World& world, std::shared_ptr<Connection> connection)

@@ -36,7 +36,8 @@ rlim_t limit_for(pid_t pid, int more) {
   return static_cast<rlim_t>(std::max(limit, 3));
 }
 
-// A pipe of the smallest size. The upgrader inherits only its writing end, and logs to it.
+// A pipe with the smallest possible buffer. The upgrader inherits only its writing end, and logs to
+// it.
 struct LogPipe {
   LogPipe() {
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
@@ -94,7 +95,7 @@ TEST_CASE("a sequential upgrade for which there are too few descriptors is falle
   active.say_type("stopped");
   active.exit(0);
 
-  // The upgrader must never go on without an agent: it starts a candidate or a fallback, or it
+  // The upgrader must never continue without an agent: it starts a candidate or a fallback, or it
   // exits.
   world.wait_until([&] { return world.agents_started() == 2 || !world.upgrader().running(); },
                    "an agent, or the end");

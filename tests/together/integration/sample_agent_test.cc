@@ -68,8 +68,8 @@ void expect_proof(const Stage& stage) {
   CHECK(proof.holds());
 }
 
-// Stops the writer, waits until all lines have been copied, ends the upgrader, and checks the
-// proof.
+// Stops the writer of the input, waits until all lines have been copied, and ends the upgrader.
+// Checks by the files that each line was copied once, in order, and by an active agent.
 void end_with_proof(Stage& stage) {
   stage.stop_writing();
   CHECK(stage.wait_until_copied(patience));
@@ -159,7 +159,8 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  // As before: the agent may not try the same bytes again in a new file.
+  // Release 5.0.0 has failed above. The agent may not try the same bytes again, although they are
+  // now in a new file.
   stage.release("5.0.0-crash_on_trial");
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
@@ -219,8 +220,8 @@ TEST_CASE("until it is committed a version writes the format that the one before
   CHECK(format() == "sample-agent position 1");
   CHECK(stage.current() == "agent-v1.0.0");
 
-  // An upgrade without a recorded ending counts as failed. So its version is not tried again until
-  // somebody requests it anew.
+  // An upgrade without a recorded ending counts as failed. So the agent does not try the version of
+  // that upgrade again until somebody requests it anew.
   stage.start_upgrader({"--trial=0"}, {});
   stage.desire("2.0.0");
   expect(stage, "2.0.0", "committed");

@@ -1,5 +1,5 @@
-// Tests the sample agent's heartbeats. The test takes the upgrader's part, and reads and writes the
-// lines.
+// Tests the sample agent's heartbeats. The test plays the upgrader: it writes the lines that the
+// agent reads, and reads those that the agent writes.
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +20,8 @@ namespace {
 
 constexpr auto patience = 20s;
 
-// A sample agent that the test starts in the place of an upgrader.
+// A sample agent that runs without an upgrader: the test starts it and holds the other ends of its
+// pipes.
 class Agent {
  public:
   Agent() {

@@ -1,6 +1,6 @@
 // Finds out whether the tested upgrader was built with AddressSanitizer, which uses memory and
-// descriptors of its own. Some checks mean nothing then. They are left out, and the report names
-// them.
+// descriptors of its own. Some checks of memory and descriptors mean nothing then: they are left
+// out, and the report names them.
 #pragma once
 
 #include <cstdlib>

@@ -25,7 +25,7 @@ TEST_CASE("during an upgrade, before the stop: the agent is told of its end, the
   CHECK(failed.text("id") == "u1");
   CHECK(failed.text("stage") == "shutdown");
   CHECK(old.expect("stop").text("reason") == "shutdown");
-  next.expect_gone();  // the candidate ends before the old agent answers
+  next.expect_gone();  // the candidate is killed before the old agent says `stopped`
   old.say_type("stopped");
   old.exit(0);
   world.expect_exit(0);

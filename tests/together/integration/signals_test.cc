@@ -78,10 +78,10 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   first.hello();
 
   world.signal(signal);
-  world.signal(SIGUSR2);  // the log's line about SIGUSR2 shows that `signal` has been handled
+  world.signal(SIGUSR2);  // when the log has the line about SIGUSR2, `signal` has been handled, too
   world.wait_for_log("busy");
 
-  first.expect_silence();  // neither agent nor upgrader has ended
+  first.expect_silence();  // this would fail if the agent or the upgrader had ended
   first.ready();
   first.expect("activate");
 }

@@ -47,7 +47,7 @@ TEST_CASE("a state goes to the next agent unread, byte for byte") {
   const std::string line = line_after(state);
 
   CHECK(Json::parse(line)->text("state") == state);
-  // The text is written in the shortest form, with only the necessary escapes.
+  // The upgrader writes `state` in the shortest form of JSON, with only the necessary escapes.
   CHECK(line.find("\"state\":" + json_quoted(state)) != std::string::npos);
 }
 
@@ -67,7 +67,8 @@ TEST_CASE("a state may be as large as the page says") {
     CHECK(Json::parse(line_after(state))->text("state") == state);
   }
   SECTION("65,000 bytes as it is written") {
-    // In JSON, each of these characters takes six bytes, and the last one two.
+    // In JSON, each of the first 10,833 characters takes six bytes, and the newline takes two:
+    // 65,000 bytes.
     const std::string state = std::string(10'833, '\x01') + "\n";
     REQUIRE(json_quoted(state).size() == 65'000 + 2);
     CHECK(Json::parse(line_after(state))->text("state") == state);

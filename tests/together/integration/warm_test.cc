@@ -133,7 +133,7 @@ TEST_CASE("an upgrade without a trial has no standby") {
 
   next.request_upgrade("u2", "");
 
-  // The next candidate is generation 3. A standby would have got this number, so none was started.
+  // The next candidate is generation 3. If a standby had been started, it would be generation 3.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("an agent that falls silent on trial is rolled back at once") {
   Init init(world.path("notify"));
   world.start(watched(init, "1000000"));
   Puppet old = world.first();
-  init.hears(world, "READY=1");  // reads the messages, since the socket holds only a few
+  init.hears(world, "READY=1");  // reads the messages, since init's socket holds only a few
   Puppet next = world.hand_over(old);
   init.hears(world, "upgrade u1 on trial");
 

@@ -114,7 +114,8 @@ World::World(Later) {
   REQUIRE(mkdtemp(directory_.data()) != nullptr);
   directory_ = std::filesystem::canonical(directory_);
   directory_fd_ = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  // Processes whose parent has died become children of the test, which looks for them at the end.
+  // Makes the test the new parent of processes whose parent has died. At its end, the test looks
+  // for such processes.
   REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   listen();
   current_world = this;
@@ -158,7 +159,7 @@ Upgrader& World::start(Start start) {
   argv.emplace_back("--");
   argv.push_back(start.agent.empty() ? puppet() : start.agent);
   argv.insert(argv.end(), start.args.begin(), start.args.end());
-  // With "-" in the place of AGENT, the command line has options only.
+  // If AGENT is "-", the upgrader's command line has options only.
   if (start.agent == "-") argv.resize(1 + start.options.size());
 
   upgrader.pid_ = fork();
@@ -204,7 +205,8 @@ void World::accept_one() {
   connections_.push_back(std::move(connection));
 }
 
-// Reads only one packet, so that a puppet that sends many does not keep the test from the others.
+// Reads only one packet, so that a puppet that sends many packets does not keep the test from
+// reading those of other puppets.
 void World::receive(Connection& connection) {
   static char packet[1 << 20];
   const ssize_t size = recv(connection.fd, packet, sizeof packet, 0);
