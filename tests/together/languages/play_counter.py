@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 
-DEADLINE = 60.0  # seconds for one condition, on a loaded machine
+DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
 
 upgrader, name, *command = sys.argv[1:]
 passed = failed = 0
@@ -142,7 +142,8 @@ def play_upgrades(directory):
 
 @contextlib.contextmanager
 def held_agent(port, file):
-    """Starts the agent. The test takes the upgrader's part."""
+    """Starts the agent without an upgrader: the test itself writes to the agent's input and reads
+    its output."""
     process = subprocess.Popen([*command, str(port), file], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
                                env={**os.environ, "AGENT_PROTOCOL": "1"})

@@ -24,9 +24,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from disk import Disk, materialise  # noqa: E402
 from recorder import CALLS, Call, Recorder  # noqa: E402
 
-DEADLINE = 60.0  # seconds for one condition, on a loaded machine
+DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
 NUMBERS = 11
-STATES_MAX = 6000  # the most states that are built for one moment
+STATES_MAX = 6000  # how many states may be built for one moment of the power cut
 SYNCS = ("fsync", "fdatasync", "sync", "syncfs")
 
 name, *command = sys.argv[1:]
@@ -47,15 +47,15 @@ class Family(Recorder):
     def __init__(self, disk, careless=False):
         super().__init__(disk)
         self.careless = careless
-        self.ends = {}  # for each path, the offset behind the last write
-        self.at_once = set()  # paths that were opened so that each write is synced
+        self.ends = {}  # for each path, the offset at which the last write ended
+        self.at_once = set()  # paths that were opened with O_SYNC or O_DSYNC
 
     def take(self, log, notes=()):
         begun = {}
         with open(log, encoding="latin-1") as lines:
             for line in lines:
                 if not line.endswith("\n"):
-                    break  # the line is not complete, since strace was killed with the agent
+                    break  # an incomplete line: the test killed strace together with the agent
                 pid, text = line.rstrip("\n").split(None, 1)
                 resumed = re.match(r"<\.\.\. \w+ resumed>(.*)$", text)
                 if resumed:
