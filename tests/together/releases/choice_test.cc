@@ -201,7 +201,8 @@ std::optional<std::string> expected(const std::vector<std::string>& there,
     if (!out) wanted.push_back(text);
   }
   if (wanted.empty()) return std::nullopt;
-  // `wanted` is sorted by version, as `there` is, so its last element is the newest.
+  // `there` is sorted by version, and so is `wanted`. So the last element of `wanted` is the newest
+  // version.
   return wanted.back();
 }
 

@@ -1,7 +1,6 @@
-# The deeds of agent-releases: commands that change a directory. Each deed has a directory to begin
-# with, and facts about the directory after it. An interrupted deed must leave either the facts from
-# before it or those from after it. A repetition of the deed must then succeed as if nothing had
-# happened.
+# The deeds of agent-releases: commands that change a directory. Each has a directory to begin with.
+# An interrupted command must leave the directory either as it was before, or as the whole command
+# would leave it. The repeated command must then succeed as if it had not been interrupted.
 import io
 import json
 import os
@@ -36,16 +35,17 @@ def entry(version, ending="failed"):
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
 
-# The ledgers of deeds that begin with one. In `forget_torn`, a crash has torn the last line; in
-# `forget_many`, the ledger must become shorter.
+# For each command that begins with a ledger: that ledger. In `forget_torn`, a crash has torn the
+# last line; in `forget_many`, the ledger must become shorter.
 ENTRIES = {"fail": entry("1.0.0", "trying"),
            "forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
            "forget_many": "".join(entry("%d.0.0" % (number % 7 + 1)) for number in range(1000))}
 
 
 class Stage(World):
-    """A world whose directory and installed file lie below one root. The root is in memory if
-    possible: thousands of directories are synced, which would take long on a disk."""
+    """A world in which the directory of releases and the program outside of it lie below one root.
+    The root is in memory if possible: thousands of directories are synced, which would take long on
+    a disk."""
 
     def __init__(self, deed):
         super().__init__(MEMORY if os.access(MEMORY, os.W_OK) else None)
@@ -88,7 +88,7 @@ class Stage(World):
         self.write("root/installed", PLAIN + b"# installed\n", 0o755)
 
     def begin_to_prune(self):
-        """Makes the directory for the deed `prune`: release 0.9.0, which may be removed, and one
+        """Makes the directory for the test of `prune`: release 0.9.0, which may be removed, and one
         release for each reason to keep a release."""
         for number in ["0.5.0", "0.6.0", "0.7.0"]:
             manifest = self.publish(number, PLAIN + b"#" + number.encode() + b"\n")
@@ -98,7 +98,7 @@ class Stage(World):
         self.write("root/releases/ledger.jsonl", entry("1.0.0") + entry("0.7.0", "trying"))
 
     def order(self, root=None):
-        """Returns the deed as a command, for this root or for a copy of it."""
+        """Returns the command line of the tested command, for this root or for a copy of it."""
         root = root or self.root
         arguments = [argument.replace(self.root, root) for argument in self.arguments]
         return [PROGRAM, "--dir=" + root + "/releases", "--name=agent", "--keys=" + self.keys,
@@ -171,9 +171,9 @@ def leavings(root):
     return sorted(os.listdir(staging)) if os.path.isdir(staging) else []
 
 
-# Returns whether an interrupted deed may have left these facts: those from before it, or those from
-# after it. Only `adopt` has a third state: it makes the release first and the link last, so it may
-# leave the release without the link.
+# Returns whether an interrupted command may have left the directory with the facts `found`: with
+# those from before the command, or with those from after it. Only `adopt` has a third state: it
+# makes the release first and the link last, so it may leave the release without the link.
 def may_be(deed, found, before, after):
     if found in (before, after):
         return True
@@ -181,22 +181,24 @@ def may_be(deed, found, before, after):
 
 
 class Judge:
-    """Judges the directories that an interrupted deed has left. Starts the program on each of them.
-    If the result is the same, byte for byte, as an earlier one, it is not judged again."""
+    """Judges the directories that an interrupted command has left. Runs the command again in each
+    of them. If the resulting directory is the same, byte for byte, as an earlier one, it is not
+    judged again."""
 
     def __init__(self, deed, stage, before, after):
         self.deed, self.stage, self.before, self.after = deed, stage, before, after
         self.ended_well = set()
 
     def look_at(self, root):
-        """Raises Wrong if the directories below `root` are not in a state that the interrupted deed
-        may leave, or if the next call of the deed fails."""
+        """Raises Wrong if the interrupted command may not leave the directories below `root` like
+        that, or if the same command fails when it is run again."""
         found = facts(self.stage, root)
         if not may_be(self.deed, found, self.before, self.after):
             raise Wrong("neither as before nor as after: %s" % found)
         done = subprocess.run(self.stage.order(root), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
-        # `remove` and `adopt` may refuse to repeat a deed that has been done.
+        # If the interrupted command had done its work, `remove` and `adopt` may refuse to do it
+        # again.
         again_is_refused = {"remove": 2, "adopt": 3}.get(self.deed)
         if done.returncode != 0 and not (
                 found == self.after and done.returncode == again_is_refused):
@@ -207,7 +209,8 @@ class Judge:
             self.ended_well.add(left)
 
     def look_at_end(self, root):
-        """Checks the directory after the repeated deed, and after one more command that writes."""
+        """Checks the directory after the command was run again, and after one more command that
+        writes."""
         if not self.deed.startswith("forget") and facts(self.stage, root) != self.after:
             raise Wrong("the next call has not ended as the first should have")
         subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", "desire",

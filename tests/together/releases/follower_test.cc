@@ -181,7 +181,7 @@ TEST_CASE("a version that was tried before a crash and has no ending is not trie
   bench.start();
   REQUIRE(bench.asks(1));
 
-  bench.start();  // starts anew without an ending of the upgrade, as after a power cut
+  bench.start();  // starts a new follower; as after a power cut, the upgrade has no recorded ending
 
   CHECK(bench.asks_no_more(1));
 }
@@ -301,7 +301,7 @@ TEST_CASE("a ledger that another process locks stops no agent, and is written on
   LockHolder holder(bench.directory / "ledger.jsonl");
   bench.start("1.1.0");  // the ledger is locked, so the ending of 1.1.0 cannot be recorded
   bench.fail("trial");
-  CHECK(bench.asks_no_more(1));  // no request: an attempt that cannot be recorded is not made
+  CHECK(bench.asks_no_more(1));  // no request is made if the attempt cannot be recorded
   CHECK(holder.has_held());
   CHECK(bench.ledger().size() == 1);
   CHECK(bench.reports.find("another process holds it") != std::string::npos);

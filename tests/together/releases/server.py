@@ -79,7 +79,8 @@ class Double:
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.server.daemon_threads = True
         self.server.double = self
-        # No messages: clients hang up when an answer was cut off.
+        # Prints no error messages: clients hang up after an answer that was cut off, which is not
+        # an error here.
         self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 

@@ -1,4 +1,5 @@
-# The world of agent-releases' tests: a directory with keys, a publisher, and the program itself.
+# The fixture of agent-releases' tests: a directory of releases with trusted keys, a publisher, and
+# the program itself.
 import hashlib
 import json
 import os
