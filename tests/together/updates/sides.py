@@ -41,8 +41,8 @@ def copy(source, target):
 
 
 class Side:
-    """One of the two compared ways to update. Each object has a directory, an environment and a
-    port of its own."""
+    """One of the two compared ways to update a daemon, by pm2 or by agentify. Each object has a
+    directory, an environment and a port of its own."""
 
     def __init__(self, place, registry):
         self.place = pathlib.Path(place)
@@ -120,7 +120,7 @@ class Ours(Side):
         return ["node", "--input-type=module", "--eval", text]
 
     def prepare(self):
-        """Installs version 1.0.0, and keeps a copy from which each try begins."""
+        """Installs version 1.0.0, and keeps a copy with which each test begins."""
         self.call(*self.command())
         copy(self.releases, self.place / "saved/tree")
 
@@ -198,7 +198,8 @@ class Pm2(Side):
         wait("an answer", lambda: self.answer() == "1.0.0")
 
     def begin(self):
-        """Starts the service in pm2, which has forgotten all about it."""
+        """Starts the service in pm2 as a new one: deletes it first, so that pm2 forgets its earlier
+        restarts."""
         self.ask("delete")
         self.ask("start", str(self.tree / "server.js"), *self.delay)
 
