@@ -128,8 +128,8 @@ class Double:
         self.write()
 
     def obey(self, request):
-        """Obeys a request. Returns None, or a reason; a reason that begins with `no:` refuses the
-        request."""
+        """Obeys a request. Returns None, or a reason that is written into the answer. If the reason
+        begins with `no:`, the request is refused."""
         kind = request["type"]
         if kind == "upgrade":
             return self.accept(request)
