@@ -1,4 +1,4 @@
-// Tests the keys of records, and the names in them.
+// Tests the keys of records in the store, and the names that are parts of the keys.
 #include "fleet/model/keys.h"
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ struct Row {
 };
 
 TEST_CASE("every kind of record has its key, and a key says which record it is") {
-  // The table is static, since its rows refer to names in the table's own memory.
+  // The table is static because its rows keep references to names that are part of the table.
   static const Row rows[] = {
       Row{KeyKind::node_info, {"n1"}, "node/n1/info"},
       Row{KeyKind::node_versions, {"n1"}, "node/n1/versions"},
@@ -115,10 +115,11 @@ TEST_CASE("a number in a key must fit, and is read as a number") {
   CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/99999999999999999999"));
   CHECK_FALSE(parse_key("/fleet/v1/rollout/r1/batch/1000000000000000000"));
   CHECK_FALSE(parse_key("/fleet/v1/event/99999999999999999999"));
-  // An event's key has its number in twelve digits, so that keys sort in the order of the events.
+  // The number in an event's key must have twelve digits, so that keys are sorted in the order of
+  // the events.
   CHECK_FALSE(parse_key("/fleet/v1/event/7"));
   CHECK_FALSE(parse_key("/fleet/v1/event/x"));
-  // parse_key() refuses a number with more digits than a key has for it.
+  // A number that is too large for its key gives a key that parse_key() refuses.
   CHECK_FALSE(parse_key(key_of(KeyKind::event, {}, event_number_max + 1)));
   CHECK_FALSE(parse_key(key_of(KeyKind::rollout_batch, {"r1"}, 18'446'744'073'709'551'615U)));
 }

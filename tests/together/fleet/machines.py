@@ -1,4 +1,4 @@
-# The processes in a cell: machines, daemons beside their fleet-agent, controllers.
+# The processes of a test cell outside the store: machines, daemons, controllers and signers.
 import os
 import pathlib
 import subprocess
@@ -18,7 +18,8 @@ def agent_binary(version):
 
 
 class Neighbour:
-    """A daemon beside fleet-agent, under an upgrader of its own and agentify."""
+    """A daemon on the machine of a fleet-agent. The daemon runs under an upgrader of its own, with
+    agentify as adapter."""
 
     def __init__(self, cell, name, content, home=None, arguments=(), adapter=()):
         self.arguments = list(arguments)
@@ -61,8 +62,8 @@ def daemon(version, check="exit 0"):
 
 
 class WallClock:
-    """A wrong clock for the programs that are started with its environment. The test may set the
-    clock while they run."""
+    """A wrong clock for all programs that are started with its environment variables. The test may
+    change the clock while the programs run."""
 
     def __init__(self, file):
         self.file = file
@@ -76,7 +77,7 @@ class WallClock:
 
 
 class Machine:
-    """An upgrader that runs a fleet-agent."""
+    """A machine of the cell: an upgrader that runs a fleet-agent."""
 
     def __init__(self, cell, node, options, version, upgrader_options, environment):
         self.cell = cell
@@ -85,7 +86,7 @@ class Machine:
         if not os.path.exists(cell.path(node + ".pem")):
             cell.sign(node, "node:" + node)
         self.home = cell.make("machines", node)
-        # As under fleet-agent.service, the link `current` is not in the directory of the releases.
+        # The link `current` is not in the directory of the releases, as under fleet-agent.service.
         self.link = os.path.join(self.home, "current")
         if not os.path.lexists(self.link):
             os.symlink(os.path.join(BUILD, "tests/together/fleet/agents", version), self.link)
@@ -107,7 +108,7 @@ class Machine:
                 stdout=log, stderr=log)
 
     def kill(self):
-        """Kills the upgrader; its fleet-agent ends with it."""
+        """Kills the upgrader. The kernel then kills its fleet-agent."""
         self.process.kill()
         self.process.wait()
 
@@ -140,7 +141,7 @@ class Machine:
         return [dict(record, id=name) for name, record in records if record]
 
     def instance(self, version):
-        """Returns the id of an instance of this version that lives and is ready, or None."""
+        """Returns the id of a living instance that runs this version and is ready, or None."""
         for record in self.instances():
             if record.get("version") == version and record.get("ready"):
                 return record["id"]
@@ -159,30 +160,31 @@ class Machine:
             return None
         return upgrade.get("phase")
 
-    # ---- orders, as a controller gives them
+    # ---- orders to the node, written as a controller writes them
 
     def order(self, action, command, component="agent", **members):
         self.put("command/" + component, **{"id": command, "action": action,
                                             "trace": command.split(".")[0], **members})
 
     def wish(self, release, component="agent", **members):
-        """Writes a desired version for this node, like the driver of the cell's desired version."""
+        """Writes a desired version for this node, as a controller does to bring the node to the
+        cell's desired version."""
         self.put("desired/" + component, **release, **members)
 
     def order_stop(self, command, component="agent", **members):
-        """Orders the old instance to stop, like a controller that has seen the new instance."""
+        """Orders the old instance to stop, as a controller does when the new instance is ready."""
         self.order("stop", command, component, **{"reason": "the wish", "deadline_ms": 10_000,
                                                   **members})
 
     def answer(self, command, component="agent"):
-        """Returns the answer to the command, or None if there is none yet."""
+        """Returns the node's answer to the command, or None if the node has not answered yet."""
         answer = self.get("answer/" + component) or {}
         return answer.get("result") if answer.get("command") == command else None
 
 
 class Program:
-    """A program of the cell that belongs to no machine. The cell ends it together with its
-    machines."""
+    """A program that belongs to the cell and not to one machine, such as a controller. The cell
+    ends the program at its own end."""
 
     def __init__(self, cell, program, name, *options, who="root"):
         self.cell = cell

@@ -1,5 +1,5 @@
-"""A cell that `fleetctl cell init` has made, on loopback: members of etcd, controllers and
-fleet-signer, each with the files of its archive alone."""
+"""A cell that `fleetctl cell init` has made, with addresses of the loopback device: members of
+etcd, controllers and fleet-signer. Each machine has only the files of its own archive."""
 import base64
 import glob
 import os
@@ -15,8 +15,8 @@ BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 
 
 def any_address():
-    """Returns a random address of the loopback device that nobody else uses. The ports of a cell
-    are fixed, so each cell needs an address of its own."""
+    """Returns a random address of the loopback device. The ports in a cell are fixed, so each cell
+    needs addresses that no other cell uses."""
     return "127.%d.%d.%d" % tuple(random.randrange(2, 250) for _ in range(3))
 
 
@@ -25,7 +25,7 @@ def text_of(base64_text):
 
 
 class Process:
-    """One program of a machine. The world ends it."""
+    """A running program of a machine. The World that has started the program ends it."""
 
     def __init__(self, arguments, environment, log):
         self.file = log
@@ -75,7 +75,7 @@ class World:
                 *["--controller=%s=%s" % (name, self.addresses[name]) for name in controllers]]
 
     def as_person(self, *words, environment=None, output="/dev/stdout"):
-        """Runs a command of fleetctl with the variables of DIR/env."""
+        """Runs a fleetctl command with the variables of the cell's file `env`."""
         done = subprocess.run(["sh", "-c", ". '%s/env' && exec '%s/fleetctl' \"$@\" >%s"
                                % (self.cell, BUILD, output), "sh", *words], stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False,
@@ -83,8 +83,8 @@ class World:
         return done.returncode, done.stdout
 
     def unpack(self, name):
-        """Unpacks a machine's archive as the machine does, but into a directory of its own instead
-        of /."""
+        """Unpacks a machine's archive into a directory of the test, which stands for the machine's
+        root directory."""
         root = self.path("machines", name)
         with tarfile.open(os.path.join(self.cell, name + ".tar")) as archive:
             archive.extractall(root)
@@ -105,8 +105,8 @@ class World:
         return self.running[-1]
 
     def start_program(self, program, machine, log, options):
-        """Starts a program of the cell with the settings of the machine's archive. `options` is a
-        function: it is called with the directory of the machine's files, and returns further
+        """Starts a program of the cell on a machine, with the settings in the machine's archive.
+        `options` is a function that gets the directory of the machine's files, and returns further
         options."""
         root = self.unpack(machine)
         own = self.settings(root, program)[program.upper().replace("-", "_") + "_OPTIONS"]
@@ -141,7 +141,7 @@ class World:
         for file in glob.glob(os.path.join(self.cell, "*")):
             with open(file, "rb") as content:
                 found[os.path.basename(file)] = content.read()
-        found.pop("lock")  # the file `lock` differs after each command: it names its last user
+        found.pop("lock")  # `lock` names the last command's process
         return found
 
     def logs(self):

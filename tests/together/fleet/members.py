@@ -1,5 +1,5 @@
-# Members of etcd. Each is a process that may be killed and started again with the files on its
-# disk.
+# Members of etcd. Each member is a process that a test may kill and start again with the same
+# files.
 import os
 import pathlib
 import socket
@@ -65,7 +65,7 @@ class Members:
             self.kill(member)
 
     def leader(self):
-        """Waits until there is a leader among the members, and returns it."""
+        """Waits until one of the members is the leader. Returns the number of this member."""
         return wait("a leader of the store", self.leads) - 1
 
     def leads(self):

@@ -1,4 +1,5 @@
-// Tests how a node handles commands: which it ignores or refuses, and when it acts on them.
+// Tests how a node handles commands: which commands it ignores or refuses, and when it carries out
+// the others.
 #include "fleet/model/node_commander.h"
 
 #include <catch2/catch.hpp>
@@ -14,14 +15,15 @@ using namespace fleet;
 
 constexpr Ms second = 1'000;
 
-// A fleet-agent whose disk and store answer at once. The bench records fleet-agent's actions.
+// The part of fleet-agent that handles commands, with a disk and a store that answer at once. The
+// bench records fleet-agent's actions.
 struct Bench {
   NodeCommander agent;
   Ms now = 100 * second;
   std::vector<std::string> deeds;
   std::vector<Answer> answers;
   UpgradePhase phase = UpgradePhase::unknown;
-  Outcome question = Committed{9};  // the outcome of the node's transactions
+  Outcome question = Committed{9};  // the result of transactions
   std::vector<Transaction> asked;
   Revision revision = 10;
 
@@ -126,7 +128,8 @@ TEST_CASE("without an answer a command does nothing, and asks again until its no
 // Rows: A-09
 TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
-  bench.tell(ActiveIs{0});  // the node's record `active` may not be written yet
+  // The record `active` has no revision yet, since it may not be written yet.
+  bench.tell(ActiveIs{0});
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
   bench.now += 10 * second;
   bench.tell(ActiveIs{5});
@@ -295,7 +298,7 @@ TEST_CASE("confirm is answered done only at the commit") {
   }
 }
 
-// The upgrader refuses to cancel after it has told the old version to stop.
+// An upgrader that has told the old version to stop refuses to cancel the upgrade.
 TEST_CASE("a roll-back before the new version's activation is sent again after it") {
   const auto action = GENERATE(CommandAction::apply, CommandAction::upgrade);
   Bench bench;
@@ -362,7 +365,8 @@ TEST_CASE(
   CHECK(bench.answers.back().result == "this node did not run 0 just before 2");
 
   bench.order(CommandAction::prepare, "t.undo-prepare.2", {.version = "1", .undo = true});
-  // The transaction does not compare the record `stop`, since an undo ignores it.
+  // An undo ignores the record `stop`. So the transaction compares two records, and `stop` is not
+  // one of them.
   CHECK(bench.asked.back().compares.size() == 2);
   bench.tell(PrepareEnded{"t.undo-prepare.2", ""});
   CHECK(bench.answers.back().result == "done");
@@ -457,8 +461,8 @@ TEST_CASE("a command with a delay is begun when the delay has passed since its r
   CHECK(bench.agent.next_deadline() == bench.now + 30 * second);
   bench.wait(30 * second - 1);
   CHECK(bench.deeds.empty());
-  // The command is read again, as after a reconnection. Its time limits still count from the first
-  // time that it was read.
+  // fleet-agent reads the same command again, as after a lost connection. The command's time limits
+  // must still count from the first reading.
   bench.tell(CommandSeen{{.id = "t.prepare.1",
                           .action = CommandAction::prepare,
                           .version = "2",

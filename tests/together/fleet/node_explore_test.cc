@@ -1,7 +1,8 @@
-// Tests every order of events at a node that is sent commands to prepare, apply and confirm, or to
-// go back. Between any two actions fleet-agent may be killed. Answers of the store may be lost, a
-// version may die, and somebody may write the record `stop`. The node must answer each command,
-// never execute one twice, and ask the store before it executes one.
+// Tests every possible order of events at one node. The node gets the commands to prepare, apply
+// and confirm a release, or to go back. fleet-agent may be killed between any two of its actions,
+// answers of the store may get lost, the new version may die, and a person may write the record
+// `stop`. The node must answer each command, carry out no command twice, and ask the store before
+// it carries one out.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/node_world.h"
@@ -22,9 +23,9 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// Each course of events that the walk finds ends with a name "ANSWER, PHASE": the answer to the
-// last command, and the phase of the upgrade. Here the last command is to prepare a release, so no
-// upgrade has begun, and the phase is `unknown`.
+// Each course of events has a name for its end, "ANSWER, PHASE": the answer to the last command,
+// and the phase of the upgrade. This test's only command is to prepare a release. No upgrade
+// begins, so the phase is always `unknown`.
 //
 // Rows: A-18
 TEST_CASE(
@@ -36,7 +37,7 @@ TEST_CASE(
     CHECK(end.ends_with(", unknown"));
   }
   CHECK(all.ends.contains("done, unknown"));
-  // After three interruptions the driver gives up.
+  // The driver gives up after fleet-agent was killed three times during the command.
   CHECK(all.ends.contains("interrupted, unknown"));
 }
 
@@ -98,7 +99,8 @@ TEST_CASE("canaries: an error seeded in fleet-agent is found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // only this test was run, so there are no figures to report
+  // If no other test of this program was run, there are no figures to report.
+  if (states_walked == 0) return;
   report("make explore-fleet", std::to_string(states_walked) + " states of nodes",
          "every order of events, to a fixpoint, nothing wrong");
 }

@@ -24,8 +24,8 @@ NodeWorld::NodeWorld(const NodeSetup& setup) : setup_(setup) {
   start();
 }
 
-// Starts fleet-agent. Like the real one, it reads its ledger, asks the upgrader for the outcome of
-// the last upgrade, writes the record `active`, and reads the command.
+// Starts fleet-agent, and tells it what the real fleet-agent reads at its start: its ledger, the
+// outcome of the last upgrade, the record `active`, and the present command.
 void NodeWorld::start() {
   ++instance_;
   if (setup_.seeded == NodeSeeded::forgets_answers) disk_ = {};
@@ -81,13 +81,14 @@ std::string NodeWorld::end() const {
   return result() + ", " + std::string(text_of(upgrade_phase()));
 }
 
-// Makes the driver give its next order, if the node has answered the last one. Before a `confirm`,
-// the driver waits until the new version has soaked.
+// Makes the driver give its next order, if the node has answered the previous one. Before a
+// `confirm`, the driver also waits until the new version has soaked.
 void NodeWorld::drive() {
   const std::optional<Answer> last = answer();
   if (over_ || !last) return;
   if (last->result == result_interrupted && attempt_ < 3) {
-    // An `apply` needs a `prepare` before it, so the driver orders that one again first.
+    // An `apply` was interrupted, and must follow a `prepare`. So the driver orders the `prepare`
+    // again.
     if (setup_.script[at_] == CommandAction::apply) --at_;
     put_command(setup_.script[at_], attempt_ + 1);
   } else if (last->result == result_done && at_ + 1 < setup_.script.size()) {

@@ -1,6 +1,6 @@
-// One node with everything around it, as one value that can be copied, printed and moved on by one
-// step: a disk, an upgrader, a store with a driver that orders the commands of a rollout, and a
-// fleet-agent that may be killed between any two of its actions.
+// One node and its surroundings as a single value: a disk, an upgrader, a fleet-agent, and a store
+// with a driver that orders the commands of a rollout. An exploration copies this value, and makes
+// one step at a time with each copy. fleet-agent may be killed between any two of its actions.
 #pragma once
 
 #include <map>
@@ -13,18 +13,19 @@
 
 namespace fleet_test {
 
-// An error that is put into fleet-agent's actions on purpose. The world's checks must find it.
+// An error that is planted in fleet-agent's actions. The checks of the exploration must find it.
 enum class NodeSeeded { none, acts_before_save, reports_before_save, forgets_answers, no_question };
 
 struct NodeSetup {
-  std::vector<fleet::CommandAction> script = {};  // the driver's orders, one after the other
+  std::vector<fleet::CommandAction> script = {};  // the driver's orders, in sequence
   int kills = 0;
-  int unknowns = 0;  // how many answers of the store may be lost
+  int unknowns = 0;  // how many answers of the store may get lost
   int stops = 0;
-  bool may_fail = false;  // the new version may die at any moment of its trial
-  // The old version stops slowly, and meanwhile the upgrade cannot be cancelled.
+  bool may_fail = false;  // the new version may die during its trial
+  // If true, the old version stops slowly, and the upgrade cannot be cancelled meanwhile.
   bool hands_over = false;
-  // How often the driver may skip to the script's last order before the node has answered `apply`.
+  // How often the driver may give the last order of the script early, before the node has answered
+  // `apply`.
   int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };
@@ -34,12 +35,15 @@ class NodeWorld {
   explicit NodeWorld(const NodeSetup& setup);
 
   enum class Move {
-    perform,          // carries out the next action of fleet-agent
-    perform_unheard,  // carries out the next action; the store's answer is lost
-    lose,             // does not carry out the next action, and reports its outcome as unknown
-    kill,             // kills fleet-agent, with the actions that are not carried out yet
-    hand_over,        // the upgrader tells the old version to stop
-    activate,         // the upgrader activates the new version
+    perform,  // carries out the next action of fleet-agent
+    // Commits fleet-agent's next transaction, but the store's answer is lost.
+    perform_unheard,
+    // Does not commit fleet-agent's next transaction, and reports its outcome as unknown.
+    lose,
+    // Kills fleet-agent. Its remaining actions are lost.
+    kill,
+    hand_over,  // the upgrader tells the old version to stop
+    activate,   // the upgrader activates the new version
     fail,
     expire,  // the trial ends
     commit,
@@ -55,7 +59,7 @@ class NodeWorld {
 
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
   [[nodiscard]] std::string wrong_end() const;
-  [[nodiscard]] std::string result() const;  // returns the answer to the last command
+  [[nodiscard]] std::string result() const;  // the answer to the last command
   // Returns the answer to the last command and the phase of the upgrade, as in `done, done`.
   [[nodiscard]] std::string end() const;
   [[nodiscard]] std::string words() const;
@@ -84,13 +88,13 @@ class NodeWorld {
   std::optional<fleet::NodeCommander> agent_;
   std::vector<fleet::NodeAction> asked_;
   int instance_ = 0;
-  std::size_t at_ = 0;  // the index of the present order in the script
+  std::size_t at_ = 0;  // the index of the current order in the script
   int attempt_ = 1;
   std::string ordered_;
   bool over_ = false;
 
-  // The state of the upgrader and the disk, which outlives fleet-agent.
-  std::map<std::string, int> done_;  // how often each action was carried out, such as `prepare ID`
+  // The state of the upgrader. A kill of fleet-agent leaves it unchanged, except `fetching_`.
+  std::map<std::string, int> done_;
   std::string on_trial_;
   bool handing_over_ = false;
   bool activated_ = false;
@@ -99,7 +103,8 @@ class NodeWorld {
   std::string ended_;
   fleet::UpgradeEnding ending_ = fleet::UpgradeEnding::failed;
   bool expired_ = false;
-  std::string fetching_;  // the command for which fleet-agent fetches a release now
+  // The id of the command whose release fleet-agent is fetching now.
+  std::string fetching_;
   fleet::Ms activated_at_ = 0;
 
   fleet::Ms now_ = 0;

@@ -1,4 +1,4 @@
-# Orders to nodes, and conditions that tests wait for.
+# Functions for tests: orders to nodes, and conditions to wait for.
 from cell import same, wait
 
 

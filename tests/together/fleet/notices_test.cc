@@ -1,4 +1,4 @@
-// Tests which events are sent to a webhook, in which order, and when they are sent again.
+// Tests which events are sent to a webhook, in which order, and when an event is sent again.
 #include "fleet/model/notices.h"
 
 #include <catch2/catch.hpp>
@@ -32,7 +32,7 @@ struct Told {
     put("event/" + std::string(11, '0') + std::to_string(number),
         R"({"subject":"rollout/r1","class":")" + kind + R"(","text":"it"})");
   }
-  // Commits the transactions that Notices asks for. Returns its first step that is not a
+  // Commits all transactions that the notices need next. Returns the first step that is not a
   // transaction.
   Notices::Step next(bool ours = true) {
     for (;;) {
@@ -44,7 +44,7 @@ struct Told {
       notices.written();
     }
   }
-  // Returns the number of the event that is posted next, or 0 if there is none.
+  // Returns the number of the event whose notice is sent next, or 0 if there is none.
   std::int64_t post(bool ours = true) {
     const Notices::Step step = next(ours);
     const auto* posted = std::get_if<Notices::Post>(&step);
@@ -74,13 +74,13 @@ TEST_CASE("successes, failures and halts are sent in their order, each once, wit
   CHECK(first.event == 2);
   CHECK(first.webhook == "http://hook/");
   CHECK(parse_tree(first.body).value().text_of("text") == "fleet: rollout/r1: it");
-  CHECK(told.post() == 0);  // only one notice is sent at a time
+  CHECK(told.post() == 0);  // the first notice is still being sent
   told.notices.posted(true, told.now);
   CHECK(told.post() == 3);
   told.notices.posted(true, told.now);
   CHECK(told.post() == 0);
 
-  told.notices = {};  // as in another controller that takes the duty over
+  told.notices = {};  // another controller takes over the duty
   CHECK(told.post() == 0);
 }
 
@@ -97,12 +97,13 @@ TEST_CASE("an event that is not to be sent is read once, however often the cell 
   CHECK(told.post() == 0);
   const Effort before = effort;
   CHECK(told.post() == 0);
-  // Two records are read: the settings, and the last event that was notified.
+  // Only two records are read: the settings, and the number of the last event that was sent.
   CHECK(effort.records - before.records == 2);
   told.put("event/000000001000", R"({"class":"rollout-aborted"})");
   CHECK(told.post() == 1'000);
 
-  told.notices = {};  // as in another controller: it goes on after the last notified event
+  // Another controller takes over. It begins after the last event that was sent.
+  told.notices = {};
   CHECK(told.post() == 1'000);
 }
 

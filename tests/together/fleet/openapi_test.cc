@@ -1,6 +1,6 @@
-// Compares fleet/http/openapi.json with the server: the paths and methods, the parameters, and the
-// members of the records that people write. Finds references in the document that lead nowhere, and
-// parts of it that nothing refers to.
+// Compares fleet/http/openapi.json with the server: paths and methods, parameters, and the members
+// of the records that people write. Also checks that no reference in the document is dangling, and
+// that each part of the document is referred to.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -28,7 +28,7 @@ JsonTree document() {
   return tree.value();
 }
 
-// The parameters of a path, such as `id` in `/v1/config/rollout/{id}`.
+// Returns the names of the parameters in a path, such as `id` in `/v1/config/rollout/{id}`.
 Names parameters_in(const std::string& path) {
   Names names;
   for (std::size_t open = path.find('{'); open != std::string::npos; open = path.find('{', open)) {
@@ -39,7 +39,7 @@ Names parameters_in(const std::string& path) {
   return names;
 }
 
-// Returns the path with a name in place of each parameter.
+// Returns the path with an example name in the place of each parameter.
 std::string example_of(std::string path) {
   for (const std::string& name : parameters_in(path)) {
     const std::string place = "{" + name + "}";
@@ -48,7 +48,7 @@ std::string example_of(std::string path) {
   return path;
 }
 
-// Returns the part of the document to which a `$ref` leads, or null if it leads nowhere.
+// Returns the part of the document to which a `$ref` refers, or null if there is no such part.
 const JsonTree* part_at(const JsonTree& document, const std::string& reference) {
   if (!reference.starts_with("#/")) return nullptr;
   const JsonTree* at = &document;
@@ -60,7 +60,8 @@ const JsonTree* part_at(const JsonTree& document, const std::string& reference) 
   return at;
 }
 
-// Adds all `$ref` in the tree to the names. Checks each object's list `required`.
+// Collects all values of `$ref` in the tree. Also checks that every name in a `required` list is
+// one of the object's properties.
 void walk(const JsonTree& tree, const JsonTree& document, Names& references) {
   for (const JsonTree& element : tree.elements)
     walk(element, document, references);
@@ -86,7 +87,7 @@ const JsonTree& resolved(const JsonTree& tree, const JsonTree& document) {
   return reference == nullptr ? tree : *part_at(document, reference->text);
 }
 
-// Returns the names of the operation's parameters of this kind, `path` or `query`.
+// Returns the names of the operation's parameters of one kind: `path` or `query`.
 Names parameters_of(const JsonTree& operation, const std::string& where, const JsonTree& document) {
   Names names;
   const JsonTree* list = operation.find("parameters");
@@ -113,11 +114,11 @@ const JsonTree& schema(const JsonTree& document, const std::string& name) {
   return *found;
 }
 
-// Returns the names of the record's members. Leaves out the format's version and the members in
-// `ours`, which only the server writes.
+// Returns the names of the record's members that people may write. Only the server writes the other
+// members: those in `ours`, and the version of the record's format.
 template <class Record>
 Names members_but(Names ours) {
-  ours.insert("v");  // the member with the version of the record's format
+  ours.insert("v");  // the version of the format
   Names names;
   for (const auto& name : member_names<Record>())
     if (!ours.contains(std::string(name))) names.insert(std::string(name));
@@ -151,7 +152,7 @@ TEST_CASE("OpenAPI has the methods that the server takes, and no others") {
   const JsonTree all = document();
   for (const auto& [path, item] : all.find("paths")->members) {
     const Route route = route_of(example_of(path));
-    // Skipped, since such a request is answered before it is judged here.
+    // Requests to join are left out: the server answers them before it calls why_not_let_in().
     if (route.place == Place::join) continue;
     for (const char* method : {"get", "put", "patch", "post", "delete"}) {
       INFO(path << " " << method);
@@ -163,7 +164,8 @@ TEST_CASE("OpenAPI has the methods that the server takes, and no others") {
       const auto refused = why_not_let_in(request, route, door);
       const bool is_told = item.find(method) != nullptr;
       if (is_told) CHECK_FALSE(refused);
-      // Which records may be changed or removed is decided for each kind, by its own rules.
+      // For paths of records, other code decides by the kind of record which methods are allowed.
+      // Here only POST is checked for them.
       const bool is_record = route.place == Place::config && !is_config_list(route.rest);
       if (!is_told && (!is_record || name == "POST")) CHECK(refused->status == 405);
     }
@@ -191,7 +193,7 @@ TEST_CASE("every operation in OpenAPI has a name, its parameters, and what it an
     }
   }
 
-  // The names of the query's parameters in state.h and config.h.
+  // Every parameter of a query that the server reads, in state.h and config.h.
   CHECK(query == Names{"before", "content", "fields", "limit", "subject", "trace", "validate",
                        "who", "yes"});
 }
