@@ -1,5 +1,5 @@
-# make crash: builds every state in which a power cut may leave the link and the sample agent's
-# files, and judges each.
+# make crash: builds every state in which a power cut may leave the upgrader's links and the sample
+# agent's files, and judges each state.
 
 crash_programs := $(addprefix $(BUILD)/tests/adversity/crash/,judge_link judge_position careless.so)
 crash_packages = $(build_packages) strace
@@ -15,7 +15,8 @@ $(BUILD)/tests/adversity/crash/judge_position: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# careless.so has no sanitizers: programs that have none, such as env, load it, too.
+# careless.so is built without sanitizers, because programs without sanitizers, such as env, load
+# it, too.
 careless_flags := $(filter-out -fsanitize=%,$(CXXFLAGS))
 $(BUILD)/tests/adversity/crash/careless.so: CXXFLAGS = $(careless_flags)
 $(BUILD)/tests/adversity/crash/careless.so: LDFLAGS := $(filter-out -fsanitize=% \

@@ -15,8 +15,8 @@ KEPT, LOST, ZEROS = "kept", "lost", "zeros"
 
 
 class TooMany(Exception):
-    """Raised if there are too many states to build all of them. The recorded story must then be cut
-    into shorter pieces."""
+    """Raised if a power cut at one moment could leave too many states to build all of them. The
+    recorded story must then be cut into shorter pieces."""
 
 
 class Operation:
@@ -41,7 +41,7 @@ class Operation:
 class Node:
     def __init__(self, kind, content, mode=0o755):
         self.kind = kind  # the kind of node: "directory", "file" or "link"
-        # Of a directory {name: number}, of a file its bytes, of a link its target.
+        # The content: of a directory {name: number}, of a file its bytes, of a link its target.
         self.content = content
         self.mode = mode
 
@@ -131,8 +131,8 @@ def materialise(picture, where):
         else:
             with open(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.write(content)
-    # Modes are set when all files exist, and those of directories last: a mode may forbid changes
-    # in a directory.
+    # Sets the modes only when all files exist, and those of directories last: a mode may forbid to
+    # make files in the directory.
     for path, kind, _, mode in reversed(picture):
         if kind != "link":
             os.chmod(where + path, mode)
@@ -263,17 +263,18 @@ class Disk:
     # ---- the states after a power cut
 
     def said(self, moment):
-        """Returns the texts that had been printed before the power was cut."""
+        """Returns the texts that the program had printed before the power was cut."""
         return [text for at, text in self.marks if at < moment]
 
     def open_at(self, moment):
-        """Returns the operations that a power cut at this moment may lose."""
+        """Returns the file operations that may be lost if the power is cut at this moment."""
         return [operation for operation in self.operations if operation.at < moment
                 and (operation.synced is None or operation.synced >= moment)]
 
     def fates_at(self, moment, states_max, finely):
-        """Returns the operations that may be lost, and for each the list of its possible fates. A
-        write may be torn at as many places as the limit for states allows."""
+        """Returns the operations that a power cut at this moment may lose, and for each the list of
+        its possible fates: kept, lost, and for a write also zeros or torn. A write may be torn at
+        several places: at as many as give no more than `states_max` states."""
         pending = self.open_at(moment)
         everywhere = [lambda size: range(1, size)] if finely else []
         for torn in (*everywhere, lambda size: (1, size // 2, size - 1), lambda size: (size // 2,)):
@@ -283,22 +284,24 @@ class Disk:
         raise TooMany(f"{math.prod(map(len, fates))} states at moment {moment}")
 
     def states(self, moment, states_max, finely=False):
-        """Yields every state as a pair: the fates of the pending operations, and the tree that
-        results."""
+        """Yields every state that a power cut at this moment may leave, as a pair: the fates of the
+        pending operations, and the resulting tree of files."""
         pending, fates = self.fates_at(moment, states_max, finely)
         build = self.builder(moment, pending)
         for choice in itertools.product(*fates):
             yield choice, build(choice)
 
     def some_states(self, moment, luck, count):
-        """Yields `count` random states, for moments that have too many states to build all."""
+        """Yields `count` random states after a power cut, for moments that have too many states to
+        build all of them."""
         pending, fates = self.fates_at(moment, math.inf, False)
         build = self.builder(moment, pending)
         for _ in range(count):
             yield build([luck.choice(each) for each in fates])
 
     def builder(self, moment, pending):
-        """Returns a function that makes the tree for given fates of the pending operations."""
+        """Returns a function that makes the tree of files for given fates of the pending
+        operations."""
         done = [operation for operation in self.operations if operation.at < moment]
         sure = done.index(pending[0]) if pending else len(done)
         base = self.first.copy()

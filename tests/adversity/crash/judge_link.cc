@@ -46,8 +46,8 @@ std::string count_start(const std::string& previous, const std::string& executab
   return file.read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
-// Commits the program `to`. Returns the error in words, or "". If `to` is not a program, does
-// nothing and returns "".
+// Lets the link code commit the program `to`. Returns the error in words, or "". If `to` is not a
+// program, does nothing and returns "".
 std::string relink(Link& link, const std::string& path, const std::string& to) {
   agent_protocol::Result<Program> checked = check_program(to, to, {});
   const Program* const program = checked ? &checked.value() : nullptr;

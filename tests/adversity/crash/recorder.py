@@ -84,11 +84,12 @@ def strace(log, command, inject=None):
 
 
 class Recorder:
-    """Passes the calls of one program, one after the other, to a Disk."""
+    """Passes the recorded system calls of one program to a Disk, in their order."""
 
     def __init__(self, disk):
         self.disk = disk
-        # For each descriptor a list with its offset; copies of a descriptor share the list.
+        # Maps each descriptor to a list that holds its file offset. Copies of a descriptor share
+        # the list.
         self.open = {}
 
     def run(self, log, command, **keywords):
@@ -97,8 +98,8 @@ class Recorder:
         return done.returncode
 
     def take(self, log, notes=()):
-        """Passes the calls in a log of strace to the disk. `notes` are pairs of a number and a
-        function: the function is called after so many lines of the log."""
+        """Passes the calls in a log of strace to the disk. `notes` are pairs of a line number and a
+        function: the function is called when the log has been read up to that line."""
         self.open = {}
         notes = list(notes)
         with open(log, encoding="latin-1") as lines:

@@ -8,7 +8,7 @@ import subprocess
 from disk import Disk
 from recorder import Recorder, strace
 
-PATIENCE_LOOKS = 4000  # one look every 5 ms, for 20 s: longer than any machine needs
+PATIENCE_LOOKS = 4000  # 4000 looks, one every 5 ms, take 20 s: longer than any machine needs
 
 
 class Broken(Exception):
@@ -67,8 +67,8 @@ def write(path, text, mode):
 
 
 class LinkStory:
-    """The story of a commit: a release is put in place, as the manual page says, and the upgrader
-    commits it."""
+    """The story of a commit. A release is installed as the manual page says, and the upgrader
+    commits it. Meanwhile every change to the files is recorded."""
 
     # For each story: the path of AGENT's link, the link's target, the path of the new release, and
     # a file that a killed upgrader has left (None if there is none).
@@ -121,8 +121,8 @@ class LinkStory:
             raise Broken("nothing was committed")
 
     def verdict(self, moment, tree):
-        """Judges a state by its content alone. Returns the release that the link names, and the
-        violation in words (or None)."""
+        """Judges a state after a power cut by its files alone. Returns the release that AGENT's
+        link names, and the violation in words (or None)."""
         new = tree.find(self.new)
         told = any(b'"type":"stop"' in text for text in self.disk.said(moment))
         if told and (new is None or tree.nodes[new].content != self.complete[self.new]):
@@ -143,7 +143,8 @@ class LinkStory:
         return ("new" if whole == [self.new] else "old"), None
 
     def question(self, place, _moment):
-        """Returns the arguments for the real code, which judges the state in the directory `place`.
+        """Returns the line for judge_link, which runs the real code on the state in the directory
+        `place`.
         """
         return [os.path.join(place, path) for path in (self.link, self.old, self.new)]
 
@@ -167,7 +168,7 @@ class PositionStory:
         os.makedirs(os.path.join(scratch, "input"))
         self.root, self.log = root, os.path.join(scratch, "input", "log")
         self.lines = 0
-        # Pairs: a moment, and the copy of the input that is used up to that moment.
+        # Pairs of a moment and a directory: a copy of the log files as they were up to that moment.
         self.sessions = []
         self.notes = []
         self.copies = 0
@@ -175,7 +176,8 @@ class PositionStory:
         self.recorder = Recorder(self.disk)
         self.generation = 0
         self.tell_all()
-        # A copy is a hard link to the log, so it also contains lines that were appended later.
+        # A copy is made of hard links to the log files, so it also has lines that were appended
+        # later.
         for _, copy in self.sessions:
             last = content_of(copy + "/log").split()[-1]
             write(copy + "/lines", "".join(f"line {n}\n" for n in range(1, int(last) + 1)), 0o644)
@@ -277,8 +279,8 @@ class PositionStory:
         self.copied()
         state = self.stop()
         if self.careless:
-            # An agent that never syncs would not be killed below, since each kill strikes at a
-            # sync.
+            # An agent that never syncs could not be killed in the steps below, because each kill
+            # strikes when the agent calls fsync().
             return
 
         # After a clean hand-over, the agent writes records and is killed before it syncs the
@@ -289,8 +291,8 @@ class PositionStory:
         self.append(2)
         self.end(killed_at="out/copy")
 
-        # The next agent recovers. At a rotation of the log it renames the file of the position, and
-        # is killed before it syncs the rename.
+        # The next agent recovers from that. When the log is rotated, it renames the file of its
+        # position, and is killed before it syncs the rename.
         self.start("fsync:signal=KILL:when=8")
         self.say(type="activate", clean=False)
         self.copied()
@@ -298,7 +300,7 @@ class PositionStory:
         self.append(2)
         self.end(killed_at="state")
 
-        # A file that has been read to its end is deleted.
+        # Deletes the rotated log, which the agent has read to its end, and starts another agent.
         os.unlink(self.log + ".1")
         self.start()
         self.say(type="activate", clean=False)
@@ -307,8 +309,8 @@ class PositionStory:
         self.stop()
 
     def verdict(self, moment, tree):
-        """Judges a state by its content alone. Returns how far the position has come, and the
-        violation in words (or None)."""
+        """Judges a state after a power cut by its files alone. Returns how far the agent's saved
+        position has come, and the violation in words (or None)."""
         number = tree.find("state/position")
         text = tree.nodes[number].content if number is not None else b""
         promised = [json.loads(said)["state"].encode() for said in self.disk.said(moment)
@@ -325,7 +327,8 @@ class PositionStory:
 
 
 def next_of(text):
-    """Returns the number of the next record, which is a part of the text of a position."""
+    """Returns the number of the record that the agent will write next, from the text of its
+    position."""
     for line in text.split(b"\n"):
         if line.startswith(b"next "):
             return int(line[5:] or 0)

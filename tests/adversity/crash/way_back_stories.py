@@ -1,5 +1,5 @@
-# Tests the records of the way back across restarts: upgrades with --previous and --attempts, and a
-# boot into a version that has gone bad.
+# Stories for the check of power cuts, about the way back to the previous version: upgrades with
+# --previous and --attempts, and a boot into a version that has gone bad.
 import os
 import re
 import signal
@@ -27,7 +27,8 @@ def record_of(turn, path):
 
 
 def turns_of(content):
-    """Returns the numbers of those records in the file of --attempts whose checksum is right."""
+    """Returns the numbers of the records in the file of --attempts, without records whose checksum
+    is wrong."""
     turns = []
     for at in range(0, len(content), RECORD_BYTES):
         found = RECORD.fullmatch(content[at:at + RECORD_BYTES].partition(b"\0")[0])
@@ -50,18 +51,18 @@ class WayBackStory(LinkStory):
                   "releases/agent-v2", None),
         "beside": ("releases/current", "agent-v1", "releases/previous", "agent-v0",
                    "releases/agent-v2", None),
-        # A killed process loses no bytes, even if they were not synced; only a power cut does.
-        # These stories kill the first upgrader, so a cut is tried only when the next upgrader has
-        # committed, or is about to.
+        # These stories kill the first upgrader. A kill loses no written bytes, even if they were
+        # not synced; only a power cut does. So power cuts are tried only when the second upgrader
+        # has committed, or is about to commit.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
-        # The file of --attempts has three records before the story begins. So a start is counted in
-        # the place of the oldest record, and a power cut may spoil only that one.
+        # The file of --attempts has three records before the story begins. A new start overwrites
+        # the oldest record, so a power cut may spoil only that record.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The story `killed` without --attempts. The file of --attempts and the link of --previous
-        # are in one directory. With --attempts, each of the first starts syncs this directory;
-        # without it, only the commit syncs it.
+        # The story `killed` without --attempts. With --attempts, each of the first starts syncs the
+        # directory that has both the file of --attempts and the link of --previous. Without
+        # --attempts, only the commit syncs this directory.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # A boot: the version that AGENT's link names fails at once, and the version that the link
@@ -127,8 +128,8 @@ class WayBackStory(LinkStory):
         return next(("releases/" + name for name, node in names.items() if node == number), None)
 
     def verdict(self, moment, tree):
-        """Judges a state by its content alone. Returns the release that AGENT's link names, and the
-        violation in words (or None)."""
+        """Judges a state after a power cut by its files alone. Returns the release that AGENT's
+        link names, and the violation in words (or None)."""
         agent, previous = self.named(tree, self.link), self.named(tree, self.previous)
         kind = "new" if agent == self.new else "old"
         if agent not in (self.old, self.new):
@@ -141,8 +142,8 @@ class WayBackStory(LinkStory):
         committed = self.has_said(moment, b'"committed"')
         if committed and kind == "old":
             return kind, "AGENT's link names the old one after `committed`"
-        # The file of --attempts may lack its last bytes, which only say how the last start ended.
-        # The record of the start itself must be there.
+        # The last record in the file of --attempts may lack its last bytes, which only say how the
+        # last start ended. The record of the start itself must be there.
         if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
             return kind, "an agent was started, and that this start was counted is not durable"
         if self.turn and len(self.turns(tree)) < 2:
