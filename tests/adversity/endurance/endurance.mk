@@ -1,5 +1,5 @@
-# make endurance: makes many upgrades of one upgrader, and lets the sample agent copy lines through
-# as many hand-overs.
+# make endurance: makes many upgrades under a single upgrader process. Also replaces the sample
+# agent as often, while it copies lines, and checks that no line is lost.
 
 endurance_programs := $(addprefix $(BUILD)/tests/adversity/endurance/,endurance leak.so)
 
@@ -17,7 +17,8 @@ $(BUILD)/tests/adversity/endurance/leak.so: $(BUILD)/objects/tests/adversity/end
 endurance_packages = $(build_packages) catch2
 HANDOVERS ?= $(if $(LONG),1000,150)
 
-# Runs the sample agent first, to see whether all its lines arrive, and then the scripted upgrades.
+# Runs the test of the sample agent first, which checks that all its lines arrive. Then runs the
+# scripted upgrades.
 .PHONY: endurance
 endurance:
 	@tests/need-packages $(endurance_packages)

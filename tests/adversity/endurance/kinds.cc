@@ -7,8 +7,8 @@ namespace {
 
 constexpr Kind good = {"good", "good", "", End::committed, End::committed, false, false};
 
-// Short time limits, for upgrades that must fail because a limit passes. All other limits are a
-// minute.
+// Time limits of 20 ms, for upgrades that must fail because a time limit passes. All other time
+// limits of the run are a minute.
 constexpr const char* short_start = R"(,"start_timeout_ms":20)";
 constexpr const char* short_trial = R"(,"trial_ms":20)";
 constexpr const char* short_stop = R"(,"stop_timeout_ms":20)";
@@ -41,8 +41,8 @@ constexpr Kind bad[] = {
 constexpr std::size_t bad_count = std::size(bad);
 
 // An agent that closes its output is killed if it does not exit within a fifth of a second
-// (close_grace of the supervisor). An upgrade of this kind takes that long, so it is made less
-// often than the others.
+// (close_grace of the supervisor). An upgrade to such an agent takes that long, so it is made less
+// often than other bad upgrades.
 constexpr Kind closes = {"closes-output", "closes-output", "", kept, fallback, false, false};
 constexpr std::size_t closes_every = 40;  // every fortieth bad upgrade is of the kind `closes`
 

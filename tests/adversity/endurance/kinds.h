@@ -12,8 +12,8 @@ enum class End { committed, kept, fallback };
 std::string words(End end);
 
 struct Kind {
-  // The name of the kind. It becomes a part of the upgrade's id, by which the active agent learns
-  // in which way it is to stop.
+  // The name of this kind of upgrade. It becomes a part of the upgrade's id, from which the active
+  // agent learns how it is to stop.
   const char* name;
   const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
   const char* members;
@@ -34,8 +34,8 @@ struct Upgrade {
   [[nodiscard]] std::string request(const std::string& directory) const;
 };
 
-// Returns the upgrade number `number`, the same in every run. Seven of ten upgrades are good.
-// Parallel and sequential upgrades alternate.
+// Returns the upgrade with this number, which is the same in every run. Seven of ten upgrades are
+// good. Parallel and sequential upgrades alternate.
 Upgrade upgrade_of(std::size_t number);
 
 }  // namespace endurance

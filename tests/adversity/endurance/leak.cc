@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t lost_bytes = 2'048;
 
-// The block of memory that was allocated last. It leaks as soon as the address of the next block
-// overwrites this pointer.
+// The block of memory that was allocated last. The block leaks when this pointer is set to the next
+// block.
 void* volatile lost = nullptr;
 
 void lose() {

@@ -120,7 +120,7 @@ void Run::upgrade(std::size_t number) {
 }
 
 // Returns true if the upgrade is over: only one agent is left, and it has been told how the upgrade
-// ended. Then sets `end`.
+// ended. In this case sets `end` to the ending.
 bool Run::has_ended(const Agent& before, std::size_t failures, End& end) const {
   const Agent* const only = troupe_.only_agent();
   if (only == nullptr || !only->active) return false;
@@ -141,10 +141,10 @@ void Run::judge_log(std::size_t number) {
   }
 }
 
-// Measures the upgrader's resources when it is at rest. The first measurement is the base, and
-// counts when two in a row agree. A later measurement that exceeds the base is repeated for a
-// while: the kernel and the upgrader may need a moment to free the resources of an agent that has
-// ended.
+// Measures the upgrader's resources when the upgrader is at rest. For the first measurement, which
+// is the base for all others, measures until two results in a row agree. If a later result exceeds
+// the base, measures again for some seconds: the kernel and the upgrader may need a moment to free
+// the resources of an agent that has ended.
 void Run::take_measure(bool base) {
   Measure before;
   const auto rests = [&] {

@@ -1,5 +1,6 @@
-// Runs the upgrader of the endurance run, and loads its active agent: once a millisecond the agent
-// is asked to do a piece of work, after which it also sends a heartbeat to the upgrader.
+// Runs the upgrader of the endurance run, and keeps its active agent busy: once a millisecond the
+// test asks the agent to do a piece of work, after which the agent also sends a heartbeat to the
+// upgrader.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +18,7 @@ struct Programs {
   std::string actor;
 };
 
-// Variables that are added to the upgrader's environment.
+// Variables that are added to the upgrader's environment, each as NAME=VALUE.
 using Variables = std::vector<std::string>;
 
 struct Agent {
@@ -48,7 +49,7 @@ class Troupe {
   [[nodiscard]] const Agent* only_agent() const;
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
   [[nodiscard]] bool upgrader_runs();
-  // Ends the upgrader by SIGTERM. Returns its exit status, or -1.
+  // Ends the upgrader by SIGTERM. Returns its exit status, or -1 if it did not exit normally.
   int end();
 
   // Returns the lines that were logged since the last call. The last line may still be incomplete.
