@@ -49,8 +49,8 @@ const std::map<long, const char*>& names() {
   return table;
 }
 
-// The size of two kinds of messages, by which they are recognised: a child's report that its exec
-// has failed, and the messages that libuv sends to itself.
+// The upgrader reads two kinds of 8-byte messages, which are recognised by this size: a child's
+// report that its exec has failed, and the messages that libuv sends to itself.
 constexpr unsigned long report_bytes = 8;
 
 // Returns the kind of a file that the upgrader keeps for --control, --previous or --attempts, or of
@@ -193,7 +193,7 @@ std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
     const ssize_t count = process_vm_readv(pid, &here, 1, &there, 1, 0);
     if (count <= 0) break;
     text.append(part, static_cast<std::size_t>(count));
-    // The memory is read as a path, which ends at its NUL.
+    // A text of PATH_MAX bytes is wanted for a path, and a path ends at its NUL.
     if (size == PATH_MAX && text.find('\0') != std::string::npos) break;
   }
   return text;

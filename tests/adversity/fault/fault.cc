@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t short_sample = 3'000;
 
-// A line about the progress is printed each time that this number of faults has been tried.
+// A progress line is printed after this number of faults.
 constexpr std::size_t progress_interval = 1'000;
 
 std::string setting_of(const char* name, const char* otherwise = "") {
@@ -40,7 +40,7 @@ std::string with_commas(std::size_t number) {
   return text;
 }
 
-// Numbers that are printed in the line for the table of results.
+// The numbers of the run that are printed for the table of results.
 struct Figures {
   std::size_t injected = 0;
   std::size_t fired = 0;

@@ -141,8 +141,8 @@ std::vector<std::string> Expectations::errors_of(const Call& call) const {
     if (row.who != kind_of(call.who) || (row.call != call.name && row.call != "*")) continue;
     known = known || row.call == call.name;
     for (const std::string& error : row.errors) {
-      // The tracer can only inject ECHILD into a wait4() that has reaped a child. Into any other it
-      // would be a lie: the upgrader would believe that a living child is gone.
+      // The tracer injects ECHILD only into a wait4() that has reaped a child. In any other
+      // wait4(), ECHILD would be false: the upgrader would believe that a living child is gone.
       const bool lie = call.name == "wait4" && error == "ECHILD" && call.result <= 0;
       if (error != "none" && !lie) errors.push_back(error);
     }
@@ -172,7 +172,7 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   const std::string why =
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
-  // If a further upgrade was committed at the end, the log was working again by then. It must say
+  // If a further upgrade was committed at the end, the log worked again by then, so it must say
   // that one line was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");

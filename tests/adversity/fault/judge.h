@@ -22,11 +22,11 @@ class Expectations {
   // Reads expectations.table; throws if it is malformed.
   explicit Expectations(const std::string& path);
 
-  // Returns the errors with which this call is to fail, according to the table. KILL means that the
-  // caller is killed. Throws if the table has no row for the call.
+  // Returns the errors with which this system call is to fail, according to the table. KILL in this
+  // list means that the process is killed at the call. Throws if the table has no row for the call.
   [[nodiscard]] std::vector<std::string> errors_of(const Call& call) const;
-  // Returns "" if the outcome is one of the expected outcomes. Otherwise returns the expected ones
-  // as text.
+  // Returns "" if the table expects this outcome of the fault. Otherwise returns the expected
+  // outcomes as text.
   [[nodiscard]] std::string why_not(const Fault& fault, Phase phase,
                                     const std::string& outcome) const;
 
@@ -42,7 +42,7 @@ class Expectations {
   std::vector<Row> rows_;
 };
 
-// Returns all violations in a run that had a fault, in words.
+// Returns all violations that a run with a fault has shown, in words.
 [[nodiscard]] std::vector<std::string> wrongs_of(const Fault& fault, const Report& report,
                                                  const Report& baseline,
                                                  const Expectations& expectations);

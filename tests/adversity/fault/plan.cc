@@ -71,7 +71,7 @@ std::vector<Planned> all_faults(const Baselines& baselines, const Expectations& 
     for (const Call& call : baselines.at(play.name).calls) {
       if (call.name == "brk") {
         const bool gives_back = call.result < std::exchange(memory_end, call.result);
-        if (gives_back) continue;  // a brk() that gives memory back never fails
+        if (gives_back) continue;  // a brk() that gives memory back to the kernel never fails
       }
       for (const std::string& what : expectations.errors_of(call)) {
         all.push_back(

@@ -11,7 +11,7 @@
 
 namespace fault {
 
-// Each play's run without a fault, by the play's name.
+// The reports of the runs without a fault, one for each play, by the play's name.
 using Baselines = std::map<std::string, Report>;
 
 // Runs every play twice without a fault. Throws if a run goes wrong, or does not show what its play

@@ -1,4 +1,4 @@
-// The scripted runs that faults are put into, by name.
+// The scripted runs of the upgrader into which faults are injected, each with a name.
 #pragma once
 
 #include <vector>

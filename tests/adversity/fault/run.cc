@@ -1,5 +1,5 @@
-// Steps of a run: see run.h. run_start.cc begins a run, and run_end.cc judges it when the upgrader
-// has exited.
+// The steps of a scripted run of the upgrader: see run.h. run_start.cc begins the run, and
+// run_end.cc judges its end when the upgrader has exited.
 #include "tests/adversity/fault/run.h"
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 namespace fault {
 namespace {
 
-// The upgrader counts as idle if it waits without limit at this number of checks in a row, one a
-// millisecond.
+// The upgrader counts as idle if this number of checks in a row, one a millisecond, find that it
+// waits without limit.
 constexpr int idle_looks_wanted = 2;
 
 // The upgrader repeats some calls until they succeed. The fault strikes such a call this many
@@ -66,8 +66,8 @@ Report Run::perform() {
 
 bool Run::step_once() {
   if (tracer_->take_stops()) return true;
-  // An upgrader that repeats a failing call never comes to rest. So the fault must end at some
-  // time.
+  // An upgrader that repeats a failing call never comes to rest. So the tracer stops the fault
+  // after some tries.
   if (tries_for_ever() && tracer_->times_fired() >= tries_in_vain) tracer_->stop_faults();
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
@@ -75,7 +75,8 @@ bool Run::step_once() {
   // Sends a signal only while the upgrader is the process's parent. Once the process has been
   // reaped, its number may belong to another one.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
-    // The fault has kept the upgrader from killing this agent, so the test kills it.
+    // The upgrader wanted to kill this agent, and the fault prevented that. So the test kills the
+    // agent.
     kill(spared, SIGKILL);
     await_end(spared);
     return true;
@@ -190,8 +191,8 @@ Agent* Run::active() {
 
 // ---- acts of the agents
 
-// Lets one agent act once. Steps that an agent has begun come before messages to which an agent has
-// not reacted yet. Among these, older agents come first.
+// Lets one agent act once. First come the next steps of an agent that has begun to act, then the
+// reactions to messages. Older agents come before newer ones.
 void Run::act() {
   for (Agent& agent : agents_) {
     if (!agent.ended && !agent.steps.empty()) return take_step(agent);
@@ -298,7 +299,7 @@ void Run::request_upgrade(std::string_view members, std::string_view program) {
   say_type(*agent, "upgrade", all);
 }
 
-// ---- events that the run makes when nothing happens by itself
+// ---- events that the run causes when the upgrader and all agents wait
 
 void Run::signal(int number) {
   if (setting_.shows) printf("                 the upgrader gets signal %d\n", number);
@@ -312,7 +313,7 @@ void Run::enter_end(int number) {
   tracer_->enter_end();
 }
 
-// Returns false if the FIFO of requests has no reader.
+// Writes an operator's request to the FIFO. Returns false if the FIFO has no reader.
 bool Run::ask_as_operator(const std::string& line) {
   if (setting_.shows) printf("                 an operator: %s\n", line.c_str());
   const int fd = open(path("control/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
@@ -355,7 +356,7 @@ void Run::idle() {
   if (probing_ && !report_.probed) {
     violation("a further upgrade was not committed: " + story());
   }
-  if (init_awaits_ready()) return;  // wait with SIGTERM until the upgrader has sent READY=1 to init
+  if (init_awaits_ready()) return;  // SIGTERM is sent only after READY=1
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 
@@ -376,8 +377,8 @@ bool Run::init_was_full() const {
          (fault_->what == "EAGAIN" || fault_->what.starts_with("ENOBUFS"));
 }
 
-// Returns true if the failing call is one that the upgrader repeats without limit: the message to a
-// full socket of init, or the opening of the FIFO.
+// Returns true if the upgrader repeats the failing call without limit, as it does when init's
+// socket is full or when it cannot open the FIFO.
 bool Run::tries_for_ever() const {
   if (init_was_full()) return true;
   if (!fault_ || !fault_->lasts() || !play_.has("--control=")) return false;
@@ -393,7 +394,7 @@ bool Run::init_awaits_ready() const {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
-    // An agent that ended before it had read a message is left out.
+    // Leaves out an agent that ended before it had read a message.
     if (agent.types.empty() && agent.ended) continue;
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;

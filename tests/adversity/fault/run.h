@@ -28,7 +28,7 @@ struct Setting {
   std::string upgrader;
   std::string puppet;
   bool shows = false;  // true: print every system call, every line of the agents, and the log
-  // How long a run may take, in milliseconds; a longer one counts as hung.
+  // How long a run may take, in milliseconds. If it takes longer, the upgrader counts as hung.
   int patience_ms = 30'000;
 };
 
@@ -51,12 +51,12 @@ struct Play {
   std::string attempts{};             // the initial content of the file of --attempts
   std::function<void(Run&)> begin{};  // called when the first agent is active
   // Returns the lines that an operator writes to --control. Each line is written when the upgrader
-  // has handled the line before.
+  // has handled the previous line.
   std::function<Texts(const Run&)> requests{};
   // Called if the upgrader accepts no operator's requests.
   std::function<void(Run&)> without_operator{};
-  // Called before the usual reaction to a message, for agents that do not behave as a good agent
-  // does. Returns true if it has reacted itself.
+  // Called before the usual reaction to an agent's message, for agents that do not behave as a good
+  // agent does. Returns true if it has reacted, so that the usual reaction is left out.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
 
   [[nodiscard]] bool has(std::string_view option) const;

@@ -15,7 +15,7 @@
 namespace fault {
 namespace {
 
-// A limit for waits at the end of a run, long enough even for an overloaded machine.
+// The time limit for waits at the end of a run, long enough even for an overloaded machine.
 constexpr auto end_patience = std::chrono::seconds(30);
 
 constexpr int news_levels_max = 32;
@@ -99,8 +99,8 @@ void Run::judge_files() {
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);
-  // Only an upgrade moves the link of --previous, and no upgrade has begun before the first agent
-  // is active. This agent runs the program `one`.
+  // Only an upgrade moves the link of --previous, and no upgrade begins before the first agent is
+  // active. If the first agent was never active, the link must be unchanged.
   const bool moved = report_.at_end.find("first welcome activate") != std::string::npos;
   if (!play_.previous.empty() && !moved) {
     if (target != path(play_.previous)) violation("the link of --previous leads to " + target);

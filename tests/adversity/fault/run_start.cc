@@ -108,8 +108,8 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // The program is /bin/true: behind an adapter no process executes it, and if one did, it would
-  // end at once.
+  // Behind an adapter, an agent's program is only a copy of /bin/true: no process executes it, and
+  // if one did, it would end at once.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }

@@ -62,7 +62,7 @@ void SwiftTime::enter(const RawCall& call) {
   if (changed_) set_timeout(call, timeout <= no_wait_max_ms ? 0 : for_ever);
 }
 
-// Interrupts the process's wait by a signal that the upgrader ignores.
+// Interrupts the process's wait by sending a signal that the upgrader ignores.
 bool SwiftTime::break_off(const RawCall& call, int most_ms) {
   const int timeout = static_cast<int>(call.args[3]);
   if (!is_wait(call) || timeout <= 0 || timeout > most_ms) return false;

@@ -20,10 +20,10 @@ namespace fault {
 
 class SwiftTime {
  public:
-  // Must be called right after the process has executed its program.
+  // Must be called right after the traced process has executed its program.
   static void hide_other_clocks(pid_t pid);
 
-  // Returns whether the call asks for the time.
+  // Returns whether the system call asks for the time.
   [[nodiscard]] static bool is_question(const RawCall& call);
   // The tracer must call enter() at the entry of every system call, and leave() at its return.
   void enter(const RawCall& call);

@@ -32,8 +32,8 @@ struct CallInfo {
   unsigned int arch;
   unsigned long instruction_pointer;
   unsigned long stack_pointer;
-  // At the entry: the number and six arguments. At the return: the result, and whether it is an
-  // error.
+  // At the entry of a system call: its number and six arguments. At its return: the result, and
+  // whether the result is an error.
   unsigned long values[7];
 };
 constexpr int op_entry = 1;
@@ -53,9 +53,9 @@ bool change_registers(pid_t pid, const std::function<void(user_regs_struct&)>& c
   return ptrace(PTRACE_SETREGS, pid, nullptr, &registers) == 0;
 }
 
-// Returns whether the call is carried out first, and only its result is replaced by the error.
-// close() closes the descriptor even when it fails. ECHILD from wait4 says that the child has been
-// reaped by another process, so the child must be gone.
+// Returns whether the tracer lets the kernel carry out the call, and then replaces its result by
+// the error. close() closes the descriptor even when it fails. ECHILD from wait4() says that
+// another process has reaped the child, so the child must be gone.
 bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
@@ -83,13 +83,13 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
-// A wait that is longer than this can only be for the end of a trial, and counts as a wait without
-// limit.
+// A wait of more milliseconds than this can only be for the end of a trial, and counts as a wait
+// without limit.
 constexpr int long_wait_ms = 1'800'000;
 
-// Returns how long a call waits at most, in milliseconds: -1 without limit, 0 not at all. The state
-// 'S' in /proc does not show whether the process waits, since a process that only looks for an
-// ended child has the same state.
+// Returns how long the system call may wait, in milliseconds: -1 for no limit, 0 if it does not
+// wait. The state 'S' in /proc does not show whether the process waits, since a process that only
+// checks for an ended child has the same state.
 int waits_ms(const RawCall& call) {
   switch (call.number) {
     case SYS_epoll_wait:
@@ -315,8 +315,8 @@ void Tracer::note_effects(const Tracee& tracee, long result) {
     }
   }
   if (tracee.name == "wait4" && result > 0 && result == active_) active_ = 0;
-  // When the parent's fork returns, the child may already have executed its program or ended, and
-  // is then known.
+  // When the parent's fork returns, the child may already have executed its program or ended. In
+  // this case the tracer knows the child already.
   const auto child = static_cast<pid_t>(result);
   if (tracee.name == "clone" && child > 0 && !known_children_.contains(child)) {
     static_cast<void>(expect_child(child));

@@ -32,7 +32,7 @@ namespace fault {
 
 inline constexpr const char* kill_fault = "KILL";
 
-// The stage of the run at which a call was made.
+// The phase of the run in which a call was made.
 enum class Phase {
   start,    // no agent has been activated yet
   serving,  // an agent is active; an upgrade may be under way
@@ -43,7 +43,8 @@ inline constexpr const char* phase_names[] = {"start", "serving", "gap", "end"};
 
 struct Fault {
   std::string play;
-  std::string who;  // "upgrader", or "child1" for the child of its first fork, and so on
+  // The caller: "upgrader", or "child1" for the child of the first fork, and so on.
+  std::string who;
   std::string call;
   // The name of an error, or KILL. If `+` follows, every call from the k-th on fails. If `*`
   // follows, the k-th call fails, and so does the call that repeats it.
@@ -57,7 +58,7 @@ struct Fault {
   [[nodiscard]] std::string text() const;  // joins all members by colons
 };
 
-// A system call that was made in a run without a fault.
+// A system call of the upgrader or a child, as recorded in a run without a fault.
 struct Call {
   std::string who;
   std::string name;
@@ -81,7 +82,8 @@ class Tracer {
   // its exec.
   void follow(pid_t upgrader, std::string log);
 
-  // Handles all stops and ends that the kernel reports. Returns false if there was none.
+  // Handles all stops and ends of traced processes that the kernel reports. Returns false if there
+  // was none.
   bool take_stops();
 
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
@@ -93,14 +95,14 @@ class Tracer {
   // Returns whether the upgrader waits for other processes. While one of its children is between
   // fork and exec, the upgrader does not count as waiting.
   [[nodiscard]] bool at_rest() const;
-  // Returns whether the system call in which the upgrader waits has no time limit, or one that is
-  // only for the end of a trial. Must be called only while the upgrader is at rest.
+  // Returns whether the upgrader's present wait has no time limit, or only that of a trial. Must be
+  // called only while the upgrader is at rest.
   [[nodiscard]] bool waits_for_ever() const;
 
   // Ends the upgrader's wait for a deadline at once. Returns false if it does not wait for one.
   bool break_off_wait();
 
-  // Keeps the upgrader stopped from its next stop on, until release() is called.
+  // Makes the upgrader stay stopped after its next stop, until release() is called.
   void hold() { hold_ = true; }
   [[nodiscard]] bool held() const { return held_; }
   void release();
@@ -179,7 +181,7 @@ class Tracer {
   SwiftTime time_;
 };
 
-// Waits, at most for a moment, until the process has ended, reaped or not.
+// Waits up to five seconds until the process has ended. It need not have been reaped.
 void await_end(pid_t pid);
 [[nodiscard]] bool has_ended(pid_t pid);
 

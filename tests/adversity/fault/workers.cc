@@ -16,7 +16,8 @@ namespace {
 
 constexpr int attempts_max = 3;
 
-// The result that a worker sends, in one packet. The text at its end is cut to fit.
+// The packet in which a worker process sends its result. The text at the packet's end is cut to
+// fit.
 struct Packet {
   std::size_t index;
   int fired;
@@ -46,7 +47,7 @@ static_assert(sizeof(Packet) <= 4'096, "no more than a pipe takes at once");
   _exit(0);
 }
 
-// Writes the index of every task to a pipe, from which all workers read.
+// Writes the index of every fault to a pipe, from which all worker processes read.
 void hand_out(int tasks, std::size_t count) {
   for (std::size_t index = 0; index < count; ++index) {
     if (write(tasks, &index, sizeof index) != sizeof index) _exit(1);

@@ -1,5 +1,5 @@
-// Judges many faults at a time in several processes, since one process can trace only one run and
-// reap its processes.
+// Tries many faults at the same time, each in a worker process, since one process can trace only
+// one run and reap its processes.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ struct Judged {
   std::string wrong;  // the broken rules in words; empty if none was broken
 };
 
-// Makes a run with the fault, and judges the run. If the fault did not strike, tries again: on a
-// busy machine, a run may make other calls than usual.
+// Makes a run of the upgrader with the fault, and judges the run. If the fault did not strike,
+// tries again: on a busy machine, a run may make other system calls than usual.
 [[nodiscard]] Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
                                  const Expectations& expectations);
 
