@@ -1,6 +1,6 @@
-// Watches an agent's session from outside, by three things: the calls of the program, the lines of
-// the upgrader, and the session's actions. Written from the protocol page, without a look at the
-// session's code.
+// Watches the library's session of an agent from outside: the messages that the program wants to
+// send, the lines that the upgrader sends, and the actions of the session. Written from the
+// protocol page, without a look at the session's code.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ namespace fuzz {
 
 class AgentWatcher {
  public:
-  // Judges a message that the program wanted to send. `actions` is empty if the session refused the
-  // message.
+  // Judges the session's actions for a message that the program wanted to send. `actions` is empty
+  // if the session refused the message.
   void see_said(const agent_protocol::AgentMessage& message,
                 const agent_protocol::SessionActions& actions, bool refused);
   void see_heard(const agent_protocol::UpgraderMessage& message,

@@ -24,7 +24,7 @@ constexpr Sender sender_of = is_agents<Message> ? Sender::agent : Sender::upgrad
 
 template <class Message>
 Decoded<Message> decode(std::string_view line) {
-  // The line is copied to memory of exactly its size, so that the sanitizer sees a read beyond its
+  // Copies the line to memory of exactly its size, so that the sanitizer notices a read beyond its
   // end.
   const std::unique_ptr<char[]> bytes(new char[line.size()]);
   line.copy(bytes.get(), line.size());
@@ -89,7 +89,8 @@ void compare(std::string_view line, const SecondOpinion& ours, const SecondOpini
                 printable(told(second)) + "\n  of the line: " + printable(line)};
 }
 
-// Checks that a message that has been read can be written, and is the same when it is read again.
+// Checks that a message that the codec has read can be written, and that reading the written line
+// gives the same message.
 template <class Message>
 void check_round_trip(const Message& message) {
   const Result<std::string> line = encode(message);

@@ -65,7 +65,7 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor whose orders (checks, starts and the like) all succeed.
+// A supervisor whose orders (to check a program, to start one and the like) all succeed.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {
@@ -80,8 +80,8 @@ class Serving {
       actions = step(test::every_outcome(supervisor_.state()).front().event);
   }
 
-  // Lets an agent send its next message, or exit: the candidate if there is one, otherwise the
-  // active agent.
+  // Lets an agent send its next message, or exit. It is the candidate if there is one, and
+  // otherwise the active agent.
   void move_on() {
     const State& state = supervisor_.state();
     if (state.candidate && !state.candidate->greeted) {

@@ -44,9 +44,9 @@ std::string take_id(Bytes& bytes) {
   return pick(ids, bytes.take());
 }
 
-// Returns an id for a `confirm`, a `cancel` and the like. Some of these ids have the form of ids of
-// upgrades by SIGUSR2. No agent requests an upgrade with such an id here, so the watcher can tell
-// the two kinds of upgrades apart.
+// Returns an upgrade's id for a message such as `confirm` or `cancel`. Some ids have the form of
+// those that the supervisor gives to upgrades by SIGUSR2. Agents here never request an upgrade with
+// such an id, so the watcher can tell the two kinds of upgrades apart.
 std::string take_any_id(Bytes& bytes) {
   static const std::string ids[] = {"sigusr2-1", "sigusr2-2"};
   const unsigned char code = bytes.take();
@@ -169,7 +169,7 @@ Happening agent_is_refused(Bytes& bytes, const Somebody& who) {
   const unsigned char code = bytes.take();
   if (code % 4 == 0) {
     std::string type = take_text(bytes, line_bytes_max);
-    if (code >= 128) type += '\0';  // the NUL stands for a lone surrogate in the message's type
+    if (code >= 128) type += '\0';  // a NUL in the type stands for a lone surrogate on the wire
     return {who.name + "unknown", {MessageRefused{who.generation, Unknown{type}}}};
   }
   Malformed malformed{"extend", std::string(interesting_length(code), 'r'), std::nullopt};

@@ -1,6 +1,6 @@
 // Turns bytes into a story for a supervisor: the messages of the agents, the outcomes of the
-// supervisor's orders, and the passing of time. Most bytes stand for likely events, so that stories
-// get far.
+// supervisor's orders, and the passing of time. Most bytes stand for likely events, so that a story
+// reaches the later phases of an upgrade.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@ namespace fuzz {
 
 struct Happening {
   std::string name;  // a name of the event that is printed for people
-  // One event; or all last messages of an agent that has ended, and then its exit.
+  // One event, or several: all the last messages of an ended agent, and then its exit.
   std::vector<upgrader::Event> events;
-  upgrader::Duration later{};      // the time that has passed since the event before
+  upgrader::Duration later{};      // the time since the previous event
   bool deadlines_are_seen = true;  // false: the deadlines that passed in this time are not reported
   int outcome = 0;                 // says which outcome the supervisor's next order has
 };
 
-// Returns settings that a command line could have set.
+// Returns a supervisor's settings, with values that a command line can give them.
 [[nodiscard]] upgrader::Policy take_policy(Bytes& bytes);
 
 [[nodiscard]] Happening take_happening(Bytes& bytes, const upgrader::State& state);

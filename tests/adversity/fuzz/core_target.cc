@@ -1,6 +1,7 @@
-// Gives a supervisor the story that the input makes (core_story.h). A watcher from outside checks
-// every step. Every message must be writable, and readable by the second decoder. Events about an
-// ended agent must change nothing. After the story's end, the supervisor must be able to go on.
+// Gives a supervisor the sequence of events that the input stands for (core_story.h). A watcher
+// from outside checks every step. Every message must be writable, and readable by the second
+// decoder. Events about an ended agent must change nothing. After the story's end, the supervisor
+// must be able to go on.
 #include <algorithm>
 #include <optional>
 #include <type_traits>
@@ -22,7 +23,8 @@ using namespace upgrader;
 // The largest number of actions that one event may cause. A fall-back causes most: the upgrader
 // sends a report, kills an agent, starts another one, and logs each of these.
 constexpr std::size_t actions_max = 12;
-// A good upgrade takes six events: upgrade, hello, ready, stopped, exit, trial. See explorer.h.
+// A good upgrade takes six events: upgrade, hello, ready, stopped, exit, and the end of the trial.
+// explorer.h has a function that counts them.
 constexpr std::size_t useful_events = 6;
 
 // Returns the generation that an event is about, or 0.
@@ -40,10 +42,11 @@ bool knows(const State& state, Generation generation) {
          (state.candidate && state.candidate->generation == generation);
 }
 
-// The largest number of deadlines at one instant: each agent may have several, and the upgrade one.
+// The largest number of deadlines that can pass at one instant: each agent may have several, and
+// the upgrade one.
 constexpr int deadlines_max = 5;
-// The number of deadlines after which the target stops waiting. A killed agent that does not end is
-// logged again and again, so there would always be another deadline.
+// The number of passed deadlines after which the test stops waiting. If a killed agent does not
+// end, the log repeats that again and again, so there would always be another deadline.
 constexpr int looks_max = 50;
 
 class Stage {
@@ -86,8 +89,8 @@ class Stage {
     now_ = end;
   }
 
-  // Lets the supervisor handle an event, and then the outcomes of the orders that the event has
-  // caused.
+  // Lets the supervisor handle an event, and then an outcome of each order that the supervisor
+  // gives because of it.
   void take(const Event& event, Bytes& bytes) {
     const bool encodable = is_encodable(event);
     if (!encodable) return;
@@ -104,15 +107,15 @@ class Stage {
     }
   }
 
-  // Returns whether the codec can encode the event's message. If it cannot, no agent could have
+  // Returns whether the codec can encode the message in this event. If not, no agent could have
   // sent the message.
   static bool is_encodable(const Event& event) {
     const auto* said = std::get_if<MessageReceived>(&event);
     return said == nullptr || agent_protocol::encode(said->message);
   }
 
-  // Returns whether deadlines have passed, all of them more than a second ago, and none has been
-  // put off yet.
+  // Returns whether deadlines have passed, all of them more than a second ago, and no deadline has
+  // been postponed yet. The supervisor must then postpone them first.
   [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
     const auto* passed = std::get_if<DeadlinePassed>(&event);
     if (passed == nullptr || !before.state().put_off.empty()) return false;
@@ -146,7 +149,7 @@ class Stage {
          "there is an end, and a deadline after it");
   }
 
-  // Fails at an action that the shell could not carry out.
+  // Throws if the shell could not carry out this action, such as a message that cannot be encoded.
   static void look_at(const Action& action) {
     const auto* send = std::get_if<Send>(&action);
     if (send == nullptr) return;

@@ -1,5 +1,5 @@
 # make fuzz: runs libFuzzer, built with clang, on the code that reads hostile bytes. `make check`
-# replays its corpus without clang.
+# runs that code on the fuzzer's stored inputs, without clang.
 
 # The targets and the code that they test: the wire format and the decisions, without the shell.
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fuzz/*.cc)) \
@@ -10,8 +10,9 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fu
   $(base_text_parts) $(base_upgrader_parts) \
   $(addprefix sample-agent/,configuration.cc position.cc)
 
-# The fuzzer has objects of its own, built by clang with sanitizers. Only the tested code reports
-# its edges to the fuzzer: an input that reaches a new edge of the test code is not interesting.
+# The fuzzer has object files of its own, built by clang with sanitizers. Only the tested code
+# reports its branches to the fuzzer: an input that takes a new branch of the test code is not
+# interesting.
 fuzz_sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(wide_types) $(CPPFLAGS) -O2 -g1 \
   $(fuzz_sanitizers) -MMD -MP
@@ -24,14 +25,14 @@ $(BUILD)/fuzz/objects/tests/%.o: tests/%.cc
 	@mkdir -p $(@D)
 	$(fuzz_compile) -c -o $@ $<
 
-# The objects are in a library archive, so that the linker takes only the needed objects of the
-# exploration.
+# Puts the objects into a library archive, so that the linker takes only those objects of
+# tests/decisions/explore that the fuzzer needs.
 $(BUILD)/fuzz/libfuzzed.a: $(fuzz_objects); $(make_archive)
 $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 	@mkdir -p $(@D)
 	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^
 
-# replay_test has the same targets, built by the usual compiler.
+# replay_test runs the same fuzz targets on the stored inputs, built by the usual compiler.
 layer_tests += $(BUILD)/tests/adversity/fuzz/replay_test
 $(BUILD)/objects/tests/adversity/fuzz/%.o $(BUILD)/objects/units/tests/adversity/fuzz/%.o: \
   CXXFLAGS += -O1
@@ -46,7 +47,7 @@ $(BUILD)/tests/adversity/fuzz/replay_test: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# The time for each target in seconds; with LONG=1 ten minutes.
+# How long the fuzzer runs on each target, in seconds.
 SECONDS ?= $(if $(LONG),600,12)
 fuzz_packages = g++ libcereal-dev python3 clang-14 libclang-rt-14-dev
 
@@ -56,8 +57,8 @@ fuzz:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/adversity/fuzz/fuzzer
 	@tests/adversity/fuzz/run $(BUILD) $(SECONDS)
 
-# Merges the inputs that this build directory's runs have found into the corpus, if they reach new
-# edges, and drops inputs that are not needed.
+# Adds the inputs that this build directory's runs have found to the stored corpus, if they reach
+# new branches, and removes inputs that are no longer needed.
 fuzz-merge:
 	@tests/need-packages $(fuzz_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/adversity/fuzz/fuzzer

@@ -17,7 +17,7 @@ KEPT = "kept-"
 
 
 def read(path):
-    """Returns the inputs by their names, in the order of the file."""
+    """Returns the fuzzer's inputs by their names, in the order of the file."""
     inputs = {}
     for number, line in enumerate(pathlib.Path(path).read_text("ascii").splitlines(), 1):
         if line.startswith("#"):
@@ -50,7 +50,8 @@ def unpack(path, directory):
 
 
 def pack(path, files):
-    """Replaces all inputs by the files of a directory, except those whose names begin with `kept-`.
+    """Replaces the inputs in the text file by the files of a directory. Keeps inputs whose names
+    begin with `kept-`.
     """
     inputs = {name: content for name, content in read(path).items() if name.startswith(KEPT)}
     there = set(inputs.values())

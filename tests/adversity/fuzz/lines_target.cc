@@ -21,9 +21,10 @@ struct TakenLine {
 };
 using Lines = std::vector<TakenLine>;
 
-// These bytes of the input control the reads, and are removed from the stream.
+// Two bytes of the fuzzer's input are orders, and are removed from the stream. At this one, the
+// test takes all lines of the bytes that the reader has read so far.
 constexpr char drain_here = 0x02;  // here, all lines of the bytes read so far are taken
-// This byte of the input stands for the order to take one line.
+// At this byte of the input, the test takes one line from the reader.
 constexpr char one_line_here = 0x03;
 
 constexpr std::size_t line_max = 65'536;  // the most bytes of a line, with its newline
@@ -47,7 +48,7 @@ Lines simple_lines(std::string_view stream) {
 
 class Reading {
  public:
-  // Makes a reader whose reads are at most `read_max` bytes.
+  // Makes a line reader that is given at most `read_max` bytes at a time.
   explicit Reading(std::size_t read_max) : read_max_(read_max) {}
 
   void read(std::string_view bytes) {
@@ -135,8 +136,7 @@ Lines read_as_marked(std::string_view marked) {
 }  // namespace
 
 void take_lines(std::string_view input) {
-  // The largest size of a stream in bytes: room for a whole line, a line that is too long, and some
-  // more.
+  // The most bytes of a stream: enough for a whole line, a line that is too long, and some more.
   static constexpr std::size_t stream_max = 200'000;
   const std::string marked = unfold(input, stream_max);
   std::string stream = marked;
@@ -148,7 +148,7 @@ void take_lines(std::string_view input) {
   whole.read(stream);
   compare(whole.end(), expected, "read in one piece");
   const std::size_t some = input.size() % 13 + 1;
-  // Reading so long a stream in such small pieces would take too long.
+  // Leaves out long streams, because reading them in pieces of a few bytes would take too long.
   if (stream.size() > 5'000 * some) return;
   Reading crumbs(some);
   crumbs.read(stream);

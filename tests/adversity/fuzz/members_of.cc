@@ -9,7 +9,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// Collects the members of a message. Absent members are left out.
+// Collects the members of a message by name. Leaves out members that the message does not have.
 class Notes {
  public:
   void note(const std::string& name, const std::string& text) { members[name] = shown(text); }
@@ -20,7 +20,7 @@ class Notes {
   void note(const std::string& name, const std::vector<std::string>& texts) {
     members[name] = shown_all(texts);
   }
-  // An empty list means the same as an absent member.
+  // Leaves out an empty list, which means the same as an absent member.
   void note_features(const std::vector<std::string>& features) {
     if (!features.empty()) note("features", features);
   }
@@ -49,7 +49,7 @@ class Notes {
     if (value) note(name, *value);
   }
 
-  // Notes the members of each kind of message.
+  // Records the members of a message, by its type.
   void operator()(const Hello& hello);
   void operator()(const Ready&) { type = "ready"; }
   void operator()(const Unfit& unfit);

@@ -41,8 +41,8 @@ constexpr Canary canaries[] = {
     {"premature-activation", "session"},
 };
 
-// Describes the input that is being replayed. It is printed if an assertion or a signal ends the
-// program.
+// Describes the input that is being replayed. A signal handler prints it, for example if an
+// assertion fails.
 char under_way[512];
 
 void tell_what_is_under_way(int signal) {

@@ -236,7 +236,7 @@ Found find(const Json& object, std::string_view name) {
 bool take_members(const Json& object, const std::vector<Rule>& rules, const std::string& prefix,
                   SecondOpinion& opinion);
 
-// Judges one member, and adds its value to the opinion.
+// Judges one member of a message. If the member is good, adds its value to the opinion.
 bool take_member(const Json& value, const Rule& rule, const std::string& name,
                  SecondOpinion& opinion) {
   bool good = false;
@@ -278,7 +278,7 @@ bool take_member(const Json& value, const Rule& rule, const std::string& name,
       return take_members(value, rules, name + ".", opinion);
     }
   }
-  // An empty list means the same as an absent member.
+  // An empty list of features means the same as an absent member, so it is not added.
   const bool none = rule.name == "features" && as_shown.empty();
   if (good && !none) opinion.members[name] = as_shown;
   return good;
@@ -307,8 +307,7 @@ bool is_word(const Json& object, std::string_view name, std::string_view text) {
   return found.value != nullptr && found.value->text == text;
 }
 
-// Returns which of the page's rules for several members together the message breaks, or an empty
-// text.
+// Returns the rule about several members together that the message breaks, or an empty text.
 std::string broken_together(const Json& object, std::string_view type) {
   if (type == "upgrade" && is_word(object, "gate", "confirm") &&
       is_word(object, "mode", "sequential")) {

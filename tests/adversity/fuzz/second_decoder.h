@@ -39,7 +39,7 @@ struct SecondOpinion {
 // Judges a line, given without its newline.
 SecondOpinion second_opinion(std::string_view line, Sender sender);
 
-// The next functions return a value as text, as Members contains it.
+// Each of these functions returns a value as text, in the form that Members contains.
 std::string shown(std::string_view text);
 std::string shown(bool value);
 template <class Texts>

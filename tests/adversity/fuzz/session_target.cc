@@ -52,7 +52,7 @@ class Conversation {
     if (input_ended_) return;
     const Decoded<UpgraderMessage> decoded = decode_upgrader_message(line);
     const auto* message = std::get_if<UpgraderMessage>(&decoded);
-    if (message == nullptr) return;  // not a message: ignored by the library
+    if (message == nullptr) return;  // the library ignores a line that is not a message
     SessionActions actions = session_.hear(*message);
     const auto* activate = std::get_if<Activate>(message);
     if (planted("premature-activation") && activate && actions.empty()) {

@@ -1,6 +1,5 @@
 // Fuzz targets: functions that take arbitrary bytes and check that the rules hold. The fuzzer
-// passes bytes that it invents (fuzzer.cc), `make check` those that have been kept
-// (replay_test.cc).
+// passes bytes that it invents (fuzzer.cc). `make check` passes the stored inputs (replay_test.cc).
 #pragma once
 
 #include <cstdint>
@@ -36,7 +35,7 @@ struct Target {
 };
 
 [[nodiscard]] std::span<const Target> targets();
-// Returns null if there is no target of that name.
+// Returns the fuzz target of this name, or null if there is none.
 [[nodiscard]] const Target* find_target(std::string_view name);
 
 void take_codec(std::string_view input);

@@ -1,4 +1,4 @@
-// The list of all targets. See target.h.
+// The list of all fuzz targets, by name. See target.h.
 #include <algorithm>
 
 #include "tests/adversity/fuzz/target.h"

@@ -1,6 +1,6 @@
 // Makes long inputs from short ones, so that a few bytes of the corpus can stand for a line that is
-// longer than the limit. If the fuzzer changes one byte, a length at a limit becomes the next
-// length.
+// longer than the limit. The fuzzer can turn a length at a limit into the next length by changing
+// one byte.
 #pragma once
 
 #include <cstddef>
@@ -34,12 +34,13 @@ class Bytes {
   std::string_view rest_;
 };
 
-// Returns the length that this code stands for. Most are lengths at the limits of the protocol.
+// Returns the length that this byte of the input stands for. Most of these lengths are at limits of
+// the protocol.
 [[nodiscard]] std::size_t interesting_length(unsigned char code);
 
-// Unfolds an input. The byte 0x01 is followed by a code for a length, a size, and so many bytes: it
-// stands for these bytes, repeated up to that length. All other bytes stand for themselves. Returns
-// at most `bytes_max` bytes.
+// Unfolds an input. The byte 0x01 is followed by a code for a length, a number N, and N bytes. It
+// stands for these N bytes, repeated up to that length. All other bytes stand for themselves.
+// Returns at most `bytes_max` bytes.
 [[nodiscard]] std::string unfold(std::string_view input, std::size_t bytes_max);
 
 }  // namespace fuzz

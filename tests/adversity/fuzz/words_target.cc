@@ -1,6 +1,6 @@
-// Tests small texts from people: the command lines of the upgrader and of the sample agent, and the
-// agent's position. An accepted text must obey the manual's rules, and mean the same when it is
-// written out. A refused text must have a reason.
+// Tests the code that reads small texts written by people: the command lines of the upgrader and of
+// the sample agent, and the agent's position. An accepted text must obey the manual's rules, and
+// mean the same when it is written out again. If a text is refused, there must be a reason.
 #include <limits>
 #include <vector>
 
