@@ -96,7 +96,7 @@ class Actor {
   bool reading_ = true;
   int lock_ = -1;
   int beside_ = -1;  // a FIFO that is readable as soon as a standby runs
-  // This agent is active, and has not got the lock of the active agent yet.
+  // True if this agent is active, but has not got the lock of the active agent yet.
   bool lacks_lock_ = false;
   int socket_;
 };
@@ -104,8 +104,8 @@ class Actor {
 Actor::Actor(std::string part)
     : part_(std::move(part)), socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
   signal(SIGPIPE, SIG_IGN);
-  // The kernel would kill the actor at the upgrader's death. The actor forbids that, since it must
-  // exit by itself when its input ends.
+  // Switches off the kernel's signal at the upgrader's death, since the actor must exit by itself
+  // when its input ends.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* name = std::getenv("ACTOR_SOCKET");
   if (name == nullptr) _exit(gone_wrong);
@@ -185,7 +185,8 @@ void Actor::hear(const std::string& line) {
   }
 }
 
-// Behaves as `part_` says at the start of the agent. Most parts are those of bad candidates.
+// Behaves as `part_` says when the agent has just started. Most values of `part_` are for bad
+// candidates.
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);
@@ -262,7 +263,7 @@ void Actor::play_trial() {
   say("healthy");
 }
 
-// Stops as the upgrade's id says: cleanly, uncleanly, or not at all.
+// Stops as a word in the upgrade's id says: cleanly, uncleanly, or not at all.
 void Actor::play_stop(std::string_view line) {
   const std::string_view id = text_of(line, "id");
   const bool upgrade = text_of(line, "reason") == "upgrade";

@@ -12,7 +12,7 @@ namespace {
 
 using integration::state_of;
 
-// The greatest exit status that actor.cc uses for a part.
+// The greatest exit status with which actor.cc exits by itself as a part of a story.
 constexpr int highest_status_of_a_part = 5;
 
 std::string words(int status) {
@@ -80,15 +80,15 @@ bool Aftermath::rests() {
     if (agent.heard("activate") && told_how_it_ended(agent)) active_ = &agent;
   }
   if (living != 1 || active_ == nullptr || active_->end_of_input) return false;
-  // If init is the agent's parent, the agent's upgrader has ended, and the agent will soon see the
-  // end of its input.
+  // If init has become the agent's parent, the upgrader that started the agent has ended. The agent
+  // will soon see the end of its input.
   if (integration::parent_of(active_->pid) == scene_.init()) return false;
   std::size_t upgraders = 0;
   bool shape = true;
   for (const pid_t pid : scene_.descendants()) {
     const bool agent = pid == active_->pid;
     upgraders += agent ? 0 : 1;
-    // If the upgrader was ended, its processes must have gone.
+    // If the signal has ended the upgrader, none of the processes that it had then may be left.
     shape = shape && !(upgrader_was_ended() && upgrader_processes_.count(pid) == 1);
     shape = shape && state_of(pid) != 'Z' && (agent || !scene_.is_agent(pid));
   }
@@ -170,8 +170,8 @@ std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   return scene_.wait_until(tracer_, committed) ? "" : "what works is not committed";
 }
 
-// Checks the two links. AGENT's link may name the new version only if the link of --previous names
-// the old version.
+// Checks the links of AGENT and of --previous. AGENT's link may name the new version only if the
+// link of --previous names the old version.
 std::string Aftermath::judge_links() const {
   const std::string named = scene_.named_version();
   const std::string previous = scene_.named_version("previous");
@@ -182,14 +182,14 @@ std::string Aftermath::judge_links() const {
   return previous.empty() || previous == "v1" ? "" : "the link of --previous names " + previous;
 }
 
-// Checks that the active agent answers, and that it holds the locks according to the kernel.
+// Checks that the active agent answers, and asks the kernel whether it holds the locks.
 std::string Aftermath::judge_service() {
   scene_.tell(*active_, "ping");
   if (!scene_.wait_until(tracer_, [this] { return !active_->pongs.empty(); })) {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // The agent may still be waiting for the lock, which the agent before it has not released yet.
+  // The agent may still have to wait for the lock, until the agent before it has exited.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -254,9 +254,9 @@ std::string Aftermath::judge_orphans() const {
   return unseen.empty() ? "" : "the init has not reaped every agent that outlived the upgrader";
 }
 
-// Returns the first violation that was reported, or "". One violation is allowed: if the upgrader
-// without --lock is killed, its agent may live on, and be active beside the agent of the next
-// upgrader. upgrader(8) warns of that.
+// Returns the first violation that an agent or the init has reported, or "". One violation is
+// allowed: if the upgrader without --lock is killed, its agent may live on, and be active beside
+// the agent of the next upgrader. upgrader(8) warns of that.
 std::string Aftermath::judge_violations() const {
   for (const std::string& violation : scene_.violations()) {
     const bool two = violation.find("two agents are active") != std::string::npos;

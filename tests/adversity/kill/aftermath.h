@@ -1,6 +1,6 @@
-// Judges the state after a signal, whatever process it struck. One agent of the right version must
-// work, a cooperative upgrade must succeed, and an orderly end must leave no process. The sources
-// are the reports of agents and init, and the process table.
+// Judges the state after the test has sent a signal to one process of a running upgrade. One agent
+// of the right version must work, a further upgrade must succeed, and an orderly end must leave no
+// process. The judgement uses the reports of agents and init, and the process table.
 #pragma once
 
 #include <set>
@@ -19,14 +19,14 @@ class Aftermath {
   struct Party {
     int generation = -1;
     pid_t pid = 0;
-    bool ended = false;  // true: the signal has ended the process; false: it has stopped it
+    bool ended = false;  // whether the signal has ended the process; false: it has only stopped it
   };
 
-  // Records which processes live now. The signal must be sent after that.
+  // Records which processes live before the signal. Must be constructed before the signal is sent.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
-  // Returns the first violation in words, or "". `versions` has the versions that may run first if
-  // init has restarted the upgrader.
+  // Judges the state after the signal. Returns the first violation in words, or "". If init has
+  // restarted the upgrader, its first agent must have one of the `versions`.
   std::string judge(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
   [[nodiscard]] End end() const { return end_; }
 

@@ -8,7 +8,8 @@
 namespace kill_points {
 namespace {
 
-// The time limit for waits in canaries, where the awaited event must not come.
+// The time limit for waits in canaries: there, the awaited event must not come, so each wait lasts
+// this long.
 constexpr auto patience = std::chrono::seconds(3);
 
 // Names of kill points at which the real upgrader keeps all rules. The canaries play these points

@@ -1,6 +1,6 @@
-// Canaries, which prove that a kill point can fail. Each has one error: a stand-in for the
-// upgrader, an agent that stays when it must exit, a step that does not exist, or a signal that is
-// not sent.
+// Canaries: errors that a kill point must find. There are four kinds: a bad program in the place of
+// the upgrader, an agent that stays when it must exit, a step that does not exist, and a signal
+// that is not sent.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace kill_points {
 struct Canary {
   std::string seeded;
   bool quick;  // true if the error is found without waiting for a time limit
-  // Returns the reason why the error was not found, or "" if it was found.
+  // Runs the canary. Returns "" if the error was found, otherwise the reason why it was not found.
   std::function<std::string()> missed;
 };
 

@@ -20,7 +20,7 @@ $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
 	@mkdir -p $(@D)
 	$(LINK) $(kill_static) -o $@ $^
 
-# A selection of the points, for make check.
+# kill_test tests a selection of the kill points, for `make check`.
 layer_tests += $(BUILD)/tests/adversity/kill/kill_test
 $(BUILD)/tests/adversity/kill/kill_test: $(BUILD)/objects/tests/adversity/kill/kill_test.o \
     $(BUILD)/objects/tests/catch_main.o $(kill_objects) $(support_library) | $(kill_programs)

@@ -1,5 +1,5 @@
-// Tests some of the kill points, one of each kind, and some canaries. `make kill` tests all of
-// them.
+// Tests some of the kill points (a signal at one step of an upgrade), one of each kind, and some
+// canaries. `make kill` tests all of them.
 #include <catch2/catch.hpp>
 
 #include "tests/adversity/kill/canaries.h"

@@ -3,10 +3,10 @@
 //
 // usage: kill_points      ONLY=NAME-OR-PATTERN, LONG=1, LIST=1, JOBS=N
 //
-// LIST=1 prints the names of the points and plays none.
-// Every story is played once to its end, which gives the names of its points. Then each point is
-// played from the beginning. Ends with the lines for the table of results, and exits with 0 if all
-// rules hold and every canary was caught.
+// A kill point is a step of a story (an upgrade) at which a process gets a signal. LIST=1 only
+// prints the names of the points. Every story is played once to its end, which gives the names of
+// its points. Then the story is played once for each point, with the signal. Ends with the lines
+// for the table of results, and exits with 0 if all rules hold and every canary was caught.
 
 #include <fnmatch.h>
 #include <poll.h>
@@ -33,7 +33,7 @@
 namespace kill_points {
 namespace {
 
-// Does many tasks at a time, each worker in a process of its own, and collects the results.
+// The result of one task. Tasks are done by several worker processes at the same time.
 struct Finding {
   std::size_t index = 0;  // the task's number, from 0
   std::string text;       // the text that the task has returned, in which it reports its result
@@ -61,11 +61,11 @@ struct Worker {
     packet.resize(std::min(packet.size(), packet_bytes_max));
     if (send(fd, packet.data(), packet.size(), MSG_NOSIGNAL) < 0) std::exit(1);
   }
-  // Exits without destructors, since the objects belong to the parent process.
+  // Exits without running destructors, because the objects belong to the parent process.
   _exit(0);
 }
 
-// Ends the processes that a dead worker had started, which are now children of this process.
+// Ends the processes that a dead worker had started. They have become children of this process.
 void end_orphans(const std::vector<Worker>& crew) {
   for (const pid_t child : integration::children_of(getpid())) {
     const bool worker = std::any_of(crew.begin(), crew.end(),
@@ -76,8 +76,8 @@ void end_orphans(const std::vector<Worker>& crew) {
   }
 }
 
-// Does the tasks 0 … count-1, `workers` at a time. Calls `found` in this process with each result
-// as it comes. If a worker dies, its task has a result without text.
+// Does the tasks 0 … count-1 in `workers` processes at a time. Calls `found` in this process with
+// each result as it arrives. If a worker dies, the result of its task has no text.
 void work(std::size_t count, std::size_t workers,
           const std::function<std::string(std::size_t)>& task,
           const std::function<void(const Finding&)>& found) {
@@ -139,7 +139,8 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// A short run plays every fifth point of the stories that go wrong by themselves.
+// In a short run, only every fifth kill point is tried in stories where the upgrade fails by
+// itself.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {
@@ -148,7 +149,8 @@ std::string setting_of(const char* name) {
 }
 
 struct Tally {
-  // The number of points for each way in which an upgrade can end.
+  // For each way in which an upgrade can end, the number of kill points after which it has ended
+  // so.
   std::map<std::string, std::size_t> ends;
   std::size_t played = 0;
   std::size_t struck = 0;
@@ -205,8 +207,8 @@ int Run::run() {
   return tally_.struck == points_.size() && tally_.violations == 0 ? 0 : 1;
 }
 
-// Lists the points of all stories. For this, each story is played once without a signal, and must
-// end as its line in story.cc says.
+// Lists the kill points of all stories. For this, plays each story once without a signal. The story
+// must then end as its line in story.cc says.
 bool Run::name_points() {
   std::vector<Setting> settings = all_settings();
   std::erase_if(settings, [this](const Setting& setting) { return is_another(setting); });
@@ -238,7 +240,7 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if ONLY names a point of another story. Then this story need not be played.
+// Returns true if ONLY names a kill point of another story, so that this story need not be played.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)
@@ -248,8 +250,8 @@ bool Run::is_another(const Setting& setting) const {
   return story.find_first_of("*?[") == std::string::npos && story != setting.name();
 }
 
-// Returns whether the point is played. A short run plays all points of the good stories in their
-// usual setting, and a part of the others.
+// Returns whether this kill point is tried. A short run tries all points of the good stories in
+// their usual setting, and a part of the other points.
 bool Run::is_wanted(const Point& point) {
   if (!only_.empty()) return fnmatch(only_.c_str(), point.name().c_str(), 0) == 0;
   const bool good = std::string_view(point.setting.story->name) == "good";

@@ -17,7 +17,7 @@ namespace kill_points {
 
 struct Allowed {
   End end;
-  int exit_status = -1;  // for `restarted`: the wait status of the first upgrader, as from waitpid
+  int exit_status = -1;  // of `restarted`: the first upgrader's wait status
   auto operator<=>(const Allowed&) const = default;
 };
 
@@ -27,17 +27,19 @@ class Moment {
 
   void pass(const Step& step);
 
-  // Returns true from the moment when the active agent is about to request the upgrade.
+  // Returns true from the step on at which the active agent is about to request the upgrade.
   [[nodiscard]] bool begun() const { return begun_; }
 
-  // Returns all ends of the upgrade that are allowed if the signal ends this process now.
+  // Returns in which ways the upgrade may end if a process of this generation is ended by this
+  // signal at the present step.
   [[nodiscard]] std::set<Allowed> after_end_of(int generation, int signal) const;
 
-  // Returns the role of this generation now: "upgrader", "active", "candidate" or "fallback". The
-  // first agent is "active", too, or "first" in a story at boot, where it fails by itself.
+  // Returns the role that the agent of this generation has at the present step: "active",
+  // "candidate" or "fallback". For generation 0 returns "upgrader". The first agent is "active",
+  // too, or "first" in a story at boot, where it fails by itself.
   [[nodiscard]] std::string role_of(int generation) const;
 
-  // The next two functions return whether AGENT's link may name the new version at this step, and
+  // These functions return whether AGENT's link may name the new version at the present step, and
   // whether it may name the old version.
   [[nodiscard]] bool may_be_committed() const { return committed_ != Known::no; }
   [[nodiscard]] bool may_be_uncommitted() const { return committed_ != Known::yes; }
@@ -58,9 +60,9 @@ class Moment {
   const int fallback_;
   bool begun_;
   bool candidate_started_ = false;
-  Known told_to_stop_ = Known::no;  // the old agent was sent `stop`, and has answered `cancel`
-  Known cancelled_ = Known::no;     // the old agent has said `cancel` after the `stop`
-  bool stopped_ = false;            // the old agent has said `stopped`
+  Known told_to_stop_ = Known::no;  // the upgrader has told the old agent to stop
+  Known cancelled_ = Known::no;     // the old agent has answered `cancel`
+  bool stopped_ = false;            // the old agent has answered `stopped`
   Known candidate_active_ = Known::no;
   Known committed_ = Known::no;
   Known fallback_active_ = Known::no;

@@ -14,8 +14,8 @@
 namespace kill_points {
 namespace {
 
-// Keeps this process, and all processes that it starts, on one processor. They run in turns anyway,
-// and on one processor their turns take only two thirds of the time.
+// Keeps this process, and all processes that it starts, on one processor. They run one at a time
+// anyway, and on one processor the run takes a third less time.
 class OneProcessor {
  public:
   OneProcessor() {
@@ -38,8 +38,8 @@ class OneProcessor {
 
 constexpr const char* after_signals[] = {"SIGKILL", "SIGSEGV", "SIGSTOP"};
 
-// Returns whether the step is a system call that has no name of its own. The names of such steps
-// contain `-calls-`.
+// Returns whether the step is a system call that has no name of its own in the story. The names of
+// such steps contain `-calls-`.
 bool is_any_call(const std::string& step) {
   return step.find("-calls-") != std::string::npos;
 }
@@ -119,8 +119,8 @@ void wait_for_rest(Play& play, pid_t frozen) {
   }));
 }
 
-// Sends the signal to the victim. Returns all ends of the upgrade that the rules allow after that.
-// Returns none if the signal had no effect.
+// Sends the signal to the process `victim`. Returns all ends of the upgrade that the rules allow
+// after the signal, or nothing if the signal had no effect.
 std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   const int signal = number_of(point.signal);
   if (signal != SIGSTOP) {
@@ -194,11 +194,12 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
     for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
-      // The upgrader's calls without a name are points only if the victim is the upgrader. For
-      // another victim it makes no difference between which two of these calls the signal comes.
+      // System calls without a name count as kill points only if the upgrader gets the signal. For
+      // an agent it makes no difference between which two of these calls the signal comes.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
-        // Before a system call only SIGKILL is tried: other signals would wait for the call's end.
+        // Before a system call only SIGKILL is tried: other signals would take effect only when the
+        // call ends.
         if (!step.starts_with("after-") && signal != after_signals[0]) continue;
         if (signal != after_signals[0] && awaits_execution(*party)) continue;
         result.points.push_back({setting, victim, step, signal});

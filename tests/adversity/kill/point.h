@@ -1,5 +1,5 @@
-// One kill point: a story is played up to a step, one of its processes gets a signal, and the state
-// afterwards is judged from outside.
+// One kill point of the tests: an upgrade is played up to a step, one of its processes gets a
+// signal, and the state afterwards is judged from outside.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 
 namespace kill_points {
 
-// A point's name has these parts: setting, victim, step and signal, as in
+// A kill point. Its name has these parts: setting, victim, step and signal, as in
 // `parallel/lock/good/upgrader-first/candidate/after-agent-2-writes-ready/SIGKILL`.
 struct Point {
   Setting setting;
-  // The process to kill: "active", "candidate", "fallback", "first" or "upgrader".
+  // The process that gets the signal: "active", "candidate", "fallback", "first" or "upgrader".
   std::string victim;
   std::string step;
   std::string signal;
@@ -35,19 +35,19 @@ struct Verdict {
   [[nodiscard]] bool good() const { return struck && wrong.empty(); }
 };
 
-// Plays the point and judges the state afterwards. Canaries set `deaf`: then the signal is not
-// sent.
+// Plays the upgrade up to the kill point, sends the signal, and judges the state afterwards. If a
+// canary sets `deaf`, the signal is not sent.
 Verdict play(const Cast& cast, const Point& point, bool deaf = false);
 
 struct Survey {
   Verdict verdict;
   std::vector<Point> points;
 };
-// Plays the story to its end, and lists its points. With `every_call`, each system call of the
-// upgrader is a point, too.
+// Plays the story to its end, and lists its kill points. With `every_call`, each system call of the
+// upgrader is a kill point, too.
 Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 
-// Reads a name that Point::name() has made; returns false for any other text.
+// Reads the name of a kill point, as Point::name() makes it. Returns false for any other text.
 bool parse(const std::string& name, Point& point);
 
 }  // namespace kill_points

@@ -36,8 +36,8 @@ void write_file(const std::string& path, const std::string& text) {
   close(fd);
 }
 
-// Returns the children of a process: from the kernel's list if it has one, otherwise from a slow
-// search of all processes.
+// Returns the children of a process. Reads the kernel's list of them, or searches all processes
+// slowly if the kernel has no such list.
 std::vector<pid_t> children_of(pid_t pid) {
   const std::string number = std::to_string(pid);
   std::ifstream list("/proc/" + number + "/task/" + number + "/children");
@@ -72,8 +72,7 @@ Scene::Scene(const Cast& cast, const Setting& setting) : cast_(cast), setting_(s
   const char* temporary = std::getenv("TMPDIR");
   directory_ = std::string(temporary != nullptr ? temporary : "/tmp") + "/kill-XXXXXX";
   if (mkdtemp(directory_.data()) == nullptr) std::abort();
-  // Processes that outlive the init become children of this process, which looks for them at the
-  // end.
+  // Processes that outlive the init become children of this process, so it finds them at the end.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   listen();
 }
@@ -83,8 +82,8 @@ Scene::~Scene() {
     kill(init_, SIGKILL);
     if (!init_status_) waitpid(init_, nullptr, 0);
   }
-  // When a process is killed, its children become children of this process. So children are killed
-  // until none is left.
+  // When a process is killed, its children become children of this process. So the loop kills
+  // children until none is left.
   for (auto left = children_of(getpid()); !left.empty(); left = children_of(getpid())) {
     kill(left[0], SIGKILL);
     waitpid(left[0], nullptr, __WALL);
@@ -151,7 +150,7 @@ void Scene::become_init(int report) const {
   setenv("ACTOR_DIR", directory_.c_str(), 1);
   std::vector<std::string> command = {cast_.init, std::to_string(report), cast_.upgrader};
   command.emplace_back(setting_.story->sequential ? "--mode=sequential" : "--mode=parallel");
-  // Time limits that no story reaches, since each wait ends by an event of the story.
+  // Sets time limits that no story reaches: each wait in a story ends by one of its events.
   for (const char* option : {"--start-timeout", "--stop-timeout", "--exit-grace"})
     command.push_back(std::string(option) + "=60s");
   const bool boot = setting_.story->with == Story::With::boot;

@@ -16,8 +16,8 @@
 
 namespace kill_points {
 
-// The value of --attempts: so many failed starts of one executable, and then the other one is
-// started. One is named by AGENT's link, the other by the link of --previous.
+// The value of --attempts. After this number of failed starts of one executable, the upgrader
+// starts the other one: AGENT's link names one of them, the link of --previous the other.
 inline constexpr std::size_t attempts = 3;
 
 // The paths of the programs that a story uses.
@@ -63,8 +63,8 @@ class Scene {
   bool start();
   void let_upgrader_go() const;
 
-  // Handles all messages that have come, from agents and from the init; waits up to `timeout_ms`
-  // for one.
+  // Handles all messages that have arrived from agents and from the init. Waits up to `timeout_ms`
+  // for the first.
   void pump(Tracer& tracer, int timeout_ms);
   bool wait_until(Tracer& tracer, const std::function<bool()>& condition);
 

@@ -138,12 +138,12 @@ std::optional<Step> Steps::step_of(const Stop& stop) {
   }
   if (stop.what == Stop::What::call_begins) {
     begun_[who.pid] = step_of_call(stop);
-    // When the call returns, it is known whether a process was reaped. Until then this is not a
+    // Only the return of the call shows whether it has reaped a process, so its entry is not a
     // step.
     if (begun_[who.pid] && begun_[who.pid]->verb == "reaps") return std::nullopt;
     return begun_[who.pid];
   }
-  // The bytes of a read are known only when the call returns.
+  // The bytes that a read() has read are known only when the call returns.
   std::optional<Step> step =
       who.call == SYS_read ? step_of_call(stop) : std::exchange(begun_[who.pid], std::nullopt);
   if (!step) return std::nullopt;
@@ -167,7 +167,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
     const std::string bytes =
         known ? Tracer::peek(who, who.args[1], std::min(size, line_bytes_max)) : "";
     step.verb = who.call == SYS_write ? "writes" : "reads";
-    // Bytes that do not begin like a message are a part of status.json.
+    // If the bytes do not begin like a message, they are a part of status.json.
     if (bytes.starts_with(R"({"type":)")) step.object = types_in(bytes);
     if (!step.object.empty()) return step;
     if (who.generation == 0 && bytes.starts_with("upgrader: ")) {
@@ -183,7 +183,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
 
 std::optional<Step> Steps::step_of_upgrader(const Tracee& who) const {
   if (is_fork(who.call)) return Step{.verb = "forks"};
-  // In each run status.json is replaced at another moment, so its renames are not steps.
+  // Renames of status.json are not steps, since each run makes them at other moments.
   if (is_rename(who.call) && !renames_news(who)) return Step{.verb = "renames"};
   if (who.call == SYS_kill) {
     return Step{.verb = "kills", .object = actor_of(static_cast<std::int64_t>(who.args[0]))};

@@ -1,6 +1,6 @@
-// Names what a system call means in the story of an upgrade, with the same name in every run:
-// `after-agent-2-writes-ready`, `before-upgrader-forks`. Knows the lines of the protocol, but not
-// their effects: see moment.h.
+// Gives names to the system calls of an upgrade that matter, the same names in every run, such as
+// `after-agent-2-writes-ready` and `before-upgrader-forks`. Knows the lines of the protocol, but
+// not their effects: see moment.h.
 #pragma once
 
 #include <map>
@@ -29,12 +29,15 @@ std::string actor(int generation);
 
 class Steps {
  public:
-  // With `every_call`, every system call of the upgrader is a step, too.
+  // With `every_call`, every system call of the upgrader is a step, and not only those with a
+  // meaning in the story.
   Steps(const Tracer& tracer, bool every_call) : tracer_(tracer), every_call_(every_call) {}
 
-  // Returns the step that the process takes at this stop, or no value if the stop is not a step.
+  // Returns the step that a traced process takes at this ptrace stop, or no value if the stop is
+  // not a step.
   std::optional<Step> step_of(const Stop& stop);
-  // Returns the name of the step. If a step of that name has occurred before, a number follows.
+  // Returns the name of the step. If a step of the same name has occurred before, a number follows
+  // the name.
   std::string numbered(const Step& step);
 
  private:
@@ -46,7 +49,7 @@ class Steps {
   const Tracer& tracer_;
   const bool every_call_;
   std::map<std::string, int> seen_;
-  // The step of each process whose call has begun and not returned.
+  // For each process in a system call: the step that the call is, if it is one.
   std::map<pid_t, std::optional<Step>> begun_;
 };
 

@@ -1,5 +1,5 @@
-// The upgrades that are interrupted: how each ends without an interruption, and how its processes
-// behave.
+// The upgrades that the tests interrupt by signals: how each upgrade ends without a signal, and how
+// its processes behave.
 #pragma once
 
 #include <string>
@@ -46,8 +46,8 @@ struct Story {
 // Returns all stories: each says which upgrade is made, and how it must end.
 const std::vector<Story>& stories();
 
-// One way to play a story: with or without --lock, and with either the agents or the upgrader first
-// in the order in which processes run.
+// One way to play a story: with or without --lock, and with either the agents or the upgrader
+// running first when both could run.
 struct Setting {
   const Story* story;
   bool lock;

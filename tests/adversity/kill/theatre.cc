@@ -8,7 +8,7 @@
 
 namespace kill_points {
 
-// Copies all programs, so that a build during the run changes nothing.
+// Copies all programs that the tests run, so that a build during the run changes nothing.
 Theatre::Theatre() : owner_(getpid()) {
   const std::filesystem::path here = std::filesystem::canonical("/proc/self/exe").parent_path();
   const char* const upgrader = std::getenv("UPGRADER");

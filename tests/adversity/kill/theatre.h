@@ -1,4 +1,4 @@
-// The programs that all points of a run use, in a directory that is removed at the end.
+// The programs that all kill points use, in a directory that is removed at the end of the run.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace kill_points {
 
 class Theatre {
  public:
-  // Copies the programs beside this one, and the upgrader that UPGRADER names, if that is set.
+  // Copies the programs that lie beside this test program. If the variable UPGRADER is set, copies
+  // the upgrader that it names.
   Theatre();
   ~Theatre();
   Theatre(const Theatre&) = delete;
@@ -21,7 +22,8 @@ class Theatre {
  private:
   std::string directory_;
   Cast cast_;
-  // The process that made the directory, and alone may remove it; its forked workers must not.
+  // The process that made the directory. Only this process may remove the directory, and not a
+  // forked worker.
   int owner_;
 };
 

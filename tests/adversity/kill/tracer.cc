@@ -23,7 +23,7 @@ constexpr int call_stop = SIGTRAP | 0x80;
 constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
                          PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 
-// A time limit for steps that take almost no time on an idle machine.
+// The time limit for operations that take almost no time on an idle machine.
 constexpr auto call_patience = std::chrono::seconds(60);
 
 // Returns whether the process sleeps in a system call. The state in /proc is not enough: a process
@@ -99,8 +99,8 @@ bool Tracer::seize(pid_t pid) {
 }
 
 bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
-  // `look` says whether sleeping processes must be looked at: after a call that may have woken one
-  // of them, and before the decision that all of them rest.
+  // True if the tracer must check which sleeping processes have been woken: after a call that may
+  // have woken one of them, and before it decides that all processes rest.
   bool look = true;
   bool halted = false;
   const auto follow = [&](Tracee& tracee) {
@@ -136,8 +136,8 @@ Stop Tracer::stop_of(Tracee& tracee) {
 }
 
 // Stops all running processes while another process exits. Returns true if it has stopped one. A
-// process may learn of the exit in two ways: by the end of a pipe, and by the death of its child.
-// If it ran on, the speed of the machine would decide whether it sees both at once. A process that
+// process may learn of the exit by the end of a pipe and by the death of its child. If it ran
+// meanwhile, the machine's speed would decide whether it learns of both at once. A process that
 // waits for its child's exec is not stopped, since it sleeps until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
@@ -181,7 +181,8 @@ bool Tracer::settle(Tracee& tracee) {
   return false;
 }
 
-// Handles a wait status of the process. Returns true if the process is stopped now, or has ended.
+// Handles a wait status that waitpid() has returned for the process. Returns true if the process is
+// stopped now, or has ended.
 bool Tracer::take(Tracee& tracee, int status) {
   if (!WIFSTOPPED(status)) {
     tracee.is = Tracee::Is::ended;
@@ -217,7 +218,7 @@ void Tracer::take_call(Tracee& tracee) {
   news_ = true;
 }
 
-// Records that the process was sent SIGKILL. Even a stopped process dies then, so run() waits for
+// Records that the process was sent SIGKILL. A stopped process then dies, too, so run() waits for
 // its end.
 void Tracer::doom(pid_t pid) {
   for (Tracee& tracee : tracees_) {
@@ -231,12 +232,14 @@ void Tracer::take_event(Tracee& tracee, int event) {
   if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE) {
     unsigned long pid = 0;
     ptrace(PTRACE_GETEVENTMSG, tracee.pid, 0, &pid);
-    tracee.in_call = true;  // the tracer sees no entry of the first fork
+    // The tracer does not trace the upgrader's system calls before its first fork, so it has not
+    // seen the entry of this call.
+    tracee.in_call = true;
     tracee.call = SYS_clone;
     adopt(static_cast<pid_t>(pid));
   } else if (event == PTRACE_EVENT_EXEC) {
-    // A process that executes another program than an agent is the upgrader itself, started by a
-    // wrapper.
+    // A process that executes a program other than an agent is the upgrader itself, which a wrapper
+    // has started.
     const bool agent = integration::executable_of(tracee.pid).starts_with(agent_);
     if (tracee.generation != 0 && !agent) {
       tracee.generation = 0;

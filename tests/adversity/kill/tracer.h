@@ -22,7 +22,7 @@ struct Tracee {
   enum class Is { stopped, running, ended };
 
   pid_t pid = 0;
-  int generation = 0;  // an agent's number in the order of the forks; 0 for the upgrader
+  int generation = 0;  // counts the agents in the order of their forks; 0: the upgrader
   Is is = Is::running;
   bool in_call = false;  // a system call of the process has begun and not returned
   int to_inject = 0;     // the signal that the process gets when it is continued, or 0
@@ -45,8 +45,8 @@ struct Stop {
 
 class Tracer {
  public:
-  // `agent` is the beginning of the paths of agents. A child that executes any other program is a
-  // wrapper of the upgrader.
+  // Makes a tracer. The path of every agent begins with `agent`. A child that executes any other
+  // program is a wrapper of the upgrader.
   Tracer(Order order, std::string agent) : order_(order), agent_(std::move(agent)) {}
   ~Tracer();
   Tracer(const Tracer&) = delete;
@@ -56,8 +56,8 @@ class Tracer {
   // only while run() is called.
   bool seize(pid_t pid);
 
-  // Runs all processes, stop by stop. Returns true as soon as `halt` returns true for a stop, and
-  // false if no process runs any more.
+  // Runs the traced processes one at a time, from stop to stop. Returns true as soon as `halt`
+  // returns true for a stop. Returns false when all processes have ended or sleep.
   bool run(const std::function<bool(const Stop&)>& halt);
 
   // Sends `victim` a signal that ends it, and runs `victim` until it has ended. Calls `watch` for
@@ -69,7 +69,7 @@ class Tracer {
   // is stopped.
   bool freeze(Tracee& victim);
 
-  // Runs the processes that are first in the order, the agents or the upgrader, until each of them
+  // Runs those processes that the order puts first (the agents, or the upgrader) until each of them
   // waits. In this way they see all events so far before the other processes do.
   void run_first_ones();
 
@@ -80,7 +80,7 @@ class Tracer {
 
   [[nodiscard]] std::list<Tracee>& tracees() { return tracees_; }
   [[nodiscard]] const std::list<Tracee>& tracees() const { return tracees_; }
-  // Reads bytes of the process's memory.
+  // Reads bytes from the memory of a traced process.
   [[nodiscard]] static std::string peek(const Tracee& who, std::uint64_t address, std::size_t size);
 
  private:
