@@ -15,8 +15,8 @@ MIB = 1 << 20
 PATIENCE_S = int(os.environ.get("PATIENCE", "3600"))
 STATES_AT_ONCE = 100
 
-# For each file system: the size of its disk, the commands that make it, the options to mount it,
-# and its modules.
+# For each file system: the size of its disk in MiB, the command that makes it, its mount options,
+# and its kernel modules.
 SYSTEMS = {
     "ext4": (48, ["mkfs.ext4", "-q", "-F", "-J", "size=4"], "commit=1", ["ext4"]),
     "ext4-writeback": (48, ["mkfs.ext4", "-q", "-F", "-J", "size=4"],
@@ -24,8 +24,8 @@ SYSTEMS = {
     "f2fs": (64, ["mkfs.f2fs", "-q", "-f"], "defaults", ["crc32_generic", "f2fs"]),
     "overlay": (48, ["mkfs.ext4", "-q", "-F", "-J", "size=4"], "commit=1",
                 ["ext4", "squashfs", "overlay"]),
-    # A file system without a journal promises nothing after a power cut. So e2fsck repairs each
-    # state first, and violations are only reported.
+    # ext4 without a journal promises nothing after a power cut. So e2fsck repairs each state first,
+    # and violations are only reported.
     "ext4-nojournal": (48, ["mkfs.ext4", "-q", "-F", "-O", "^has_journal"], "defaults", ["ext4"]),
     "btrfs": (128, ["mkfs.btrfs", "-q", "-f"], "commit=1", ["btrfs"]),
     "xfs": (320, ["mkfs.xfs", "-q", "-f"], "defaults", ["xfs"]),
@@ -63,7 +63,8 @@ class Bench:
         subprocess.run([*make, self.base], check=True, stdout=subprocess.DEVNULL)
 
     def lower(self):
-        """Makes the squashfs of a device's image, which has the first release. Returns its path."""
+        """Makes the squashfs that is the read-only part of the overlay, with the first release.
+        Returns its path."""
         releases = self.scratch / "lower" / "releases"
         shutil.rmtree(releases.parent, ignore_errors=True)
         releases.mkdir(parents=True)
@@ -89,7 +90,8 @@ class Bench:
         return guest_files(self.kernel, HERE / script, programs, self.modules, config)
 
     def work(self, upgrader, upgrades, careless=""):
-        """Runs the machine that makes upgrades. Returns the log of its disk."""
+        """Runs the virtual machine that makes upgrades. Returns the log of the writes to its
+        disk."""
         others = {"bin/mark": Path(BUILD) / "tests/adversity/power/mark"}
         measures = not careless and os.environ.get("WEAR", "1") != "0"
         more = {"UPGRADES": upgrades, "WEAR": "1" if measures else "0"}
@@ -107,8 +109,8 @@ class Bench:
         return entries
 
     def record(self, files):
-        """Runs the machine that works. Returns the lines that it has printed, and the log of its
-        disk."""
+        """Runs the virtual machine that makes upgrades. Returns the lines that it has printed, and
+        the log of the writes to its disk."""
         disk = self.scratch / "disk"
         subprocess.run(["cp", "--sparse=always", self.base, disk], check=True)
         with open(disk, "r+b") as end:
@@ -134,13 +136,14 @@ class Bench:
                   entries, notes, "loop begins", "loop ends", 60), self.flushes))
 
     def notes(self, entries):
-        """Returns (number of the entry, text) of each note that the worker has made."""
+        """Returns each note that the virtual machine has written, as (number of its entry in the
+        log, text)."""
         return [(at, entry.data.split(b"\0")[0].decode()) for at, entry in enumerate(entries)
                 if entry.data and entry.offset >= self.bytes]
 
     def judge(self, entries, cuts, upgrader, chance, obeys=lambda number: True):
-        """Builds the states of the disk after `cuts` power cuts, and has them judged. Returns the
-        violations, in words."""
+        """Builds the states in which `cuts` power cuts would leave the disk, and has a virtual
+        machine judge them. Returns the violations, in words."""
         found = []
         for done in range(0, cuts, STATES_AT_ONCE):
             positions = self.positions(
@@ -149,8 +152,8 @@ class Bench:
         return found
 
     def judge_prefixes(self, entries, upgrader):
-        """Judges the disk after each write of one committed upgrade: that write and every write
-        before it are kept. Returns the number of writes, and the violations."""
+        """Takes one committed upgrade, and judges the disk after each of its writes, with that
+        write and all writes before it kept. Returns the number of writes, and the violations."""
         notes = self.notes(entries)
         spans = [(one, other) for (one, word), (other, next_word) in zip(notes, notes[1:])
                  if word.startswith("begin") and next_word.startswith("committed")]
@@ -182,7 +185,8 @@ class Bench:
             for cut, word in zip(positions, words)], first)
 
     def state(self, base, entries, cut, chance, obeys, how):
-        """Returns the disk after a power cut, and a description of how it was made."""
+        """Returns the disk as a power cut after `cut` entries of the log may leave it, and a
+        description of how it was made."""
         return log.state(base, entries, cut, chance, obeys, self.bytes, how)
 
     def run_judge(self, files, disk):
@@ -191,14 +195,15 @@ class Bench:
         return run_machine(self.kernel, self.scratch, files, disk, PATIENCE_S)
 
     def span(self, entries):
-        """Returns the places, between the notes `begun` and `over`, at which power may be cut."""
+        """Returns the positions in the log of the disk at which the power may be cut: those between
+        the notes `begun` and `over`."""
         begin, end = (next(at for at, text in self.notes(entries) if text == word)
                       for word in ("begun", "over"))
         return list(range(begin + 1, end + 1))
 
     def positions(self, entries, cuts, chance, obeys):
-        """Returns random places, between the notes `begun` and `over`, at which the power is cut.
-        At three of every four of them, some writes have not been flushed."""
+        """Returns random positions in the log of the disk at which the power is cut. Three of every
+        four are positions at which some writes have not been flushed."""
         places = self.span(entries)
         loose = [at for at in places if log.unflushed(entries, at, obeys)[1]] or places
         return [chance.choice(loose if number % 4 else places) for number in range(cuts)]

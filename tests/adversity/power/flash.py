@@ -12,7 +12,8 @@ START = 64 * MIB  # the address in the virtual machine's memory at which the fla
 BYTES = 4 * MIB
 LOG_BYTES = 96 * MIB
 BLOCK_BYTES = 65536
-BUFFER_BYTES = 64  # a flash writes so many bytes at once, and a cut may leave any of them unwritten
+# A flash chip writes this number of bytes at once. A power cut may leave any of them unwritten.
+BUFFER_BYTES = 64
 WRITE, ERASE, NOTE = 1, 2, 3
 HEAD = struct.Struct("<III")
 MODULES = {"jffs2": ["flash", "jffs2"],
@@ -21,8 +22,8 @@ TOOLS = {"jffs2": ("flash_erase",), "ubifs": ("flash_erase", "ubiattach", "ubide
 
 
 class Entry:
-    """A write, an erase or a note. An erase counts as a flush of a disk does. A note has an offset
-    behind the end of the flash."""
+    """An entry of the flash's log: a write, an erase or a note. An erase counts as a flush of a
+    disk does. A note has an offset behind the end of the flash."""
 
     is_durable = True
 
@@ -50,14 +51,15 @@ def read_log(memory):
 
 
 def torn(flash, entry, chance):
-    """Does a write or an erase only in part, as if power was cut meanwhile. Returns a description.
+    """Does a write or an erase only in part, as if the power was cut while it was going on. Returns
+    a description.
     """
     begin = entry.offset
     if not entry.flushes:
         whole = chance.randrange(entry.length + 1)
         buffer = min(entry.length, whole // BUFFER_BYTES * BUFFER_BYTES + BUFFER_BYTES)
         for at, byte in enumerate(entry.data[:buffer]):
-            # A bit that was to be cleared may still be set.
+            # A write to flash clears bits. After a power cut, some of these bits may still be set.
             flash[begin + at] &= byte if at < whole else byte | chance.getrandbits(8)
         return "%d of %d bytes of a write" % (whole, entry.length)
     how = chance.choice(["begun", "cleared", "partly set", "half"])

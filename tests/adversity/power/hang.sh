@@ -1,7 +1,7 @@
 #!/bin/busybox sh
-# The init of a machine with a hardware watchdog. A program hangs there, mostly while an upgrade is
-# on trial. After the watchdog has reset the machine, the second boot prints which version works.
-# tests/adversity/power/hangs judges the output.
+# The init of a virtual machine with a hardware watchdog. It makes one program hang, mostly while an
+# upgrade is on trial. After the watchdog has reset the machine, the second boot prints which
+# version works. tests/adversity/power/hangs judges the output.
 . /common.sh
 
 # Prints an agent that sends a heartbeat after each message, and every 2 s. The watchdog's timeout
@@ -92,7 +92,8 @@ start 1h
 wait_until 60 in_phase running
 touch /data/second
 sync
-# An agent that hangs on trial is rolled back by the upgrader, so the machine is not reset.
+# No upgrade is requested if the agent is to hang, since the upgrader would roll it back on trial,
+# and the machine would not be reset.
 if [ "$KIND" != agent ] && [ "$KIND" != disk ]; then
   request 3-good
   wait_until 60 in_phase trial || tell "not on trial: $(tr '\n' ';' </run/log)"

@@ -31,7 +31,7 @@ insert() {
 remove() {
   case $FS in
     jffs2) ;;
-    ubifs) ubidetach -m 0 >/dev/null 2>&1 ;;  # still attached if the mount has failed
+    ubifs) ubidetach -m 0 >/dev/null 2>&1 ;;  # attached even if the mount failed
     *) losetup -d /dev/loop0 ;;
   esac
 }

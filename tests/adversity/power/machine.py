@@ -6,12 +6,12 @@ import re
 import subprocess
 from pathlib import Path
 
-# For each file system: the kernel modules that it needs, in the order in which they are loaded.
+# The kernel modules that every virtual machine needs, in the order in which they are loaded.
 MODULES = ["virtio_pci", "virtio_blk", "loop", "crc32c_generic", "libcrc32c"]
 
 
 class Kernel:
-    """Debian's kernel, unpacked below `root`."""
+    """Debian's kernel and its modules, unpacked below the directory `root`."""
 
     def __init__(self, root):
         self.image = next(Path(root).glob("boot/vmlinuz-*"))
@@ -19,8 +19,8 @@ class Kernel:
                       for path in Path(root).glob("lib/modules/*/kernel/**/*.ko")}
 
     def modules(self, names):
-        """Returns the files of these modules and of all modules that they need, in an order in
-        which they can be loaded. A module that is built into the kernel has no file."""
+        """Returns the files of these kernel modules and of all modules that they need, in an order
+        in which they can be loaded. A module that is built into the kernel has no file."""
         order = []
 
         def add(name):
@@ -69,8 +69,8 @@ def libraries_of(program):
 
 
 def guest_files(kernel, init, others, modules, config):
-    """Returns the files for a machine's initramfs. `others` maps paths in the machine to paths on
-    this host."""
+    """Returns the files for a virtual machine's initramfs. `others` maps paths in the machine to
+    paths on this host."""
     files = {"bin/busybox": (0o755, Path("/bin/busybox").read_bytes()),
              "init": (0o755, Path(init).read_bytes()),
              "config": (0o644, "".join("%s='%s'\n" % pair for pair in config.items()).encode())}
@@ -86,14 +86,14 @@ def guest_files(kernel, init, others, modules, config):
 
 
 def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=False, words=""):
-    """Runs a machine until it switches itself off. Returns the lines that it has printed. `disk` is
-    a -blockdev chain whose last node is called `disk`, `more` are further options of QEMU, and
-    `words` is added to the kernel's command line."""
+    """Runs a virtual machine until it switches itself off. Returns the lines that it has printed.
+    `disk` is a -blockdev chain whose last node is called `disk`, `more` are further options of
+    QEMU, and `words` is added to the kernel's command line."""
     directory = Path(directory)
     initramfs(directory / "initramfs", files, [("bin/sh", "busybox"), ("bin/env", "busybox")])
     told = directory / "told"
-    # The clock of the machine counts instructions. So no time limit passes in the machine because
-    # the host is busy.
+    # The clock of the virtual machine counts instructions. So no time limit in the machine passes
+    # only because the host is busy.
     arguments = ["qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=2,sleep=off", "-rtc",
                  "clock=vm", "-m", "256", "-nodefaults", "-display", "none",
                  "-kernel", str(kernel.image),

@@ -1,6 +1,7 @@
 #!/bin/busybox sh
 # The init of a small machine of another processor: starts a watched upgrader with an agent, as on a
-# device, and prints how much memory each of them takes. The script memory reads that.
+# device, and prints how much memory each of them takes. tests/adversity/power/memory reads these
+# lines.
 /bin/busybox mkdir -p /proc /dev /run /tmp
 /bin/busybox --install -s /bin
 mount -t devtmpfs dev /dev
@@ -17,7 +18,7 @@ follow=
 agent=hello-agent
 arguments='7000 /run/number'
 if [ -x /bin/agentify ]; then
-  # A daemon as agentify's child; agentify waits for releases of it.
+  # Uses agentify as the agent: it runs a daemon that only sleeps, and waits for new releases of it.
   agent=agentify
   arguments=
   mkdir -p /run/releases
@@ -33,7 +34,7 @@ until grep -q '"phase":"running"' /run/control/status.json 2>/dev/null; do
   [ $((tries += 1)) -lt 600 ] || { tell "not active: $(tr '\n' ';' </run/log)"; break; }
   usleep 100000
 done
-sleep 5  # gives agentify the time to begin to wait for releases
+sleep 5  # until agentify waits for releases
 for name in notify-watchdog upgrader $agent; do
   rollup=/proc/$(pidof $name)/smaps_rollup
   tell "$name $(sed -n 's/^Pss: *\([0-9]*\) kB/\1/p' "$rollup")" \

@@ -1,5 +1,6 @@
-# The rules for a disk after a power cut. Judges by the notes that the log has before the cut, and
-# by the lines that the second machine has printed. Works on texts only, and starts no machine.
+# The rules for the state of a disk after a power cut. Judges by the notes that the first virtual
+# machine wrote into the disk's log before the cut, and by the lines that the second machine has
+# printed. Works on texts only, and starts no machine.
 
 import statistics
 
@@ -21,9 +22,9 @@ def summary(told):
 
 
 def wear(entries, notes, begin, end):
-    """Returns the medians of the number of writes, their KiB and the number of flushes, between a
-    note that begins with `begin` and the next one, which begins with `end`. Other writes in that
-    time are counted, too."""
+    """Returns three medians for the spans from a note that begins with `begin` to the next note, if
+    that begins with `end`: the number of writes, the KiB written, and the number of flushes. Writes
+    of other programs in these spans are counted, too."""
     spans = [entries[one + 1:other] for (one, word), (other, next_word) in zip(notes, notes[1:])
              if word.startswith(begin) and next_word.startswith(end)]
     if not spans:
@@ -34,8 +35,9 @@ def wear(entries, notes, begin, end):
 
 
 def wear_each(entries, notes, begin, end, count):
-    """Returns the means of the KiB and of the flushes of one of `count` starts between two notes.
-    Writes of the kernel that come later are in them, except for those after the last start."""
+    """Returns the mean KiB written and the mean number of flushes for one of `count` starts, from
+    the totals between two notes. The totals also have the writes that the kernel makes later,
+    except for those after the last start."""
     places = {word: at for at, word in notes}
     if begin not in places or end not in places:
         return (0, 0)
@@ -45,7 +47,7 @@ def wear_each(entries, notes, begin, end, count):
 
 
 class Expected:
-    """The states of the disk that the notes before a cut allow."""
+    """The states of the disk that are allowed by the notes before a power cut."""
 
     def __init__(self, notes):
         self.link = set()      # the versions that AGENT's link may name
@@ -56,8 +58,8 @@ class Expected:
                 self.link = {version}
                 self.committed.add(version)
             elif word == "begin" and version.endswith("-good"):
-                # The version may have been committed, and the power cut before the note about that
-                # was written.
+                # The power may have been cut after the commit of this version, and before the note
+                # about the commit was written.
                 self.link.add(version)
                 self.committed.add(version)
             elif word in ("kept", "fell_back"):
@@ -66,8 +68,8 @@ class Expected:
 
 
 def violations_of(expected, seen):
-    """Returns the violations in one state, in words. `seen` has the lines that the second machine
-    has printed about the state."""
+    """Returns the violations in one state of the disk, in words. `seen` has the lines that the
+    second virtual machine has printed about this state."""
     facts = {}
     for line in seen:
         word, _, rest = line.partition(" ")
@@ -96,9 +98,9 @@ def violations_of(expected, seen):
 
 
 def violations(told, states, first=0):
-    """Returns the violations in all states. `states` has two things for each state: the notes
-    before its cut, and a description of how it was made. `first` is the number of the first state
-    in the texts."""
+    """Returns the violations in all states of the disk. `states` has two things for each state: the
+    notes before its power cut, and a description of how it was made. `first` is the number of the
+    first state in the texts."""
     seen = {}
     for line in told:
         if line.startswith("state "):

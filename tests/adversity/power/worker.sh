@@ -75,14 +75,15 @@ upgrade_synced() {
 }
 
 # usage: write_back CENTISECONDS CENTISECONDS
-# Sets how often the kernel writes unsynced data to the disk, and how old such data may become.
+# The first number sets how often the kernel writes unsynced data to the disk, the second how old
+# such data may become.
 write_back() {
   echo "$1" >/proc/sys/vm/dirty_writeback_centisecs
   echo "$2" >/proc/sys/vm/dirty_expire_centisecs
 }
 
-# Starts the upgrader once a second, as an init would, with two releases that both end at once. The
-# kernel writes back as rarely as it does by default.
+# Starts the upgrader about once a second, as an init would, with two releases that both end at
+# once. Before that, sets the kernel's default intervals for writing unsynced data to the disk.
 crash_loop() {
   for version in "$(readlink -f /data/current)" "$(readlink -f /data/previous)"; do
     printf '#!/bin/sh\nexit 3\n' >"$version"
@@ -128,7 +129,7 @@ for number in $(seq 1 "$UPGRADES"); do
     *) upgrade "$number-good" ;;
   esac
 done
-# Only the wear of the disk is measured from here on: no power is cut.
+# No power is cut after this point. The rest only measures how many writes the disk gets.
 mark 'over'
 if [ "$WEAR" != 0 ]; then
   # Mounts the disk with noatime, as devices with flash do. Otherwise the start of a new program
