@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the rollout is done with a node in this stage: either it has confirmed the new
-// version on the node, or the node has failed.
+// Returns whether the rollout has finished with a node in this stage: the new version is confirmed
+// on the node, or the node has failed.
 bool has_moved(NodeStage stage) {
   return stage == NodeStage::confirmed || stage == NodeStage::failed;
 }
@@ -28,8 +28,8 @@ void BakeSuspects::take(const ParsedKey& key, const KeyValue& record) {
     rollout.bakes = read.value().state == RolloutState::baking;
   }
   if (key.kind != KeyKind::rollout_node) return;
-  // The record of a rollout is written, and read, before the records of its nodes. So if the
-  // rollout is not known here, it has ended or its record cannot be read.
+  // A rollout's record is written, and read, before the records of its nodes. So if the rollout is
+  // not in rollouts_, it has ended or its record cannot be read.
   const auto rollout = rollouts_.find(key.names[0]);
   if (rollout == rollouts_.end()) return;
   const auto read = read_record<RolloutNode>(record.value);

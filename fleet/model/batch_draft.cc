@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t whole_share = 100'000;  // 100 per cent, in thousandths of a per cent
 
-// Used if `--spread` was not given: the time between the beginnings of two nodes, and the longest
-// time until the last node of a batch begins.
+// Values for a rollout without `--spread`: the time between the beginnings of two nodes, and the
+// longest time until the last node of a batch begins.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
 // Without `--spread`, all nodes of a batch of at most this size begin at the same time, since so
@@ -33,8 +33,8 @@ std::optional<std::int64_t> share_digits(std::string_view text) {
   return number;
 }
 
-// Parses a number such as `4`, `0.5` or `.25`, with at most three digits after the dot. Returns it
-// in thousandths.
+// Parses a number such as `4`, `0.5` or `.25`, with at most three digits after the dot. Returns the
+// number in thousandths.
 std::optional<std::int64_t> thousandths_in(std::string_view text) {
   const std::size_t dot = text.find('.');
   std::string_view fraction = dot == std::string_view::npos ? "" : text.substr(dot + 1);
@@ -48,7 +48,7 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
   return *before * 1'000 + *behind;
 }
 
-// The rule for one label of `--apart`. The different values of the label are numbered, since
+// The rule for one label of `--apart`. Each different value of the label gets a number, since
 // numbers are faster to compare than texts.
 struct ApartRule {
   // For each node, the number that stands for its value of the label.
@@ -87,8 +87,8 @@ bool fits_apart(const std::vector<ApartRule>& rules, std::size_t node) {
   });
 }
 
-// Removes the nodes of the next batch from `left`, in the order of `left`: as many as `size` and
-// `rules` allow.
+// Removes the nodes of the next batch from `left` and returns them. Takes the nodes in the order of
+// `left`, as many as `size` and `rules` allow.
 std::vector<std::size_t> next_batch(std::vector<std::size_t>& left, std::int64_t size,
                                     std::vector<ApartRule>& rules) {
   for (ApartRule& rule : rules)
@@ -120,9 +120,9 @@ void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
   nodes = std::move(ordered);
 }
 
-// Returns the sizes of the batches; the last size holds for all further batches. Without
-// `--batches` there are at most two sizes: that of the canary, if there is one, and that of the
-// other batches.
+// Returns the sizes of the batches. The last size holds for all further batches. Without
+// `--batches` there are at most two sizes: the size of the canary, if there is one, and the size of
+// the other batches.
 std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {
   std::vector<std::int64_t> sizes;
   if (const auto shares = parse_batches(terms.batches)) {
@@ -131,9 +131,9 @@ std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) 
     return sizes;
   }
   if (terms.canary > 0) sizes.push_back(terms.canary);
-  // A percentage given by `--batch` is rounded down, but one given by `--batches` is rounded up.
-  // Keep the rounding: if a controller has died while it wrote the batches of a rollout, a newer
-  // version of the program may have to write the rest, and must arrive at the same batches.
+  // A percentage given by `--batch` is rounded down, but one given by `--batches` is rounded up. Do
+  // not change that: if a controller has died while it wrote the batches of a rollout, a newer
+  // version of the program may write the rest, and must make the same batches.
   sizes.push_back(terms.batch_percent == 0 ? terms.batch : all * terms.batch_percent / 100);
   for (std::int64_t& size : sizes)
     size = std::clamp<std::int64_t>(size, 1, batch_nodes_max);
@@ -214,7 +214,7 @@ BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> node
 }
 
 std::uint64_t place_of(std::string_view seed, std::string_view node) {
-  // The hash FNV-1a of seed and name, with a byte between them that occurs in neither.
+  // This is the hash FNV-1a of seed and name, with a byte 0 between them, which occurs in neither.
   std::uint64_t sum = 14'695'981'039'346'656'037U;
   const auto add = [&sum](unsigned char byte) { sum = (sum ^ byte) * 1'099'511'628'211U; };
   for (const char c : seed)
@@ -222,8 +222,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
   add(0);
   for (const char c : node)
     add(static_cast<unsigned char>(c));
-  // The last bytes of the name change only the lower bits of FNV-1a. The mixing steps of SplitMix64
-  // spread the change over all bits.
+  // A change of the name's last bytes changes only the lower bits of FNV-1a. The mixing steps of
+  // SplitMix64 spread that change over all bits.
   sum ^= sum >> 30U;
   sum *= 0xbf58476d1ce4e5b9U;
   sum ^= sum >> 27U;
@@ -232,8 +232,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
 }
 
 std::int64_t short_place(std::string_view node) {
-  // The shift leaves 40 bits, which are at most 13 digits. Even among 10,000 nodes, it is unlikely
-  // that two have the same number.
+  // The shift leaves 40 bits, which are at most 13 digits. Even two of 10,000 nodes are unlikely to
+  // have the same number.
   constexpr unsigned shift = 24;
   return static_cast<std::int64_t>(place_of("", node) >> shift);
 }

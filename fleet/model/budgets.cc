@@ -14,9 +14,8 @@ namespace {
 using Labels = std::map<std::string, std::string>;
 using Limits = std::map<std::string, std::int64_t>;
 
-// Returns a text that names the first of the nodes that count against a budget, each with the
-// rollout or desired version that moves it, or with its state: `n7 (rollout/r2), n9 (does not
-// work)`.
+// Returns a text that lists the first nodes that count against a budget. After each node is the
+// rollout or desired version that moves it, or its state: `n7 (rollout/r2), n9 (does not work)`.
 std::string holders(const std::map<std::string, std::string>& counted) {
   std::vector<std::string> names;
   for (const auto& [node, by] : counted)
@@ -99,7 +98,8 @@ bool Budgets::exists(const std::string& node) const {
 
 bool Budgets::works(const std::string& node) const {
   const auto found = nodes_.find(node);
-  if (found == nodes_.end() || !found->second.exists) return true;  // not in the cell: not counted
+  // A node that is not in the cell does not count.
+  if (found == nodes_.end() || !found->second.exists) return true;
   const auto& instances = found->second.instances;
   return !instances.empty() && std::none_of(instances.begin(), instances.end(),
                                             [](const auto& one) { return one.second; });

@@ -12,8 +12,8 @@ namespace fleet {
 namespace {
 
 // The most events in one transaction. With this number, a transaction stays below two limits of the
-// store, as the assertions below check: the limit for operations, which are writes, erasures and
-// compares, and the limit for bytes.
+// store: the number of operations (writes, erasures and compares), and the number of bytes. The
+// assertions below check this.
 constexpr std::size_t events_at_once = 50;
 // The most notes that one transaction turns into events. A note is the record of an order by a
 // person who may not write events.
@@ -22,25 +22,24 @@ static_assert(2 * (events_at_once + notes_at_once) < operations_max);
 static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes_max) <
               transaction_bytes_max);
 
-// The beginning of the subject, `node/NODE`, of an event that tells of a silent node.
+// The beginning of the subject of an event about a silent node: `node/NODE`.
 constexpr std::string_view node_subject = "node/";
 
-// Returns whether a controller wrote this event as part of the history. Only events of the kind
-// `ordered` have other writers: the programs that write the orders.
+// Returns whether a controller wrote this event as a part of the history. Only events of the kind
+// `ordered` are also written by other programs: those with which people give orders.
 bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
-// Returns whether the second of two successive events of one subject, such as a node, only repeats
-// the first, and so need not be written. That is so if kind, text and trace are equal. Different
-// traces mean that the events follow from different orders: if a person writes the same desired
-// version again, for example, the event is written again, too. For events of an upgrade the trace
-// is not compared, since one command may begin the upgrade, and another may confirm it. If the same
-// upgrade begins a second time, an event of another kind lies in between, so both beginnings are
-// written.
+// Returns whether `other`, which follows `one` among the events of a subject, only repeats `one`
+// and need not be written. This is so if kind, text and trace are equal. Different traces mean that
+// the events follow from different orders: if a person writes the same desired version again, for
+// example, the event is written again, too. For events of an upgrade the trace is not compared,
+// since one command may begin the upgrade, and another may confirm it. If the same upgrade begins
+// twice, both beginnings are written, since an event of another kind is between them.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
-  // The text about rollouts that may be the cause (bake_suspects.h) contains counts that change all
-  // the time, so this text is not compared.
+  // The part of the text that begins with suspects_mark (bake_suspects.h) has counts that change
+  // all the time, so it is not compared.
   const auto told = [](const FleetEvent& event) {
     return std::string_view(event.text).substr(0, event.text.find(suspects_mark));
   };
@@ -67,8 +66,8 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   told_[subject] = {number, event.value()};
   const auto waits = waiting_.find(subject);
   if (waits == waiting_.end()) return;
-  // One of the pending events was written, so it is removed. It is near the beginning of the list,
-  // since pending events are written in their order.
+  // This event was pending and is in the store now, so it is removed from the pending ones. It is
+  // near the beginning of pending_, since events are written in that order.
   const auto written = std::find_if(pending_.begin(), pending_.end(), [&](const FleetEvent& one) {
     return one.subject == subject && tells_the_same(one, event.value());
   });
@@ -77,8 +76,9 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   if (--waits->second == 0) waiting_.erase(waits);
 }
 
-// Forgets an event that was erased, and its subject if this was the last event of the subject.
-// Otherwise the subjects would grow without end, since each instance of each node is a subject.
+// Forgets an event that was erased. If it was the last event of its subject, forgets the subject,
+// too. Otherwise the number of known subjects would grow for ever, since each instance of each node
+// is a subject.
 void ChronicleTask::forget_event(std::uint64_t number) {
   const auto event = events_.find(number);
   if (event == events_.end()) return;
@@ -86,13 +86,14 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   const bool is_last = told != told_.end() && told->second.number == number;
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
-  // If the event with the highest possible number is erased, numbers continue after the last event
-  // that is left. Until then, no further event can be written.
+  // Numbers are used up when the event with the highest possible number is written. When this event
+  // is erased, the next numbers follow that of the last event that is left.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
-// Returns whether the event begins a state, such as silence, whose end is an event, too. Such an
-// event must not be forgotten: the event of the end is written only if the beginning is known.
+// Returns whether the event begins a state, such as silence, and another event will report the end
+// of that state. Such an event must not be forgotten: the event about the end is written only if
+// the beginning is known.
 bool ChronicleTask::has_an_end(const FleetEvent& event) const {
   if (event.kind == "stopped") return true;
   const bool is_nodes = event.subject.starts_with(node_subject);
@@ -100,8 +101,8 @@ bool ChronicleTask::has_an_end(const FleetEvent& event) const {
          instances_.contains(event.subject.substr(node_subject.size()));
 }
 
-// Returns the last event of a subject. If events of the subject wait to be written, returns the
-// last of them.
+// Returns the last event of a subject. If events of this subject are pending, returns the last of
+// those.
 const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
   if (waiting_.contains(subject)) {
     return &*std::find_if(pending_.rbegin(), pending_.rend(),
@@ -161,8 +162,8 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (last != nullptr && last->kind == "stopped") note(std::move(*event));
 }
 
-// Takes in all records of a reading. The events in it are taken in first. So no event is written a
-// second time for a change that already has one.
+// Reads all records of a reading. The events come first, so that no second event is written for a
+// change that already has one.
 void ChronicleTask::take_all(const Reading& reading) {
   const Ms prune_at = prune_at_;
   *this = ChronicleTask(time_);
@@ -172,15 +173,15 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
     take(record);
   }
-  // A reading has the records of nodes before those of rollouts. So the rollouts that may be the
-  // cause of a node's trouble are taken in before the events are made.
+  // A reading has the records of nodes before those of rollouts. But the event about a node's
+  // trouble names the rollouts that may be the cause, so suspects_ gets the records first.
   for (const KeyValue& record : reading.found) {
     const auto key = parse_key(record.key);
     if (key) suspects_.take(*key, record);
   }
   for (const auto& [subject, told] : told_) {
-    // A controller never writes an event about a change that the store has not made yet. So if an
-    // event has a later revision than the reading, it was not written by a controller, and its
+    // A controller never writes an event about a change that the store has not made yet. An event
+    // with a later revision than the reading was therefore not written by a controller, and its
     // revision is ignored.
     if (told.event.revision <= reading.revision)
       told_until = std::max(told_until, told.event.revision);
@@ -203,8 +204,9 @@ void ChronicleTask::take_instance(const std::string& node, const std::string& in
   if (last != nullptr && last->kind == "silent") note(event_of_silence(node, false));
 }
 
-// Handles the removal of a node's record `active`: a person has removed the node from the cell. The
-// history does not report the node as silent then. If the node comes back, it is like a new node.
+// Handles the removal of a node's record `active`, which means that a person has removed the node
+// from the cell. The history then reports no silence of the node. If the node comes back, it counts
+// as a new node.
 void ChronicleTask::take_node_absent(const std::string& node) {
   instances_.erase(node);
   expect_no_silence(node);
@@ -253,7 +255,8 @@ std::vector<std::string> ChronicleTask::too_old() const {
   return old;
 }
 
-// Returns the notes in the order in which people wrote them. The order of their keys is random.
+// Returns the notes in the order in which they were written. The keys of the notes are in a random
+// order.
 std::vector<const KeyValue*> ChronicleTask::notes_in_order() const {
   std::vector<const KeyValue*> notes;
   for (const auto& [key, record] : notes_)
@@ -291,7 +294,7 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
 
 DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
-  // All numbers are used up. No event is written until somebody erases the event with the last
+  // If all numbers are used up, no event is written until somebody erases the event with the last
   // number.
   if (last_ == event_number_max) {
     notes_.clear();

@@ -45,9 +45,8 @@ std::set<std::string> ControllersAtWork::driving() const {
 
 bool ControllersAtWork::lives(const std::string& name) const {
   if (lives_.contains(name)) return true;
-  // An older version of fleet-controller writes no record controller/NAME/life/ID. If somebody has
-  // gone back to such a version, only the records of its drivers show that the controller is at
-  // work.
+  // An older version of fleet-controller writes no record controller/NAME/life/ID. A controller of
+  // such a version is only known to be at work by the records of its drivers.
   return std::any_of(drivers_.begin(), drivers_.end(), [&name](const auto& one) {
     return controller_record_name(one.second) == name;
   });

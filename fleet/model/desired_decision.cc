@@ -40,8 +40,8 @@ class DesiredDecider {
  private:
   using ByTime = DesiredMarks::ByTime;
 
-  // Returns the node with the earliest time in the list, if that time is `until` or earlier;
-  // otherwise null.
+  // Returns the node with the earliest time in the list. Returns null if that time is later than
+  // `until`.
   [[nodiscard]] static const ByTime::value_type* first_until(const ByTime& times, Ms until) {
     return times.empty() || times.begin()->first > until ? nullptr : &*times.begin();
   }
@@ -49,8 +49,8 @@ class DesiredDecider {
   [[nodiscard]] bool is_halted() const { return marks_.failed() >= settings_.max_failed; }
 
   // Returns whether the node's maintenance window is closed, or closes before the node's next part
-  // of the upgrade can be over. If the new version waits beside the old one, that part is only the
-  // stop of the old version; otherwise it is the whole upgrade.
+  // of the upgrade can be over. That part is the stop of the old version if the new version already
+  // waits beside the old one; otherwise it is the whole upgrade.
   [[nodiscard]] bool is_closed(const std::string& id, Ms takes) {
     if (wish_ && wish_->desired.ignore_window) return false;
     if (marks_.is_closed(id)) return true;
@@ -71,7 +71,8 @@ class DesiredDecider {
     return is_one_more ? begin_first_of(marks_.beginning()) : std::nullopt;
   }
 
-  // Orders a node to move to the desired version: the first of these nodes whose window is open.
+  // Gives the order to move to the desired version to the first of these nodes whose maintenance
+  // window is open.
   std::optional<DesiredDecision> begin_first_of(const std::set<std::string>& ids) {
     for (auto at = ids.begin(); at != ids.end();) {
       // is_closed() may remove this node from `ids`, so advance the iterator before the call.
@@ -179,9 +180,8 @@ class DesiredDecider {
                           .revision = fence_}}};
   }
 
-  // Adds compares for the desired version of the whole cell, that of this node, and the claim on
-  // the node. So the store refuses the transaction if somebody changes one of these records at this
-  // moment.
+  // Adds compares for the desired version of the whole cell, for that of this node, and for the
+  // claim on the node. The store then refuses the transaction if one of these records has changed.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

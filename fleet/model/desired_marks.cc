@@ -9,22 +9,21 @@
 namespace fleet {
 namespace {
 
-// Returns whether the node may be ordered to move to the desired version, as far as its own records
-// decide that.
+// Returns whether the node's own records allow that it gets the order to move to the desired
+// version.
 bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
   if (is_told(node, wish) || node.running.empty()) return false;
   // If a new version waits beside the old one, but another version is desired by now, the node gets
-  // the order even if it already runs the desired version. It then cancels the upgrade that waits.
+  // the order even if it already runs the desired version. It then cancels the waiting upgrade.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
   if (node.active.revision == 0 || active == node.instances.end()) return false;
   return active->second.record.degraded.empty();
 }
 
-// Returns whether the node's old instance may be ordered to stop, as far as the node's own records
-// decide that.
+// Returns whether the node's own records allow that its old instance is ordered to stop.
 bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
   const bool ours = wish && is_told(node, *wish);
@@ -110,8 +109,7 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
-  // A node can be ordered to go back only if the version that it has reported is a valid name of a
-  // version.
+  // A node can be ordered to go back only if the name of the version that it reports is valid.
   const bool comes = standing.is_under_way && phase != UpgradePhase::cutover_ready;
   const auto told = told_.find(id);
   if (comes && told != told_.end() && is_version_name(node.running)) {
@@ -120,7 +118,7 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   return standing;
 }
 
-// Enters the node into the counts and lists, or removes it from them.
+// Adds the node to the counts and lists, or removes it from them.
 void DesiredMarks::count(const std::string& id, const Standing& standing, bool is_in) {
   const std::int64_t one = is_in ? 1 : -1;
   if (standing.has_component) all_ += one;

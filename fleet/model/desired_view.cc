@@ -36,8 +36,8 @@ bool is_same_version(std::string_view version, std::string_view other) {
 
 std::optional<CellWish> DesiredView::wish() const {
   const Desired& record = wish_.record;
-  // No node moves to a desired version that is pending or refused. A plan has written a pending
-  // one, and will release it. A refused one waits until a person writes it anew.
+  // No node moves to a desired version that is pending or refused. A pending version was written by
+  // a plan, which will release it. A refused version stays refused until a person writes it again.
   const bool is_held = record.pending || !record.refused.empty();
   if (wish_.revision == 0 || record.version.empty() || is_held) return std::nullopt;
   return CellWish{record, wish_.revision};

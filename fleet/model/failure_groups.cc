@@ -26,8 +26,8 @@ bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-// Returns the word with each number as `#`. A word of six or more hexadecimal digits, at least one
-// of them from 0 to 9, is an id or an address, and becomes a single `#`.
+// Returns the word with each number replaced by `#`. A word of six or more hexadecimal digits, with
+// at least one from 0 to 9, is an id or an address, and is replaced by a single `#`.
 std::string word_likeness(std::string_view word) {
   constexpr std::size_t id_bytes = 6;
   if (word.starts_with("0x")) word.remove_prefix(2);
@@ -47,7 +47,7 @@ bool is_telling(std::string_view before) {
   return before.ends_with("status ") || before.ends_with("signal ") || before.ends_with("http: ");
 }
 
-// Two failures belong to one group if they have the same key.
+// The key of a failure. Failures with the same key belong to one group.
 using Key = std::tuple<NodeStage, std::string, std::int64_t, std::int64_t, std::string>;
 
 Key key_of_failure(const std::string& id, const RolloutNode& node) {
@@ -61,14 +61,14 @@ struct Tally {
   std::int64_t others = 0;
 };
 
-// A mark, which is a value of a fact or a label, is a suspect if at least nine of ten nodes of the
-// group have it, and at most half of the nodes outside the group.
+// Returns whether a mark, which is a value of a fact or a label, is a suspect: at least nine of ten
+// nodes of the group have the mark, and at most half of the nodes outside the group.
 bool is_suspect(const Suspect& mark, std::int64_t failed) {
   return mark.failed * 10 >= failed * 9 && mark.others * 2 <= mark.others_in_all;
 }
 
-// Returns whether the mark `one` sets the group apart better than the mark `other`: fewer nodes
-// outside the group have it or, if their numbers are equal, more nodes of the group have it.
+// Returns whether the mark `one` distinguishes the group better than the mark `other`: fewer nodes
+// outside the group have it or, if these numbers are equal, more nodes of the group have it.
 bool is_stronger(const Suspect& one, const Suspect& other) {
   return std::tuple(-one.others, one.failed, other.mark) >
          std::tuple(-other.others, other.failed, one.mark);
@@ -153,7 +153,7 @@ std::vector<FailureGroup> failure_groups(const NodesOfRollout& nodes) {
   return groups;
 }
 
-// The names of members in JSON are those of fleetctl(1).
+// Names the members as fleetctl(1) describes the JSON.
 template <class Archive>
 void serialize(Archive& archive, Suspect& suspect) {
   using cereal::make_nvp;

@@ -24,7 +24,7 @@ constexpr int status_not_known = 75;
 // The number of values that one query to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;
 constexpr long http_ok = 200;
-// In texts, a number is shown as the server has written it, cut to this many bytes.
+// In texts for people, a number is shown as the server has written it, but cut to this many bytes.
 constexpr std::size_t gate_value_bytes_max = 40;
 
 std::optional<double> number_of(std::string_view text) {
@@ -35,8 +35,8 @@ std::optional<double> number_of(std::string_view text) {
   return value;
 }
 
-// Cuts `,NAME=VALUE` off the end of `text`. Returns VALUE, or no value if `text` does not end like
-// that.
+// Removes `,NAME=VALUE` from the end of `text`, and returns VALUE. Returns no value if `text` has
+// no such end.
 std::optional<std::string> cut_last(std::string_view& text, std::string_view name) {
   const std::size_t comma = text.rfind(',');
   if (comma == text.npos) return std::nullopt;
@@ -58,8 +58,8 @@ GateStand stand(const PrometheusGate& gate, GateSays says, const std::string& va
               std::to_string(gate.for_s) + " s"};
 }
 
-// Sums up the values of one time series: how many were on the good and on the bad side of the
-// limit, and the last one on each side, as the server has written it.
+// Counts of the values in one time series: how many were on the good and on the bad side of the
+// gate's limit, and the last value on each side, as the server has written it.
 struct Series {
   std::int64_t good = 0;
   std::int64_t bad = 0;
@@ -67,8 +67,8 @@ struct Series {
   std::string last_bad = {};
 };
 
-// Reads the values of one series from the server's answer, and counts those on either side of the
-// gate's limit. Returns a Refusal if a value cannot be read.
+// Reads the values of one time series from the server's answer, and counts those on each side of
+// the gate's limit. Returns a Refusal if a value cannot be read.
 Result<Series> series_of(const PrometheusGate& gate, const JsonTree& tree) {
   Series series;
   const JsonTree* values = tree.find("values");
@@ -86,8 +86,8 @@ Result<Series> series_of(const PrometheusGate& gate, const JsonTree& tree) {
   return series;
 }
 
-// Judges all series of an answer. A single bad series makes the answer `worse`; for `well`, all
-// series must be good.
+// Judges all time series of an answer. One bad series is enough for `worse`; for `well`, all series
+// must be good.
 GateStand judge_series(const PrometheusGate& gate, const std::vector<JsonTree>& found) {
   const std::int64_t wanted = std::max<std::int64_t>(1, gate.for_s / step_s(gate));
   GateStand answer = gate_not_known(gate.name, "no data");

@@ -15,7 +15,7 @@ std::size_t bracket_end(std::string_view pattern, std::size_t at) {
   return end == std::string_view::npos ? end : end + 1;
 }
 
-// Returns whether `c` is in `set`, the text between the brackets.
+// Returns whether the set contains `c`. `set` is the text between two brackets.
 bool is_in(std::string_view set, char c) {
   const bool negated = set.starts_with('!');
   if (negated) set.remove_prefix(1);
@@ -31,8 +31,8 @@ bool is_in(std::string_view set, char c) {
   return found != negated;
 }
 
-// Matches `c` with the pattern's element at `at`, which is not a star. Returns the index of the
-// next element if it matches, or npos.
+// Matches the character `c` with the pattern's element at the index `at`, which is not a star.
+// Returns the index of the next element, or npos if `c` does not match.
 std::size_t take(std::string_view pattern, std::size_t at, char c) {
   if (at >= pattern.size()) return std::string_view::npos;
   if (pattern[at] == '?') return at + 1;

@@ -27,14 +27,14 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // A run that has begun lasts to its end, even if the node's records no longer name it: a node of
-  // the control group has got the length of the run at its beginning.
+  // A run that has begun continues to its end, even if the node's records no longer name it: a node
+  // of the control group knows the length of the run from its beginning.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run. If the same rollout asks a node of the control group again, the node's counts still
-// begin with its first run for this rollout, since only the first failure of such a node is
+// Begins a run. If the same rollout has asked this node of the control group before, the counts
+// still begin with the node's first run for this rollout: only the first failure of such a node is
 // compared.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
@@ -72,8 +72,8 @@ void HealthWatch::measured(std::vector<Measure> measures, const std::string& tro
   consider(now);
 }
 
-// Fills in the change of each measure since the first measuring. If a counter has a lower value
-// than then, it was reset to 0, so it has risen by its present value at least.
+// Fills in the change of each measure since the first measurement. If a counter is lower than it
+// was then, it was reset to 0. It has therefore risen by at least its present value.
 std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   for (Measure& measure : measures) {
     const auto before = std::find_if(first_.begin(), first_.end(), [&](const Measure& one) {
@@ -88,7 +88,7 @@ std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   return measures;
 }
 
-// Writes the record anew if something has happened that the judge of a rollout has to know.
+// Writes the record again if something has happened that the judge of a rollout must know.
 void HealthWatch::consider(Ms now) {
   if (run_.id.empty()) return;
   NodeHealth health{.run = run_.id,

@@ -18,7 +18,7 @@ Revision revision_of(const RecordsByKey& records, const std::string& key) {
   return found == nullptr ? 0 : found->modified;
 }
 
-// Calls `look` with the name and record of each key of this kind, until `look` returns true.
+// Calls `look` with the name and the record of each key of this kind, until `look` returns true.
 template <class Look>
 void look_through(const RecordsByKey& records, KeyKind kind, const Look& look) {
   const std::string below = prefix_of(kind);
@@ -29,8 +29,8 @@ void look_through(const RecordsByKey& records, KeyKind kind, const Look& look) {
   }
 }
 
-// Returns whether the URL has only a host and a port. Such a URL can be written to a shell's file
-// of settings as it is.
+// Returns whether the URL has only a host and a port. Such a URL can be written into a shell's file
+// of settings without quotes.
 bool is_plain_url(std::string_view url) {
   static constexpr std::string_view marks = ".-:[]";
   constexpr std::string_view scheme = "https://";
@@ -67,8 +67,8 @@ bool has_approval(const JoinCase& one) {
   return one.approval && one.approval->node == one.request.node;
 }
 
-// Returns whether the approval was written before the name was revoked. Such an approval does not
-// count, since the revocation is the later decision.
+// Returns whether the approval was written before the name was revoked. Such an approval is
+// invalid, since the revocation is the later decision.
 bool is_outdated(const JoinCase& one) {
   return has_approval(one) && is_revoked(one) && one.approval_revision < one.identity_revision;
 }
@@ -224,8 +224,8 @@ Transaction record_join(const JoinCase& one, const JoinSigned& decision, const s
                         const IssuedCertificate& issued, const std::string& time, UnixSeconds now) {
   Identity identity = one.identity.value_or(Identity{});
   if (identity.since.empty()) identity.since = time;
-  // A person has approved this machine for a name that another machine has. So the certificates of
-  // the other machine are revoked.
+  // A person has approved this machine for a name that another machine had. The certificates of
+  // that machine are therefore revoked.
   const bool is_another = decision.costs_use && one.identity.has_value();
   if (is_another) identity = revoked(std::move(identity), time);
   identity = with_certificate(std::move(identity), issued, now);

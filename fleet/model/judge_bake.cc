@@ -8,9 +8,10 @@
 namespace fleet {
 namespace {
 
-// Compares two assumptions: that failures come at the expected rate, and that they come at `ratio`
-// times this rate. For `failed` failures, returns the logarithm of the likelihood ratio, as the
-// mean over all ratios of judge_evidence.h. If `power` is -1, the inverse of each ratio is used.
+// Returns the logarithm of the likelihood ratio of two assumptions, for `failed` failures: that
+// failures come at `ratio` times the expected rate, and that they come at the expected rate. The
+// result is the mean over all ratios of judge_evidence.h. If `power` is -1, the inverse of each
+// ratio is used.
 double log_mean(std::int64_t failed, double expected, int power) {
   double sum = -std::numeric_limits<double>::infinity();
   for (const double one : evidence_ratios) {
@@ -24,9 +25,9 @@ double log_mean(std::int64_t failed, double expected, int power) {
 
 double control_rate_max(std::int64_t failed, Ms node_ms) {
   if (node_ms <= 0) return 0;
-  // Finds, by bisection between `low` and `high`, the lowest expected number of failures that the
-  // evidence rules out. Above the number that was observed, the evidence against an expected number
-  // grows with that number, so bisection works.
+  // Find, by bisection between `low` and `high`, the lowest expected number of failures that the
+  // evidence rules out. Bisection works, since the evidence against an expected number above the
+  // observed one grows with the expected number.
   double low = static_cast<double>(failed);
   double high = 2 * low + 1;
   const double limit = -std::log(bake_alpha);

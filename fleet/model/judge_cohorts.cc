@@ -51,8 +51,8 @@ void Cohorts::report(const std::string& node, Ms at, const FailureReport& report
   if (has_more) fail(node, at);
 }
 
-// Adds a change that happened at the time `at`. If look() has already counted all changes up to a
-// later time, the change counts at that later time.
+// Adds a change that happened at the time `at`. If look() has already counted the changes up to a
+// later time, the change is counted at that later time.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

@@ -33,8 +33,8 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
-  // The control group's values divide all possible values into controls + 1 intervals. This many of
-  // the intervals lie above the median, or, if there are two medians, above the upper one.
+  // The control group's values divide all possible values into controls + 1 intervals. This is how
+  // many of the intervals are above the median. If there are two medians, the upper one is meant.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }

@@ -1,5 +1,5 @@
-// The part of JudgeWatch that asks the control group for its health, and judges the measures that
-// the component gives of itself when a batch has soaked.
+// The part of JudgeWatch that asks the control group for its health, and judges a batch by the
+// measures that the component reports about itself.
 #include <algorithm>
 #include <utility>
 
@@ -36,8 +36,8 @@ std::vector<std::string> JudgeWatch::controls_to_ask(const RolloutView& view) co
   return nodes;
 }
 
-// Returns what the node has reported for this rollout: after its upgrade to the new version, or as
-// a node of the control group.
+// Returns the health that the node has reported for this rollout, after its upgrade to the new
+// version or as a node of the control group. Returns null if it has reported none.
 const NodeHealth* JudgeWatch::health_of(const RolloutView& view, const std::string& node) const {
   const auto heard = heard_.find(node);
   if (heard == heard_.end()) return nullptr;
@@ -58,7 +58,8 @@ void JudgeWatch::look_at_health(const RolloutView& view, const std::string& node
   if (health->failures() == 0 && !has_failed_before) return;
   part.is_counted = true;
   if (!has_failed_before) return fail(node, now);
-  // A node of the control group that had failed before it was asked is not compared any more.
+  // This node of the control group had already failed when it was asked, so it is not compared any
+  // more.
   failed_.insert(short_place(node));
   cohorts_->leave(node, now);
 }
@@ -70,7 +71,8 @@ bool JudgeWatch::has_control_reports(const RolloutView& view) const {
   return reports >= judge_control_min;
 }
 
-// Returns the reports on the end of this soak, from the batch and from the control group.
+// Returns what the nodes of the batch and of the control group have reported at the end of this
+// soak.
 JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const {
   SoakReports reports;
   const std::string run = control_run(id_, turn_of(*view.rollout));
@@ -96,8 +98,8 @@ JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const 
   return reports;
 }
 
-// Judges the batch by those measures that enough nodes have reported. If the measures do not show
-// yet whether the batch does well, returns the reason; otherwise an empty text.
+// Judges the batch by the measures that enough nodes have reported. Returns why the measures do not
+// show yet whether the batch does well, or an empty text if they do.
 std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   const std::int64_t turn = turn_of(*view.rollout);
   if (over_.first != turn) over_ = {turn, now};
@@ -136,9 +138,9 @@ void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms n
 }
 
 // Returns the part of alpha, the allowed chance of stopping a good version, that the comparison of
-// failures may use. If the component gives measures by which it is judged, this is half of what the
-// judge may use. In the first batch, it is also half as soon as enough of the control group has
-// reported its health, since measures may still be chosen then.
+// failures may use. If the component is judged by measures, too, this is half of what the judge may
+// use. It is also half during the first batch, as soon as enough nodes of the control group have
+// reported their health, since measures may still be chosen then.
 double JudgeWatch::alpha_of_failures(const RolloutView& view) const {
   const bool may_have =
       !found_.measures.empty() || (view.rollout->batch == 0 && has_control_reports(view));

@@ -18,9 +18,9 @@ struct Medians {
   std::int64_t controls = 0;
 };
 
-// Returns the median of the control group's changes, each multiplied by `sign`; of two medians the
-// upper one, as chance_of_worse() needs it. `sign` is -1 for a measure that gets worse downwards,
-// otherwise 1.
+// Returns the median of the control group's changes, each multiplied by `sign`. If there are two
+// medians, returns the upper one, as chance_of_worse() needs it. `sign` is -1 for a measure for
+// which lower values are worse, otherwise 1.
 Medians medians_of(const std::vector<MeasuredChange>& changes, double sign) {
   std::vector<double> control;
   for (const MeasuredChange& one : changes) {

@@ -1,5 +1,5 @@
-// The part of JudgeWatch that watches the single nodes: which nodes are compared, when one has
-// failed, and how much of its soak was seen.
+// The part of JudgeWatch that watches individual nodes: which nodes are compared, when a node has
+// failed, and how much of a node's soak was seen.
 #include <algorithm>
 #include <utility>
 
@@ -83,9 +83,9 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // A silent node without the new version is not compared until it reports, since nothing is known
-  // about it. A silent node with the new version is compared, since it has reported that version,
-  // unless it fell silent together with many others. In that case, too, it must report again first.
+  // Do not compare a silent node without the new version until it reports, since nothing is known
+  // about it. A silent node with the new version has reported that version, so it is compared. But
+  // if it fell silent together with many others, it must also report first.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -137,11 +137,10 @@ void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
   }
 }
 
-// ---- the part of the soak that is seen
+// ---- how much of the soak was seen
 
 // Adds up how much of the soak was seen: the time since the last look, for each node that soaks and
-// is not silent. If a node's soak has ended since the last look, the whole time since that look
-// still counts, since the soak may have ended only a moment ago.
+// is not silent. If a node's soak has ended since the last look, this time still counts in full.
 void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
   if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {
     found_.seen_ms = 0;

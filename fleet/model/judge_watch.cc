@@ -11,8 +11,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the batch's soak is over, how much of its time was seen, and which nodes are
-// missing: after the soak, those that have not reported its end.
+// Returns whether the batch's soak is over, how much of its time was seen, and, after the soak,
+// which nodes have not reported the end of their soak.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
@@ -25,7 +25,7 @@ BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
     if (begins || soaks) seen.missing.push_back(node);
   }
   if (!seen.missing.empty()) seen.is_soak_over = false;
-  // During the soak, no node need have reported its end, so none is missing.
+  // During the soak, no node has to report its end yet, so no node is missing.
   if (!seen.is_soak_over) seen.missing.clear();
   return seen;
 }
@@ -116,8 +116,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // While the rollout is not under way, no controller watches its nodes. That time counts neither
-    // as time in which a node was seen to work nor as silence of a node.
+    // While the rollout is not under way, no controller watches its nodes. During that time, a node
+    // was neither seen to work nor seen to be silent.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();
@@ -139,8 +139,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   conclude(view, now);
 }
 
-// Adds to the counts of the bake what has happened among the nodes with the new version since the
-// last look: the number of failures, and the time at risk of all these nodes together.
+// Adds to the counts of the bake the failures of nodes with the new version since the last look,
+// and the time at risk of all these nodes together.
 void JudgeWatch::count_bake() {
   const CohortCount now = cohorts_->count(Cohort::fresh);
   const CohortCount before = std::exchange(baked_, now).value_or(now);
@@ -180,7 +180,7 @@ void JudgeWatch::judge_batch(const RolloutView& view, Ms now) {
   const auto left = std::count_if(control_.begin(), control_.end(),
                                   [this](const auto& node) { return unmoved_.contains(node); });
   if (left < judge_control_min || order != NodeOrder::random) return;
-  // The rollout has a control group. There is no verdict until the control group was compared for
+  // Since the rollout has a control group, there is no verdict until that group was compared for
   // some time.
   const CohortCount& control = compared.control;
   const bool is_early = now < began_at_ + judge_delay_ms + judge_look_ms;
@@ -214,15 +214,15 @@ void JudgeWatch::conclude(const RolloutView& view, Ms now) {
 bool JudgeWatch::is_news(Ms now) const {
   if (found_.fresh + found_.control == 0 && failed_.empty() && !written_) return false;
   RolloutJudge before = written_.value_or(RolloutJudge{});
-  // The judge's text contains rates, which change all the time. So the record is not written if
-  // nothing else has changed.
+  // The judge's text contains rates, which change all the time. A change of the text alone is
+  // therefore no reason to write the record.
   before.words = found_.words;
   constexpr Ms parts = 10;
   if (found_.seen_ms < before.seen_ms + soak_ms_ / parts && found_.batch == before.batch)
     before.seen_ms = found_.seen_ms;
-  // The control group's time at risk grows all the time, so a change of that time alone is not
-  // written. The bake's time at risk is written at intervals of bake_note_ms_, so that a driver
-  // that dies loses no more than that.
+  // The control group's time at risk grows all the time, so a change of this time alone is not
+  // written. The bake's time at risk is written at intervals of bake_note_ms_, so a driver that
+  // dies loses at most one such interval.
   before.control_ms = found_.control_ms;
   if (now < noted_at_ + bake_note_ms_) before.bake_ms = found_.bake_ms;
   if (before == found_) return false;

@@ -13,8 +13,8 @@
 namespace fleet {
 namespace {
 
-// The form of each kind's key. In it, `*` stands for an id, `c` for a component, `V` for a version,
-// `#` for a number, and `E` for the number of an event.
+// The form of the keys of one kind. In a pattern, `*` is an id, `c` a component, `V` a version, `#`
+// a number, and `E` the number of an event.
 struct Shape {
   KeyKind kind;
   std::string_view pattern;
@@ -136,8 +136,8 @@ bool all_are_taken(KeyKind kind, Names names) {
   return at == names.size();
 }
 
-// Returns the pattern of the kind's key, with `names` in place of its marks. There must be one name
-// for each mark.
+// Returns the pattern of the kind's keys, with each of its marks replaced by the next of `names`.
+// There must be as many names as marks.
 std::string filled_in(KeyKind kind, Names names) {
   std::string key(key_root);
   std::size_t at = 0;
@@ -170,9 +170,9 @@ std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
   }
   std::vector<std::string_view> all(names);
   const auto place = all.insert(all.begin() + (all.empty() ? 0 : 1), std::string_view(digits));
-  // The names come from this program, so it is a programming error if a name may not be in a key. A
-  // number that is too large is not such an error, since parse_key() refuses the key later. So for
-  // this check, another number stands in its place.
+  // The names come from this program, so a name that is not valid in a key is a bug. A number that
+  // is too large is not a bug, since parse_key() refuses the key later. For the check, a valid
+  // number therefore replaces it.
   constexpr std::string_view some_number = "000000000000";
   static_assert(some_number.size() == event_digits);
   *place = some_number;

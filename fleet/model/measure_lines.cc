@@ -17,7 +17,7 @@ using agent_protocol::Result;
 
 namespace {
 
-// The most bytes of a bad line, and of a value, that are kept.
+// At most this many bytes of a bad line, and of a value, are kept.
 constexpr std::size_t shown_bytes_max = 40;
 
 std::vector<std::string_view> words_of_line(std::string_view line) {

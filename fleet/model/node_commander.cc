@@ -43,8 +43,8 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. If somebody has written the command again, its answer is
-    // reported again; if the same write was only read again, nothing is reported.
+    // The command was answered before. If somebody has written the same command again, the answer
+    // is reported again. If the same write was only read again, nothing is reported.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -56,8 +56,8 @@ void NodeCommander::take(const CommandSeen& event) {
 void NodeCommander::take(const CommandGone&) {
   seen_.reset();
   begin_at_.reset();
-  // A command that waits for the disk or the store is dropped. A command that acts already goes on
-  // to its end.
+  // Drop a command that still waits for the disk or the store. A command that is already being
+  // executed continues to its end.
   if (job_ && job_->stage != Job::Stage::acting) job_.reset();
 }
 
@@ -77,7 +77,7 @@ void NodeCommander::consider() {
   if (!command.instance.empty() && command.instance != identity_.instance) return;
   if (ledger_.answer_to(command.id) != nullptr || dropped_ == command.id) return;
   if (job_ && job_->command.id == command.id) return;
-  // An earlier process has begun this command, and the upgrade is still under way.
+  // An earlier process of fleet-agent has begun this command, and its upgrade is still under way.
   if (run_ && run_->command.id == command.id) return;
   if (now_ < seen_at_ + command.delay_ms) {
     begin_at_ = seen_at_ + command.delay_ms;
@@ -88,8 +88,8 @@ void NodeCommander::consider() {
   begin(command);
 }
 
-// Returns the answer to a command that need not begin: either an error, or the answer that the
-// command's effect has been reached already. Returns an empty text if the command has to begin.
+// Returns the answer to a command that must not begin: an error or, if its effect has been reached
+// already, the result. Returns an empty text if the command has to begin.
 std::string NodeCommander::why_not(const Command& command) const {
   const bool ours = run_ && run_->command.trace == command.trace;
   const bool preparing =
@@ -141,9 +141,9 @@ void NodeCommander::take(const AskEnded& event) {
   } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
-    // One of the compares did not hold: the command, the active instance or `stop` has changed in
-    // the store, and the local copy of the records will soon show that. Nothing was done, so the
-    // same command may begin again.
+    // The store refused since one of the compared records has changed: the command, the active
+    // instance or `stop`. The local copy of the records will soon show the change. Nothing was
+    // done, so the same command may begin again.
     job_.reset();
   } else {
     job_->ask_at = now_ + ask_again_ms;
@@ -192,8 +192,8 @@ void NodeCommander::begin_upgrade(const Command& command) {
       BeginUpgrade{command, command.action == CommandAction::apply ? confirm_within(command) : 0});
 }
 
-// Sends the upgrader the order to commit or to go back. If commands have ordered both, sends the
-// order to go back, since that order is the later one.
+// Sends the upgrader the order to commit or to go back. If commands have ordered both, the order to
+// go back is the later one, and only this one is sent.
 void NodeCommander::tell_upgrader() {
   run_->tell_at.reset();
   if (run_->told) {
@@ -208,8 +208,8 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // If the store has another command by now, that command's answer is reported, since a controller
-  // waits for it.
+  // If the store has another command by now, and that command was answered already, its answer is
+  // reported instead, since a controller waits for it.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;
@@ -283,8 +283,8 @@ void NodeCommander::take(const UpgradeEnded& event) {
   consider();
 }
 
-// Notes in the ledger the version that runs. Notes nothing while an upgrade is under way, since it
-// may still be taken back.
+// Notes in the ledger the version that runs now. Notes nothing while an upgrade is under way, since
+// the upgrade may still be undone.
 void NodeCommander::take(const RunsNow& event) {
   running_ = event.version;
   if (!run_) ledger_.runs(running_);
@@ -295,7 +295,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    job_->stage = Job::Stage::saving;  // a save has just ended, so the store is asked next
+    // A save has just ended, so the next question goes to the store.
+    job_->stage = Job::Stage::saving;
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();
   if (!run_ || !run_->activated || run_->command.action != CommandAction::apply) return;
@@ -306,8 +307,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (!run_->commit_sent && !run_->told && !run_->late &&
       now_ >= *run_->activated + confirm_within(run_->command)) {
     run_->late = true;
-    // The ledger is saved before the order to go back is sent. So the reason is known even if this
-    // process is killed in between.
+    // The ledger is saved before the order to go back is sent, so that the reason is known even if
+    // this process is killed in between.
     ledger_.late = run_->command.id;
   }
 }

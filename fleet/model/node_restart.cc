@@ -1,11 +1,11 @@
-// The part of NodeCommander for a command that an earlier process of fleet-agent has begun: it
+// The part of NodeCommander for a command that an earlier process of fleet-agent has begun. It
 // finds out how the command ended.
 #include "fleet/model/node_commander.h"
 
 namespace fleet {
 namespace {
 
-// Returns whether the ledger knows already how the last upgrade ended.
+// Returns whether the ledger already says how the last upgrade ended.
 bool is_ended(const NodeLedger& ledger) {
   if (ledger.progress.attempt != ledger.upgrade.id) return false;
   return ledger.progress.phase == UpgradePhase::done ||
@@ -19,8 +19,8 @@ bool is_ended(const NodeLedger& ledger) {
 void NodeCommander::take(const Restarted& event) {
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // If the last command was begun and has no answer, the earlier process may have executed it and
-  // not have noted that.
+  // If the last command has no answer, the earlier process may have executed it without noting
+  // that.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {

@@ -1,5 +1,6 @@
-// The part of NodeCommander for disk and store. At most one save, one question and one report are
-// under way at a time. Also decides when the next event NodeTimePassed must come.
+// The part of NodeCommander that uses the disk and the store. At most one save, one question to the
+// store and one report are under way at a time. This part also decides when the next event
+// NodeTimePassed must come.
 #include <utility>
 
 #include "fleet/model/enum_text.h"
@@ -64,7 +65,7 @@ void NodeCommander::report() {
   actions_.emplace_back(Report{report_of(repeated_)});
 }
 
-// Returns one transaction that writes the answer and the progress of the upgrade.
+// Returns the transaction that reports both the answer and the progress of the upgrade.
 Transaction NodeCommander::report_of(const std::string& answered) const {
   Transaction both{
       .compares = {{.key = key_of(KeyKind::node_active, {identity_.node}), .revision = active_}}};
@@ -86,8 +87,9 @@ void NodeCommander::take(const ReportEnded& event) {
     reported_ = reporting_progress_;
     reported_answer_ = reporting_answer_;
   } else {
-    // The report may not have been written, so it is sent again later. If it was refused since
-    // another instance is active by now, the event ActiveIs comes first and stops this.
+    // The report may not have been written, so it is sent again later. If it was refused because
+    // another instance is active by now, the event ActiveIs comes first and prevents the
+    // repetition.
     report_at_ = now_ + ask_again_ms;
   }
 }

@@ -18,8 +18,8 @@ std::string webhook_in(const Notices::Records& records) {
   return settings ? cell_settings(settings.value()).webhook : "";
 }
 
-// Returns the event's number, or no value if this is not the key of an event. Anybody may write
-// other keys below event/.
+// Returns the event's number, or no value if `text` is not the key of an event. Anybody may write
+// keys of other forms below event/.
 std::optional<std::int64_t> event_number(const std::string& text) {
   const auto key = parse_key(text);
   if (!key || key->kind != KeyKind::event) return std::nullopt;
@@ -77,11 +77,11 @@ Notices::Step Notices::next(const Records& records, bool ours, Ms now) {
     under_way_ = true;
     return noted(found, {done_, webhook});
   }
-  // The number in `done_` is in the store now, so `done_` is set back to 0. Otherwise, if the store
-  // is later restored from an older copy, `done_` would claim that the new events with these
-  // numbers were sent.
+  // The number in `done_` is now in the store, so `done_` is set back to 0. Otherwise, if the store
+  // is restored from an older copy later, new events up to that number would seem to be sent
+  // already.
   done_ = 0;
-  // If the store was restored from an older copy, the numbers continue from a lower one.
+  // If the numbers of events have become smaller, the store was restored from an older copy.
   if (last < looked_until_) looked_until_ = 0;
   const std::int64_t from = std::max(before.event, looked_until_) + 1;
   const std::string first = key_of(KeyKind::event, {}, static_cast<std::uint64_t>(from));

@@ -14,8 +14,8 @@ std::string agent_rollout_id(const std::string& name, const Plan& plan) {
 
 namespace {
 
-// Returns how many nodes, beginning with the node at `from`, fit into one record. The result is at
-// most `most`.
+// Returns how many nodes, beginning with the node at `from`, fit into one record, but at most
+// `most`.
 std::ptrdiff_t batch_size(std::vector<std::string>::const_iterator from, std::ptrdiff_t most) {
   while (most > 1 && write_record(RolloutBatch{{from, from + most}}).size() > value_bytes_max)
     most /= 2;
@@ -51,7 +51,7 @@ bool put_agent_rollout(Transaction& transaction, const std::string& name, const 
   }
   transaction.compares.push_back({.key = *key});
   transaction.puts.push_back({.key = *key, .value = write_record(rollout)});
-  // The caller adds the plan's own record to the transaction later.
+  // The caller adds the plan's own record later, so leave room for it.
   Transaction whole = transaction;
   whole.puts.push_back({.key = *key + "/plan", .value = std::string(value_bytes_max, ' ')});
   return !why_not_taken(whole);

@@ -70,8 +70,8 @@ class PlanDecider {
     if (next.kind == StepClass::together && needs_places()) {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // Gives back the plan's places of budgets. If the next step is of the kind `any`, keeps the
-    // places that the first members of that step have already.
+    // Give back the plan's places of budgets. If the next step is of the kind `any`, keep the
+    // places of those members that run this step first.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;
@@ -85,8 +85,8 @@ class PlanDecider {
     return begin("step " + std::to_string(next_.step) + " may run");
   }
 
-  // Begins the rollout that brings fleet-agent to the members `others`, or waits for its end. After
-  // its end, waits until these members report the new fleet-agent.
+  // Begins the rollout that brings the new fleet-agent to the members `others`, or waits for its
+  // end. After that, waits until these members report the new fleet-agent.
   PlanDecision bring_agents(const std::vector<std::string>& others) {
     const std::string id = agent_rollout_id(view_.name, plan_);
     const auto found = view_.rollouts.find(id);
@@ -110,8 +110,8 @@ class PlanDecider {
                 "");
   }
 
-  // Waits for the members that may run the step now. When they have done it, further members get
-  // the permission, as many as can have places.
+  // Waits for the members that may run the step now. When they have run it, lets further members
+  // run it: as many as can have places of budgets.
   PlanDecision any() {
     std::vector<std::string> behind = view_.those_before(plan_.step + 1);
     if (plan_.lock.empty() || behind.front() <= plan_.lock) {
@@ -184,21 +184,21 @@ class PlanDecider {
   // ---- places of budgets
 
   [[nodiscard]] bool needs_places() const { return fleet::needs_places(plan_, facts_.budgets); }
-  // Returns the first of these members: as many as there may be places for at the same time.
+  // Returns the first of these members: as many as can have places of budgets at the same time.
   [[nodiscard]] std::vector<std::string> fitting(std::vector<std::string> ids) const {
     if (needs_places()) ids.resize(facts_.budgets->fitting(ids));
     return ids;
   }
 
-  // Takes the places for these members, and gives back those of all other members. Returns no value
-  // if there is nothing to do.
+  // Takes places of budgets for these members, and gives back the places of all other members.
+  // Returns no value if there is nothing to do.
   std::optional<PlanDecision> places_for(const std::vector<std::string>& ids) {
     auto frees = free_places(ids);
     return frees || ids.empty() ? frees : take_places(ids);
   }
 
-  // Gives back the places of all members but these. Returns no value if there are none to give
-  // back.
+  // Gives back the places of all members except `but`. Returns no value if these members have no
+  // places.
   std::optional<PlanDecision> free_places(const std::vector<std::string>& but,
                                           const std::string& news = "") {
     for (const auto& [key, node] : view_.places) {
@@ -209,9 +209,9 @@ class PlanDecider {
     return transaction_.erases.empty() ? std::nullopt : std::optional(write(news));
   }
 
-  // Takes places for these members. Returns no value if they have all places already. If a place is
-  // not free, gives back all that the plan has, so that no other rollout or plan waits for them,
-  // and notes for which places the plan waits.
+  // Takes places of budgets for these members. Returns no value if they already have all places. If
+  // a place is not free, gives back all places of the plan, so that no other rollout or plan waits
+  // for them, and notes for which places the plan waits.
   std::optional<PlanDecision> take_places(const std::vector<std::string>& nodes) {
     if (!needs_places()) return std::nullopt;
     const std::size_t room = operations_max - transaction_.compares.size() - 2;
@@ -251,8 +251,8 @@ class PlanDecider {
 
   // ---- the end of a plan
 
-  // Returns whether stopped members may start the old version again. They may if no member has
-  // begun `act`, and the member that migrates has not begun or has reported that it changed
+  // Returns whether stopped members may start the old version again. This is allowed if no member
+  // has begun `act`, and if the member that migrates has not begun or has reported that it changed
   // nothing.
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
@@ -312,7 +312,8 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // Writes the desired version of the plan's component. From now on, nodes follow it again.
+  // Writes the desired version of the plan's component. From then on, nodes move to that version
+  // again.
   void put_desired(const std::string& version, const std::string& digest) {
     const Desired desired{
         .version = version, .digest = digest, .why = "plan/" + view_.name, .trace = plan_.trace};

@@ -51,7 +51,7 @@ std::optional<std::string> why_no_plan(const Plan& plan) {
 
 namespace {
 
-// Lets the plan run. The store refuses that if the records that the plan was made from have
+// Lets the plan run. The store refuses this if the records from which the plan was made have
 // changed.
 void begin(const std::string& name, Plan& plan, const PlanGround& ground,
            Transaction& transaction) {
@@ -62,8 +62,9 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // The plan notes the version that was desired before, so that it can be desired again later. If
-  // another plan still holds that version back, it is not noted, since no node follows it yet.
+  // The plan notes which version was desired before, so that this version can be desired again
+  // later. A version that another plan still holds back is not noted, since no node has moved to it
+  // yet.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
@@ -96,8 +97,8 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
   transaction.compares.push_back({.key = key_of(KeyKind::stop)});
   const auto all = static_cast<std::int64_t>(members.size());
-  // Adds records of members, as many as fit into the transaction beside two further records: the
-  // plan's own and the desired version.
+  // Add records of members, as many as fit into the transaction together with the plan's own record
+  // and the desired version.
   while (plan.enlisted < all && transaction.puts.size() + 2 < operations_max) {
     const std::string& id = members[static_cast<std::size_t>(plan.enlisted++)];
     transaction.puts.push_back(

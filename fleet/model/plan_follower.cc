@@ -17,7 +17,7 @@ class Follower {
     if (plan_.state == PlanState::running) {
       if (sight_.own_revision == 0 || own_.step == 0) return next(1, "");
       // If fleet-agent was upgraded before the first step, the member writes its record again, with
-      // the new version.
+      // the new version of fleet-agent.
       if (plan_.step == 0 && own_.version != facts_.version) return next(1, "");
       if (own_.error || own_.phase == MemberPhase::unknown) return NothingToDo{};
       return run();
@@ -82,8 +82,8 @@ class Follower {
 
   FollowerStep begin_to_act() const { return write(MemberPhase::acting); }
 
-  // Returns the next step of a member whose record says `acting`: the next hook to run, or, after
-  // the last one, the record of their outcome.
+  // Returns the next step of a member in the phase `acting`: the next hook to run or, after the
+  // last hook, the transaction that records the outcome.
   FollowerStep act() const {
     const bool migrates = step().kind == StepClass::together && !plan_.acting;
     if (!facts_.began_to_act) return fail("interrupted while it acted", 0);

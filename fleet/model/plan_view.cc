@@ -65,9 +65,9 @@ void PlanView::take_all(const Reading& reading) {
 
 namespace {
 
-// Returns the transactions that erase the plan's records. Each compares the plan's own record, and
-// the last one erases it. So as long as the plan's own record exists, other records may still have
-// to be erased.
+// Returns the transactions that erase the plan's records. Each transaction compares the plan's own
+// record, and the last one erases it. So if the plan's own record still exists, the erasing can be
+// continued.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
   erases.push_back({.key = key_below(key), .subtree = true});
@@ -82,7 +82,8 @@ std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases
   return parts;
 }
 
-// Returns what is to be erased beside the plan: the members' own records, and its places.
+// Returns what has to be erased beside the plan: the members' own records, and the plan's places of
+// budgets.
 std::vector<Erase> of_members(const PlanView& view) {
   std::vector<Erase> erases;
   for (const auto& [key, node] : view.places)

@@ -18,8 +18,8 @@ bool RecordReader::is(std::size_t index, Kind kind, std::string_view otherwise) 
 void RecordReader::read(std::size_t index, std::string& value) {
   if (!is(index, Kind::text, "is no text")) return;
   value = line_.text(index);
-  // The parser turns half of a UTF-16 surrogate pair, which is not a character, into U+0000. So a
-  // check for U+0000 also finds such halves.
+  // The parser turns half of a UTF-16 surrogate pair, which is not a character, into U+0000. So
+  // this check also finds such halves.
   if (value.find('\0') != std::string::npos) refuse("holds U+0000 or half a character");
 }
 

@@ -17,7 +17,7 @@ std::string brief(std::string_view text, std::size_t bytes_max) {
     return std::string(text);
   }
   std::string kept;
-  std::size_t spelled = 0;  // the length of the text so far, in bytes as JSON
+  std::size_t spelled = 0;  // the length of the text read so far, in bytes of its JSON form
   std::size_t fits = 0;     // the length of `kept` up to which there is still room for the dots
   while (!text.empty()) {
     const std::size_t bytes = agent_protocol::utf8_character_bytes(text);

@@ -15,10 +15,10 @@ constexpr std::int64_t exit_status_max = 255;
 constexpr std::int64_t signal_max = 127;
 // The most memory, in KiB, that the record can have: 1 EiB.
 constexpr std::int64_t peak_kib_max = 1LL << 50;
-// The quotes around a text in a list, and the comma behind it.
+// The bytes that a text in a list needs for its quotes and the comma after it.
 constexpr std::size_t list_element_bytes = 3;
 
-// Keeps as many of the first texts as fit into `bytes_max`. The last of these may be cut.
+// Keeps the first texts that fit into `bytes_max` bytes. The last one of these may be cut.
 void keep_first(std::vector<std::string>& texts, std::size_t count_max, std::size_t bytes_max) {
   if (texts.size() > count_max) texts.resize(count_max);
   for (std::size_t i = 0; i < texts.size(); ++i) {

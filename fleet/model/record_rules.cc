@@ -238,8 +238,8 @@ Wrong put_right(Rollout& rollout) {
   keep_some(rollout.not_covered, rollout.not_covered_count);
   if (!is_component(terms.component)) return quoted(terms.component) + " is no component";
   if (!is_version_name(terms.version)) return quoted(terms.version) + " is no version";
-  // A gate may be a file in the controller's directory of programs, so its name must not have a
-  // slash.
+  // The name of a gate may be the name of a program in a directory of the controller, so it must
+  // not contain a slash.
   for (const std::string& gate : terms.gates)
     if (!is_id(gate)) return "gate " + quoted(gate) + " is no id";
   if (auto wrong = wrong_judging(terms)) return wrong;
@@ -300,7 +300,7 @@ Wrong put_right(Plan& plan) {
   cut_labels({&plan.digest, &plan.agent_digest, &plan.previous_digest, &plan.who, &plan.driver});
   for (const PlanStep& step : plan.steps) {
     if (!is_id(step.name)) return "step " + quoted(step.name) + " is no id";
-    // A hook must be a file in the node's directory hooks.d, so its name must not have a slash.
+    // A hook is a file in the node's directory hooks.d, so its name must not contain a slash.
     if (!is_id(step.hook)) return "hook " + quoted(step.hook) + " is no id";
     if (auto wrong = wrong_number(step.timeout_ms, 0, plan_timeout_ms_max, "timeout_ms")) {
       return wrong;

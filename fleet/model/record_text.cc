@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// The member with the name of the person who has written the settings. No setting may have this
+// The name of the member for the person who has written the settings. No setting may have this
 // name.
 constexpr std::string_view settings_who = "who";
 
@@ -96,7 +96,7 @@ Result<Record> read_record(std::string_view text) {
 template <class Record>
 std::string write_record(const Record& record) {
   Record written = record;
-  // Cuts texts and lists that are too long. put_right() may also report wrong names, but names were
+  // Cut texts and lists that are too long. put_right() may also report wrong names, but names were
   // checked before, so its result is ignored.
   static_cast<void>(put_right(written));
   RecordWriter archive;

@@ -13,8 +13,7 @@ using agent_protocol::Result;
 constexpr std::string_view github = "github:";
 constexpr std::string_view signature = ".minisig";
 
-// Returns `url` if it is absolute. Otherwise `url` is relative to the URL of the index: returns it
-// as an absolute URL.
+// Returns `url` as an absolute URL. If it is relative, it is relative to the URL of the index.
 std::string beside(std::string_view index, const std::string& url) {
   if (url.find("://") != std::string::npos) return url;
   const std::size_t scheme = index.find("://");

@@ -46,9 +46,9 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
     const auto rollout = read_record<Rollout>(at.value);
     if (!rollout || rollout.value().terms.component != component) return;
     const Rollout& one = rollout.value();
-    // A rollout whose records are only half written does not count as under way, since no
-    // controller continues to write it. The controller that follows the source begins the rollout
-    // anew.
+    // Do not count a rollout as under way if only some of its records are written, since no
+    // controller continues to write it. The controller that watches the source begins this rollout
+    // again.
     if (one.state == RolloutState::created && one.who == watch_who) return;
     take_version(state, one.terms.version);
     if (!is_over(one.state)) state.under_way = true;
@@ -59,8 +59,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
   });
 }
 
-// Adds to the state what the nodes report: a change is under way until all nodes run the desired
-// version, and is halted if the upgrade of a node to it has failed.
+// Adds to the state what the nodes report. A change is under way until all nodes run the desired
+// version. It is halted if the upgrade of a node to this version has failed.
 void take_nodes(const CellRecords& records, const std::string& component,
                 const std::string& desired, WatchState& state) {
   Reading reading;
@@ -134,8 +134,8 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
 }
 
 // Returns a line for the log about versions in the source's list that no release may have, or an
-// empty text. For the same versions, the line is returned only once, and not after each query to
-// the source.
+// empty text if there are none. Returns the line only once for the same versions, not after each
+// query to the source.
 std::string ReleaseWatcher::complaint_of(const std::string& component,
                                          const std::vector<FoundRelease>& releases) {
   std::vector<std::string> refused;
@@ -242,8 +242,8 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
                          rollout.value().who == watch_who;
     if (!is_half) return std::nullopt;
     if (!watched.wanted || watched.wanted->trace != rollout.value().trace) {
-      // An earlier controller has written half of this rollout, and no controller drives it. This
-      // half of the rollout is erased, and the rollout is then begun anew.
+      // An earlier controller has written only some records of this rollout, and no controller
+      // drives it. These records are erased, and the rollout is then begun again.
       return Order{{.compares = {fence, {.key = key, .revision = there->modified}},
                     .erases = {{key}, {key_below(key), true}}},
                    id + " was half written, and is taken away"};

@@ -19,8 +19,8 @@ constexpr std::size_t members_at_once = 100;
 const std::string plans_group = "plans";
 
 // Returns a text that identifies one run of a rollout or plan. A name may be used again, but each
-// run has a trace (id) of its own. A rollout that is undone after its end has two texts, so that
-// each of its two ends gets a line.
+// run has a trace (id) of its own. A rollout that is undone after it has ended has two ends. It
+// gets a different text for each end, so that each end has its own line.
 std::string run_of(const PastRun& line) {
   const bool is_undone = line.state == text_of(RolloutState::undone);
   return line.subject + " " + line.trace + (is_undone ? " undone" : "");
@@ -51,9 +51,9 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. Texts in a run's line in history/ were cut to the lengths that a
-// record may have. So the run's texts are cut here in the same way, before they are compared to
-// find out whether the run has its line already.
+// Notes a run that has ended. The texts in lines of history/ were cut to the lengths that a record
+// may have. The run's texts are therefore cut in the same way, before they are compared with the
+// lines.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;
@@ -135,8 +135,8 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   return transaction;
 }
 
-// Erases the oldest lines of history/. If a run still has its own records, its line is kept, since
-// it would otherwise be written again.
+// Erases the oldest lines of history/. Keeps the line of each run that still has its own records:
+// without the line, the run would get a new one.
 std::optional<Transaction> Retention::erase_lines() const {
   std::set<std::uint64_t> needed;
   for (const auto& [subject, run] : ended_) {
@@ -157,8 +157,8 @@ std::optional<Transaction> Retention::erase_lines() const {
 
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
-  // If several rollouts to the highest version have ended, only the last of them is kept: the one
-  // whose line in history/ has the highest number.
+  // Of the ended rollouts to the highest version, only the last one is kept: the one whose line in
+  // history/ has the highest number.
   const auto number_of = [this](const Ended& one) {
     const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;
@@ -175,8 +175,7 @@ bool Retention::is_needed(const std::string& subject, const Ended& run) const {
                      [&name](const std::string& plan) { return name.starts_with(plan + "."); });
 }
 
-// Erases one run that ended before the time `oldest`, and is not one of the last runs of its group,
-// which are kept.
+// Erases one run that ended before the time `oldest`. Keeps the last runs of each group.
 std::optional<Transaction> Retention::erase_run(const std::string& oldest) const {
   std::map<std::string, std::vector<std::uint64_t>> groups;
   std::map<std::uint64_t, std::string> subjects;

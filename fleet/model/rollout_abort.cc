@@ -67,8 +67,8 @@ std::string RolloutDecider::why_abort() const {
 }
 
 // Returns the reason to abort a rollout whose batch has no record. All batches are written before a
-// rollout begins. So either the record was lost, and it is unknown which nodes were meant, or
-// somebody has changed the number of batches.
+// rollout begins. So either the record was lost, and the nodes of the batch are not known any more,
+// or somebody has changed the number of batches.
 std::string RolloutDecider::no_batch() const {
   return "batch " + std::to_string(view_.rollout->batch + 1) + " of " +
          std::to_string(view_.rollout->batches) + " is not there, or has no nodes";
@@ -88,7 +88,7 @@ What RolloutDecider::abort() {
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
   // If a node of batch_ is in the stage `preparing` here, its record says that an earlier `apply`
-  // was interrupted. So the node may run the new version, and goes back, too.
+  // was interrupted. The node may therefore run the new version, and must also go back.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();
@@ -118,7 +118,7 @@ std::optional<What> RolloutDecider::leave_untouched() {
   return Write{writer.transaction(), ""};
 }
 
-// ---- its undo
+// ---- the undo of a rollout
 
 What RolloutDecider::undo() {
   if (!view_.rollout->wish_refused) {

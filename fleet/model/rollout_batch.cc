@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns how the undo of a node has ended, or no value if it has not ended. The undo of a node
-// that cannot go back ends with the stage `kept`, and the reason.
+// Returns how the undo of a node has ended, or no value if it has not ended. If a node cannot go
+// back, the end is the stage `kept` with the reason.
 std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
   switch (node.stand.what) {
     case Standing::confirmed:
@@ -146,8 +146,8 @@ std::vector<std::string> RolloutBatchNow::in(Standing what) const {
   return found;
 }
 
-// Returns how long after the first node of the batch the node `id` begins. The nodes of a batch are
-// sorted by name.
+// Returns the delay between the beginning of the batch's first node and that of the node `id`. The
+// nodes of a batch are sorted by name.
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
   const auto found =
       std::lower_bound(nodes_.begin(), nodes_.end(), id,

@@ -43,7 +43,6 @@ What RolloutDecider::decide() {
   return Wait{};
 }
 
-// Returns the times at which waits for this batch began. For a new batch, no wait has begun.
 RolloutMarks RolloutDecider::marks_of(const RolloutView& view, const DriverFacts& facts) {
   const std::int64_t turn = turn_of(*view.rollout);
   return facts.marks.batch == turn ? facts.marks : RolloutMarks{.batch = turn};
@@ -56,8 +55,6 @@ bool RolloutDecider::is_abort_wanted() const {
 
 // ---- writes
 
-// Records for each node of the batch how its part in the rollout has ended. For a confirmed node,
-// this waits until the whole batch has ended (`confirmed_too`).
 std::optional<What> RolloutDecider::record_endings(bool confirmed_too) {
   RolloutWriter writer(view_, facts_);
   std::string news;
@@ -108,8 +105,8 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   return Write{writer.transaction(), ""};
 }
 
-// Asks nodes of the control group for their health. The records have the lease of the batch's
-// commands.
+// Asks nodes of the control group for their health. The records for that have the same lease as the
+// batch's commands.
 What RolloutDecider::ask_control(RolloutWriter& writer) const {
   for (const std::string& id : facts_.controls) {
     if (!writer.has_room()) break;
@@ -186,7 +183,7 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
   if (!answer.impossible.empty()) {
-    // An undo does not pause, since perhaps nobody is there to resume it. It waits for places until
+    // An undo does not pause, since there may be nobody to resume it. It waits for places until
     // somebody makes the budget larger.
     if (undoes()) return give_places_back(nodes, answer.impossible);
     return pause("more nodes of the batch than places: " + answer.impossible);
@@ -198,8 +195,8 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   return Write{writer.transaction(), ""};
 }
 
-// Gives back the budget places of these nodes, so that a rollout that waits for more places does
-// not keep other rollouts waiting. Notes in the rollout's record for which places it waits.
+// Gives back the budget places of these nodes, so that other rollouts need not wait for them while
+// this rollout waits for more. Notes in the rollout's record for which places it waits.
 What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
   RolloutWriter writer(view_, facts_);
   bool is_news = view_.rollout->waits_for != brief(waits_for);
@@ -212,7 +209,6 @@ What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits
   return wait_for_answers();
 }
 
-// Returns whether the record `stop` or a window forbids that nodes begin a step.
 bool RolloutDecider::is_held_back() const {
   return !undoes() && (view_.stopped || !facts_.window.is_open);
 }
@@ -231,7 +227,7 @@ What RolloutDecider::wait_for_answers() const {
   return Wait{batch_.first_answer_by()};
 }
 
-// Pauses a rollout whose batch got no verdict. If somebody resumes the rollout, the same batch is
+// Pauses a rollout whose batch got no verdict. When somebody resumes the rollout, this batch is
 // done again.
 What RolloutDecider::pause_unjudged(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
@@ -281,7 +277,7 @@ std::string RolloutDecider::end(Rollout& rollout) const {
     return one.second.node.stage == NodeStage::confirmed;
   });
   rollout.order = RolloutOrder::none;
-  // the reason may still name the gates for which the bake has waited
+  // The reason may still name gates for which the bake has waited.
   if (rollout.state == RolloutState::baking) rollout.reason.clear();
   const bool bakes = is_kept && terms().bake_ms > 0 && rollout.state != RolloutState::baking;
   rollout.state = bakes ? RolloutState::baking : RolloutState::completed;
@@ -317,8 +313,9 @@ What RolloutDecider::bake() {
   return Wait{until};
 }
 
-// The bake has passed, but a gate does not say `well`. So the rollout is not completed until all
-// do, or a person aborts it; its record says which gate it waits for.
+// Keeps a rollout waiting whose bake has passed, but without all gates saying `well`. The rollout
+// is completed as soon as all gates do; a person may abort it. The rollout's record says for which
+// gate it waits.
 What RolloutDecider::hold_bake(const GatesNow& gates) const {
   const std::string why = brief("its bake has passed, and it waits: " + gates.not_known);
   const bool has_answers = !gates.stands.empty();

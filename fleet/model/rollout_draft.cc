@@ -24,8 +24,8 @@ Refusal refuse(std::string reason) {
   return Refusal{std::move(reason)};
 }
 
-// Returns the first nodes that are too old and the number of the others, such as `a (protocol 1 <
-// 2), b (protocol 0 < 2)`. Returns an empty text if none is too old.
+// Returns the first nodes whose protocol is too old and the number of further ones, such as `a
+// (protocol 1 < 2), b (protocol 0 < 2)`. Returns an empty text if no node is too old.
 std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& nodes,
                     std::int64_t wanted) {
   std::vector<std::string> old;
@@ -38,8 +38,8 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
   return listed(old);
 }
 
-// Returns the draft with these nodes cut into batches, according to its terms. The terms must have
-// no open members.
+// Returns the draft with these nodes divided into batches by the draft's terms, which must have no
+// open members.
 Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
                              const std::vector<RolloutCandidate>& candidates,
                              const std::map<std::string, std::int64_t>& budgets) {
@@ -175,8 +175,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }
-  // Batches are added while there is certainly room for one more batch of the largest size, and for
-  // the rollout's own record.
+  // Add batches while there is certainly room for one more batch of the largest size, beside the
+  // rollout's own record.
   constexpr std::size_t enough = transaction_bytes_max - 3 * value_bytes_max;
   std::size_t bytes = 0;
   while (rollout.batch < rollout.batches && bytes < enough &&

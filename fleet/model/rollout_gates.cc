@@ -13,8 +13,8 @@ std::optional<GateStand> found_in(const std::vector<GateStand>& stands, const st
   return found == stands.end() ? std::nullopt : std::optional(*found);
 }
 
-// Returns the answer of this gate in the round, or `not known` if the controller has not answered
-// for it.
+// Returns the answer of this gate in the round, or `not known` if the controller has not reported
+// an answer of the gate.
 GateStand stand_in(const GateRound& round, const std::string& gate) {
   return found_in(round.stands, gate).value_or(gate_not_known(gate, ""));
 }
@@ -33,8 +33,8 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   const bool is_late = is_ours && !round->is_answered && now >= round->asked_at + gate_round_ms;
   if (!is_ours || (!round->is_answered && !is_late)) {
     all.is_to_ask = !is_ours;
-    // As long as this round has no answers, show those of the round before as the reason why the
-    // batch waits.
+    // As long as this round has no answers, the answers of the previous round are shown as the
+    // reason why the batch waits.
     for (const std::string& gate : gates) {
       const auto stand = is_ours ? found_in(round->before, gate) : std::nullopt;
       if (stand && stand->says != GateSays::well) add(all.not_known, *stand);

@@ -11,9 +11,9 @@
 namespace fleet {
 namespace {
 
-// Without --max-failed, a rollout is aborted at `failures_min` failures at the earliest, and not
-// before one in `begun_for_a_failure` of the nodes that have begun has failed. Fewer failures may
-// be accidents.
+// Without --max-failed, a rollout is aborted as soon as at least `failures_min` nodes have failed,
+// and at least one in `begun_for_a_failure` of the nodes that have begun. Fewer failures may be
+// accidents.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -93,14 +93,13 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
-    // An older controller does not know failures_allowed(), and aborts after this number of
+    // An older controller does not have failures_allowed(). It aborts the rollout at this number of
     // failures.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
-  // The first node of a batch waits for its confirmation while the other nodes begin, soak and are
-  // judged. Its time limit for `confirm` must be longer than all that, so that it does not go back
-  // by itself meanwhile.
+  // The first node of a batch waits for `confirm` while the other nodes begin, soak and are judged.
+  // Its time limit must be longer than all that. Otherwise it would go back by itself.
   const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
   const bool is_judged =
       waits_for_verdict(terms) || control_size(static_cast<std::int64_t>(nodes)) > 0;

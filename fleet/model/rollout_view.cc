@@ -20,9 +20,9 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-// Returns whether this rollout began the node's last upgrade, or, during its undo, whether the undo
-// began it. If a batch is done again, its commands have higher attempt numbers, by which they
-// differ from those of the first time. So the node's upgrades of the first time do not count.
+// Returns whether this rollout or, during an undo, its undo began the node's last upgrade. If a
+// batch is done again, its commands have higher attempt numbers than the first time. The upgrades
+// of the first time therefore do not count.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -44,8 +44,8 @@ Stand prepare_stand(const NodeSight& sight) {
   return error_stand(sight.answer.result);
 }
 
-// Returns the state of the upgrade that this rollout began on the node. The state is `pending` if
-// the upgrade has not ended or has not begun.
+// Returns the state of the upgrade that this rollout began on the node. Returns `pending` if the
+// upgrade has not begun or has not ended.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_ours(sight, view)) return {Standing::pending};
   switch (sight.upgrade.phase) {
@@ -72,8 +72,8 @@ Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
 
 Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   const bool answered = sight.answer.command == sight.node.command;
-  // Look at the record of the upgrade before the answer to the command: even if the answer was
-  // lost, the new version may be active.
+  // Look at the record of the upgrade before the answer to the command: the new version may be
+  // active even if the answer was lost.
   const Stand stand = upgrade_stand(sight, view);
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
@@ -105,9 +105,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   return error_stand(sight.answer.result);
 }
 
-// Returns how far the undo of a node is. The nodes to undo are those that were ordered to apply and
-// still run the new version. They include confirmed nodes that still report the old version, since
-// a node reports the new version only after the commit.
+// Returns how far the undo of a node is. A node has to be undone if it was ordered to apply and
+// still runs the new version. A confirmed node that still reports the old version has to be undone,
+// too, since a node reports the new version only after the commit.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&
@@ -125,8 +125,8 @@ Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   return {Standing::waiting};
 }
 
-// Returns the state of a node that went back for lack of a verdict. Such a node begins anew if its
-// batch is done again.
+// Returns the state of a node that went back because there was no verdict. Such a node begins again
+// if its batch is done again.
 Stand again_stand(const NodeSight& sight, const RolloutView& view) {
   if (view.rollout->state != RolloutState::rolling) return undo_stand(sight, view);
   if (sight.node.again >= view.rollout->again) return {Standing::ended};
@@ -181,7 +181,7 @@ void RolloutView::take_absent(const std::string& key) {
 
 void RolloutView::take_all(const Reading& reading) {
   RolloutView fresh{.id = id};
-  // The rollout's own records come first: they tell which records of nodes matter.
+  // Read the rollout's own records first: they show which records of nodes matter.
   const std::string own = key_of(KeyKind::rollout, {id});
   for (const KeyValue& record : reading.found) {
     if (record.key.starts_with(own)) fresh.take(record);
@@ -239,8 +239,8 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
         rollout ? versions.running.find(rollout->terms.component) : versions.running.end();
     nodes[names[0]].running = found == versions.running.end() ? "" : found->second;
   }
-  // Until the rollout's record is read, it is unknown which component matters, so records of all
-  // components are taken in.
+  // Read the records of all components until the rollout's own record is read: before that, it is
+  // not known which component matters.
   if (names.size() < 2 || (rollout && names[1] != rollout->terms.component)) return;
   if (key.kind == KeyKind::node_answer) {
     nodes[names[0]].answer = record_of<Answer>(text, wrong);

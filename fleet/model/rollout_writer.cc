@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The number of writes that a transaction needs at most for one node, to give an order or to record
-// the node's end. Includes the write of the rollout's own record.
+// The most writes that a transaction needs for one node, to give an order or to record the node's
+// end. The write of the rollout's own record is included.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {
@@ -41,8 +41,8 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// Returns the node's record, changed by the order for this step. The first order also puts into the
-// record the version that the node runs, so that an undo can go back to it.
+// Returns the node's record, changed by the order for this step. The first order also notes in the
+// record which version the node runs, so that an undo can go back to this version.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
                            RolloutStep step) {
   RolloutNode record = sight.node;
@@ -206,8 +206,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// Replaces the node's own desired version, if the rollout has written it, by the node's own desired
-// version from before the rollout.
+// Undoes the rollout's change of the node's own desired version. If the rollout has written that
+// version, writes the one from before the rollout.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;

@@ -17,14 +17,15 @@
 namespace fleet {
 namespace {
 
-// The shortest interval between two queries to a source of releases. Querying it more often would
-// only burden it.
+// The shortest interval between two queries to a source of releases. A shorter interval would only
+// put load on the source.
 constexpr std::int64_t every_ms_min = 1'000;
 constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 constexpr std::string_view unavailable = "unavailable.";
 
-// Describes the kind of value that the setting needs. No value if the given one is right.
+// Why the given value is wrong: which kind of value the setting needs. No value if the given value
+// is right.
 using Wrong = std::optional<std::string>;
 
 std::optional<std::int64_t> number_in(std::string_view text) {
@@ -127,7 +128,7 @@ WatchSettings open_watch() {
   return watch;
 }
 
-// Parses https URLs with commas between them.
+// Parses a list of https URLs that are separated by commas.
 Wrong take_controllers(std::string_view text, std::vector<std::string>& controllers) {
   std::vector<std::string> urls;
   while (true) {

@@ -18,18 +18,18 @@ bool is_white(char c) {
   return white_space.find(c) != std::string_view::npos;
 }
 
-// A term or an operation of the expression, and where in the expression it stands.
+// A term or an operation of the expression, and its position in the expression.
 struct Token {
   std::string text = {};
   std::size_t at = 0;
-  bool quoted = false;  // has quotes, so it is a term even if it reads `and`
+  bool quoted = false;  // is in quotes, so it is a term even if it reads `and`
 };
 
 Refusal refuse(std::size_t at, const std::string& what) {
   return Refusal{"at byte " + std::to_string(at + 1) + ": " + what};
 }
 
-// Cuts the expression into terms, operations and parentheses.
+// Divides the expression into terms, operations and parentheses.
 class Tokens {
  public:
   explicit Tokens(std::string_view text) : text_(text) {}
@@ -128,7 +128,8 @@ Result<TargetTerm> term_of(const Token& token) {
   return glob_term(token, {.kind = Kind::glob, .pattern = token.text});
 }
 
-// Puts operations after the terms that they combine (Dijkstra's shunting yard), without recursion.
+// Puts each operation after the terms that it combines, by Dijkstra's shunting yard algorithm,
+// without recursion.
 class Parser {
  public:
   Result<Target> parse(const std::vector<Token>& tokens, std::size_t end) {

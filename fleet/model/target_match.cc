@@ -21,7 +21,7 @@ using Kind = TargetTerm::Kind;
 // needs more steps is a mistake or an attack.
 constexpr std::uint32_t match_steps_max = 100'000;
 constexpr std::uint32_t match_heap_kib_max = 1'024;
-// The limit for nested parentheses. Compiling deeper ones would use too much stack.
+// The limit for nested parentheses. Compiling deeper nested ones would need too much stack.
 constexpr std::uint32_t parentheses_max = 50;
 
 struct FreePcre {
@@ -169,8 +169,8 @@ Result<Selection> select_nodes(const Target& target, const std::vector<TargetNod
     if (!meant) return meant.refusal();
     if (meant.value()) (node.reports ? reporting : others).insert(node.id);
   }
-  // A list in a target may name a node that has no record. Only the name of such a node is known,
-  // so it is selected if its name alone fulfils the target.
+  // A list in a target may name a node that has no record. Such a node is selected if its name
+  // alone fulfils the target, since nothing else is known about it.
   for (const TargetTerm& term : target.terms) {
     for (const std::string& id : term.listed) {
       if (known.contains(id)) continue;

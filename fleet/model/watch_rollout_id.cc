@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns the 32-bit FNV-1a hash. With this hash at their ends, two names stay different even if
-// replacing their characters makes them the same.
+// Returns the 32-bit FNV-1a hash of a text, in hexadecimal. It is appended to a name in which
+// characters were replaced, so that two different names stay different.
 std::string digits_of(std::string_view text) {
   std::uint32_t sum = 2'166'136'261U;
   for (const char c : text)

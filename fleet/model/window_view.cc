@@ -9,7 +9,7 @@
 namespace fleet {
 namespace {
 
-// Returns whether the record of this key may change the window of a node.
+// Returns whether the record at this key may change the maintenance window of a node.
 bool is_about_windows(const ParsedKey& key) {
   return key.kind == KeyKind::window || key.kind == KeyKind::node_info ||
          node_identified_by(key).has_value();
@@ -89,9 +89,9 @@ Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
   return held == nullptr ? Opening{} : opening(*held, known, takes, now);
 }
 
-// Returns whether the windows of all `nodes` are open. If some are closed, `until` is the time at
-// which the last of the closed windows opens; the caller then asks again, since another window may
-// have closed.
+// Returns whether the windows of all `nodes` are open. If some are closed, `until` is when the last
+// of them opens. The caller has to ask again at that time, since another window may have closed by
+// then.
 Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
   Opening all;
   for (const std::string& node : nodes) {

@@ -52,8 +52,8 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   if (why_no_window(window)) return std::nullopt;
   const std::int64_t start = *start_of(window.start);
   const std::int64_t today = day_of(now + zone.offset_at(now));
-  // Try each day, from the earliest one whose window may still be open, to a week ahead. In a week,
-  // each day of the week comes once.
+  // Try each day, from the earliest day whose window may still be open, to a week ahead: by then,
+  // each day of the week has come once.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
   std::optional<OpenWindow> next;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {

@@ -45,7 +45,7 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
 }
 
-// Handles the end of a fetch. If the node's desired version was written again since then, the
+// Handles the end of a fetch. If the node's desired version was written again during the fetch, the
 // release stays on disk, and no upgrade is requested.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
@@ -98,8 +98,8 @@ void WishMachine::begin(const Wish& wish) {
   actions_.push_back(FetchRelease{upgrade_.attempt, wish.desired});
 }
 
-// Gives up the attempt. After the old version was ordered to stop, giving up is no longer possible,
-// and the attempt goes on.
+// Cancels the attempt. After the order to stop the old version, this is no longer possible, and the
+// attempt continues.
 void WishMachine::give_up() {
   switch (stage_) {
     case Stage::idle:
