@@ -9,17 +9,18 @@ namespace fleet {
 namespace {
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate that expires within this time is reported, so that a person has time to make
-// another. `fleetctl status` uses the same time.
+// A certificate that expires within this time is reported, so that a person has time to make a new
+// one. `fleetctl status` uses the same limit.
 constexpr UnixSeconds soon_s = 30 * day_s;
-// The largest error of a clock that is not reported. The check compares a server's clock with this
-// machine's clock. It also reports this machine's clock if it is behind the time of the newest
-// event.
+// The largest clock error that is not reported. The check compares each server's clock with this
+// machine's clock. It also reports this machine's clock if that clock is behind the time of the
+// newest event.
 constexpr UnixSeconds clock_tolerance_s = 60;
-// fleet-signer takes a snapshot of the store every hour. The check reports a cell whose last
-// snapshot is older than this.
+// The greatest age of the last snapshot of the store that is not reported. fleet-signer takes a
+// snapshot every hour.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
-// The check names at most this many of the machines that wait to join, and only counts the others.
+// The most waiting machines that the check names. If more machines wait to join, it only counts the
+// others.
 constexpr std::size_t named_max = 10;
 
 std::string count(std::size_t number, const std::string& noun) {
@@ -44,8 +45,8 @@ void check_members(const CellFacts& facts, std::vector<CheckLine>& lines) {
        is_majority ? "" : "without a majority nothing can be written; start the others"});
 }
 
-// Adds a line with the commands that make room, in their order, if the store is full and accepts no
-// more writes.
+// Adds a line if the store is full and refuses writes. The line has the commands that make room, in
+// the order in which to type them.
 void check_space(const CellFacts& facts, std::vector<CheckLine>& lines) {
   std::string full;
   for (const MemberFact& member : facts.members) {

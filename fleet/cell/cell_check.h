@@ -1,5 +1,5 @@
 // Checks a cell: decides from the answers of the store's members and from the store's records which
-// parts of the cell work, and says how to repair the others. Pure.
+// parts of the cell work, and says how to repair the others. Does no input or output.
 #pragma once
 
 #include <optional>
@@ -18,20 +18,21 @@ struct MemberFact {
   bool is_full = false;  // the database is at its quota, and refuses writes
 };
 
-// The facts about one server, a member of the store or a controller, from one request by HTTPS.
+// The facts about one server, which is a member of the store or a controller. They come from one
+// HTTPS request to the server.
 struct ServerFact {
   std::string url = {};
-  std::string trouble = {};  // why the server gave no answer; empty if it gave one
+  std::string trouble = {};  // why the server gave no answer; empty after an answer
   std::optional<Validity> certificate = {};
-  std::optional<UnixSeconds> clock = {};  // the time that the server's clock shows
-  UnixSeconds asked = 0;                  // what this machine's clock showed when the answer came
+  std::optional<UnixSeconds> clock = {};  // the time by the server's clock
+  UnixSeconds asked = 0;                  // the time by this machine's clock at the answer
 };
 
 struct CellFacts {
   std::vector<MemberFact> members = {};
   std::vector<ServerFact> servers = {};      // the members of the store
   std::vector<ServerFact> controllers = {};  // the controllers in the setting `controllers`
-  std::optional<Reading> records = {};       // all records of the store; std::nullopt if unreadable
+  std::optional<Reading> records = {};       // all records of the store, if they could be read
   std::string unread = {};                   // why the records could not be read
   // The validity of the certificate of the person who runs the check.
   std::optional<Validity> own = {};
@@ -42,14 +43,14 @@ struct CellFacts {
 struct CheckLine {
   bool is_well = true;
   std::string text = {};
-  std::string advice = {};  // a command to type, or a place to look at; empty if all is well
+  std::string advice = {};  // how to repair it: a command, or a place to look at
 
   bool operator==(const CheckLine&) const = default;
 };
 
-// Returns the lines of the check: at least one each about the members, the clocks, the
-// certificates, the controllers, the signers and their snapshots, machines that wait to join, and
-// the nodes.
+// Returns the lines of the check. There is at least one line each about the members, the clocks,
+// the certificates, the controllers, the signers with their snapshots, the machines that wait to
+// join, and the nodes.
 [[nodiscard]] std::vector<CheckLine> judge_cell(const CellFacts& facts);
 
 }  // namespace fleet

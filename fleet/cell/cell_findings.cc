@@ -10,11 +10,11 @@
 namespace fleet {
 namespace {
 
-// Returns whether a node's new certificate is late. A node asks for a new certificate when a third
-// of the old one's life is left. The new one is late if it has not come when half of that third is
-// over.
+// Returns whether a node's new certificate is late. A node asks for a new certificate when only a
+// third of the old certificate's life is left. The new certificate is late if it has not come when
+// half of that third is over.
 bool is_late(const Identity& identity, UnixSeconds now) {
-  constexpr UnixSeconds parts = 6;  // a sixth of the life is half of the last third
+  constexpr UnixSeconds parts = 6;  // half of the last third is a sixth
   if (!identity.revoked.empty() || identity.certificates.empty()) return false;
   const IssuedCertificate& last = identity.certificates.back();
   return now >= last.expires - (last.expires - last.issued) / parts;

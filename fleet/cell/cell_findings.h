@@ -1,4 +1,5 @@
-// Collects facts from the store's records, for the check of a cell (cell_check.h). Pure.
+// Collects facts from the store's records, for the check of a cell (cell_check.h). Does no input or
+// output.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +17,16 @@ namespace fleet {
 
 struct CellFindings {
   ControllersAtWork controllers = {};
-  std::map<std::string, UnixSeconds> expiries = {};  // when certificates end, by their owners
-  // Nodes whose certificate should have been renewed by now: see is_late().
+  // When each certificate expires, by the owner's name.
+  std::map<std::string, UnixSeconds> expiries = {};
+  // Nodes that should have got a new certificate by now: see is_late().
   std::vector<std::string> late = {};
   std::size_t waiting = 0;  // how many nodes wait for a new certificate
   // The time of the newest event in the cell's history.
   UnixSeconds newest = 0;
   std::map<std::string, SignerAtWork> signers = {};  // signers at work, by their names
-  // requests that wait for approval, by key fingerprint
+  // The requests of machines that wait for a person's approval, by the fingerprint of the machine's
+  // key.
   std::map<std::string, JoinRequest> joins = {};
   std::set<std::string> approvals = {};  // the fingerprints of keys that are approved
   std::set<std::string> nodes = {};      // nodes that have an identity record

@@ -1,5 +1,6 @@
-// Converts the terms of a cell, which name its machines, to the text in the cell's directory, and
-// back. Decides how a later call of `fleetctl cell init` may change the terms. Pure.
+// Converts the description of a cell, which names its machines, to the text that is kept in the
+// cell's directory, and back. Decides how a later call of `fleetctl cell init` may change the
+// description. Does no input or output.
 #pragma once
 
 #include <optional>
@@ -12,21 +13,21 @@
 
 namespace fleet {
 
-// Returns a line for each machine: `member NAME ADDRESS`, `controller NAME ADDRESS` or `signer
-// NAME`.
+// Returns the cell's description as a text with one line for each machine: `member NAME ADDRESS`,
+// `controller NAME ADDRESS` or `signer NAME`.
 [[nodiscard]] std::string cell_text(const CellTerms& terms);
-// Reads the text that cell_text() has made. Returns a Refusal with the number of the first wrong
-// line.
+// Parses a text that cell_text() has made. If the text is damaged, returns a Refusal with the
+// number of the first wrong line.
 [[nodiscard]] upgrader::Result<CellTerms> cell_in(std::string_view text);
 
-// Reads NAME=ADDRESS, as in an option of the command line. Returns std::nullopt if the text has
-// another form.
+// Parses NAME=ADDRESS, the value of an option on the command line. Returns std::nullopt if the text
+// has another form.
 [[nodiscard]] std::optional<CellMachine> machine_in(std::string_view text);
 
-// Returns the terms of a cell after `fleetctl cell init` has asked for `wanted`. `before` has the
-// cell's present terms, or std::nullopt for a new cell. Controllers and signers may be added.
-// Returns a Refusal if an address would change, or if a member of the store would be added: only
-// etcd itself can add a member while the store runs.
+// Returns the description of a cell after `fleetctl cell init` was called with `wanted`. `before`
+// is the cell's present description, or std::nullopt for a new cell. Controllers and signers may be
+// added. Returns a Refusal if an address would change, or if a member of the store would be added,
+// since a member can be added to a running store only by etcd itself.
 [[nodiscard]] upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,
                                                  const CellTerms& wanted);
 

@@ -27,7 +27,7 @@ std::string why_no_name(const std::string& name) {
 }
 
 // Returns why these machines cannot have this role, or an empty text if they can. They cannot if a
-// name is not an id, or if two machines have the same name or address.
+// name is not a valid id, or if two machines have the same name or address.
 std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const CellMachine& one = machines[i];
@@ -49,7 +49,7 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
 }
 
 // Returns the file name of an existing certificate that this authority has signed, or an empty
-// text. Such a certificate would be worthless if a new authority were made in place of this one.
+// text. Nobody would accept that certificate any more if a new authority replaced this one.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

@@ -14,7 +14,7 @@ constexpr int port_max = 65'535;
 constexpr std::string_view snapshots_directory = "snapshots";
 
 // The rounds in which a trial cell's programs are started and stopped. The store is started first
-// and stopped last, so that the nodes can still write to it when they end.
+// and stopped last, so that the nodes can write to it until they have ended.
 constexpr int store_starts = 0, others_start = 1;
 constexpr int nodes_stop = 0, controller_stops = 1, store_stops = 2;
 
@@ -55,7 +55,8 @@ DevProgram controller(const DevTerms& terms, const std::string& name, int port) 
   return one;
 }
 
-// The first controller serves HTTPS, as each controller of a real cell does.
+// Returns the trial cell's first controller, which serves HTTPS, as every controller of a real cell
+// does.
 DevProgram open_controller(const DevTerms& terms) {
   DevProgram one = controller(terms, "c1", terms.ports.https);
   const std::string own = terms.directory + "/c1-http";
@@ -80,8 +81,8 @@ DevProgram signer(const DevTerms& terms) {
   return one;
 }
 
-// The command line of a machine's fleet-agent, with its upgrader, but without the options for
-// reaching the store. `home` is the machine's directory, or `$home` for a shell.
+// Returns the command line that runs a machine's upgrader with fleet-agent, but without the options
+// for reaching the store. `home` is the machine's directory, or `$home` in a shell script.
 std::vector<std::string> agent_line(const DevTerms& terms, const std::string& home) {
   const std::string daemon = home + "/" + std::string(dev_component);
   return {program(terms, "upgrader"),
@@ -99,7 +100,7 @@ std::vector<std::string> agent_line(const DevTerms& terms, const std::string& ho
               "/releases"};
 }
 
-// The command line of the sample daemon of a machine. `home` is the daemon's directory.
+// Returns the command line of the sample daemon of a machine. `home` is the daemon's directory.
 std::vector<std::string> daemon_line(const DevTerms& terms, const std::string& home) {
   return {program(terms, "upgrader"),
           "--relink",

@@ -1,5 +1,5 @@
-// Describes a trial cell of `fleetctl dev`: its directory, its programs, the versions of its sample
-// daemon, and the texts for people. Pure.
+// Describes a trial cell, which `fleetctl dev` runs on one machine: its directory, its programs,
+// the versions of its sample daemon, and the texts for people. Does no input or output.
 #pragma once
 
 #include <map>
@@ -14,21 +14,21 @@ namespace fleet {
 
 inline constexpr int dev_nodes_max = 50;  // more nodes would not all start in time on a laptop
 
-// The component that each node of a trial cell (`fleetctl dev`) runs besides fleet-agent, and the
-// versions of this component.
+// The sample daemon that each node of a trial cell runs besides fleet-agent, and the versions of
+// that daemon.
 inline constexpr std::string_view dev_component = "shop";
 inline constexpr std::string_view dev_installed = "1.0.0";
 inline constexpr std::string_view dev_good = "1.1.0";
-// A bad version: its daemon ends soon after its start.
+// A version that is bad on purpose: its daemon ends soon after its start.
 inline constexpr std::string_view dev_bad = "1.2.0";
 
-// The commands of a trial use a certificate in this person's name.
+// The person in whose name the commands in a trial cell have a certificate.
 inline constexpr std::string_view dev_person = "you";
 
 struct DevPorts {
   int clients = 0;  // the port at which etcd serves its clients
   int peers = 0;
-  int page = 0;   // the port of the controller that serves the page by plain HTTP
+  int page = 0;   // the port of the controller that serves the web page by plain HTTP
   int https = 0;  // the port of the controller that serves HTTPS
 };
 
@@ -39,40 +39,41 @@ struct DevTerms {
   int nodes = 3;
 };
 
-// A program that a trial cell starts, and the Debian package that has it. The package is empty if
-// the program is one of this project's.
+// A program that a trial cell starts, and the Debian package that contains the program. The package
+// is empty for this project's own programs.
 struct DevNeed {
   std::string_view program;
   std::string_view package;
 };
 [[nodiscard]] const std::vector<DevNeed>& dev_needs();
-// Returns a text with the missing programs and the packages to install, or an empty text if none is
-// missing.
+// Returns a text that names the missing programs and the packages to install. The text is empty if
+// no program is missing.
 [[nodiscard]] std::string missing_words(const std::map<std::string, std::string>& programs);
 
 [[nodiscard]] CellTerms dev_cell_terms(const DevPorts& ports);
 // Returns the certificates that a trial cell needs in addition to those of every cell: one for each
-// node, and one for the person.
+// node, and one for the person who uses the cell.
 [[nodiscard]] std::vector<CertificateWanted> dev_certificates(const DevTerms& terms);
-// Returns the node's name: n1, n2 and so on.
+// Returns the name of the node with this number: n1, n2 and so on.
 [[nodiscard]] std::string dev_node(int number);
 [[nodiscard]] std::vector<DevProgram> dev_programs(const DevTerms& terms);
 
-// Returns the directories below the trial's directory that have to exist before the programs start.
+// Returns the subdirectories that must exist in the trial cell's directory before the programs
+// start.
 [[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
-// Returns the sample daemon of this version, which is a shell script.
+// Returns the content of the sample daemon of this version, which is a shell script.
 [[nodiscard]] std::string dev_daemon(std::string_view version);
-// Returns shell commands that set the environment in which fleetctl finds the cell.
+// Returns shell commands that set the environment variables by which fleetctl finds the cell.
 [[nodiscard]] std::string dev_environment(const DevTerms& terms);
 // Returns the URL of the controller that serves HTTPS.
 [[nodiscard]] std::string dev_https(const DevTerms& terms);
-// Returns a script that joins the cell as another machine, and runs that machine.
+// Returns a shell script that lets one more machine join the cell, and runs that machine.
 [[nodiscard]] std::string dev_machine(const DevTerms& terms);
-// Returns the lines for the person when all programs of the cell work.
+// Returns the lines to print for the person when all programs of the cell work.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
-// Converts the ports to the text of their file, and back. If a text is not of that form, all ports
-// are 0.
+// Converts the port numbers to the text of the file that keeps them, and back. For any other text,
+// all port numbers are 0.
 [[nodiscard]] std::string ports_text(const DevPorts& ports);
 [[nodiscard]] DevPorts ports_in(std::string_view text);
 

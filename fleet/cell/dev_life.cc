@@ -10,11 +10,11 @@ using upgrader::Time;
 constexpr Time start_limit{30'000};
 constexpr Time stop_limit{10'000};
 // The pause before a program that has ended is started again. Each further end doubles the pause,
-// up to doublings_max times, as in the service files.
+// but at most doublings_max times. The service files have the same pauses.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// If a program ends after it has run for at least this time, its earlier ends no longer count: the
-// pause before it is started again is restart_first.
+// The time after which a running program counts as healthy. Its earlier ends are then forgotten: if
+// it ends now, the next pause is restart_first again.
 constexpr Time well_after{60'000};
 
 }  // namespace
@@ -118,7 +118,7 @@ void DevLife::begin_stop(Time now, DevActions& actions) {
   stop_round(now, actions);
 }
 
-// Stops the programs of the next round if all programs of this round and of earlier rounds have
+// Goes on to the next round of stops, if all programs of this round and of the earlier rounds have
 // ended.
 void DevLife::stop_round(Time now, DevActions& actions) {
   const auto lives = [this](const Child& child) {

@@ -24,25 +24,25 @@ namespace fleet {
 struct DevProgram {
   std::string name = {};
   std::vector<std::string> arguments = {};  // the command line; first the program's path
-  // Variables NAME=value that the program gets besides fleetctl's own.
+  // Variables NAME=value for the program, in addition to those of fleetctl.
   std::vector<std::string> environment = {};
-  // The file for the program's standard output and error.
+  // The file that gets the program's standard output and standard error.
   std::string log = {};
-  // The round of starts in which the program begins, from 0.
+  // The round of starts in which the program is started, counted from 0.
   int starts = 0;
-  // The round of stops in which the program ends, from 0.
+  // The round of stops in which the program is stopped, counted from 0.
   int stops = 0;
 };
 
 // ---- events
 struct DevBegan {};
-struct DevRoundReady {};  // all programs of the present round work
+struct DevRoundReady {};  // all programs of the current round work
 struct DevFailed {
   std::string reason = {};  // why the cell cannot work
 };
 struct DevEnded {
   std::size_t program = 0;
-  std::string how = {};  // "exited with status 1", or why the program has not started
+  std::string how = {};  // such as "exited with status 1", or why the program could not start
 };
 struct DevStopAsked {};
 struct DevTimePassed {};
@@ -54,7 +54,7 @@ struct DevStart {
   std::size_t program = 0;
   bool operator==(const DevStart&) const = default;
 };
-struct DevAwait {  // find out again and again whether the programs of this round work
+struct DevAwait {  // poll until the programs of this round work
   int round = 0;
   bool operator==(const DevAwait&) const = default;
 };
@@ -87,7 +87,8 @@ class DevLife {
   explicit DevLife(const std::vector<DevProgram>& programs);
 
   [[nodiscard]] DevActions step(const DevEvent& event, upgrader::Time now);
-  // Returns when the event DevTimePassed must come, or nullopt if it need not come.
+  // Returns the time at which the event DevTimePassed is needed next, or nullopt if it is not
+  // needed.
   [[nodiscard]] std::optional<upgrader::Time> next_deadline() const;
 
  private:
@@ -95,9 +96,9 @@ class DevLife {
   struct Child {
     DevProgram program;
     bool lives = false;
-    int deaths = 0;             // ends in a row, each soon after a start
+    int deaths = 0;             // number of ends in a row, each soon after a start
     upgrader::Time started{0};  // when the program was started last
-    // When to start the program again; set if it has ended.
+    // The time to start the program again. Set only after the program has ended.
     std::optional<upgrader::Time> restart_due = {};
   };
 
@@ -115,7 +116,7 @@ class DevLife {
   int last_start_ = 0;
   int last_stop_ = 0;
   bool failed_ = false;
-  std::optional<upgrader::Time> deadline_ = {};  // the time limit of the present round
+  std::optional<upgrader::Time> deadline_ = {};  // the time limit of the current round
 };
 
 }  // namespace fleet

@@ -7,7 +7,7 @@ namespace fleet {
 namespace {
 
 constexpr unsigned int secret_mode = 0600;
-// The mode of files that root owns and a service reads by its group.
+// The mode of a file that belongs to root and that a service reads through the file's group.
 constexpr unsigned int group_mode = 0640;
 
 std::string controller_options(const CellTerms& terms, const CellMachine& controller) {
@@ -30,7 +30,7 @@ std::string signer_options(const CellTerms& terms, const std::string& machine) {
   return options + " --snapshots=/var/lib/fleet-signer";
 }
 
-// The programs of a cell that run on a machine.
+// Says which of a cell's programs a machine runs.
 struct Duties {
   bool member = false;
   bool controller = false;

@@ -1,5 +1,5 @@
-// Makes the contents of the archive that each machine of a cell gets: settings, certificates, and a
-// page about what to install. Pure.
+// Makes the content of the archive for each machine of a cell: settings, certificates, and a page
+// that says what to install. Does no input or output.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 namespace fleet {
 
 struct MachineFile {
-  std::string path = {};  // the file's absolute path, without the slash at its beginning
+  std::string path = {};  // the file's absolute path, without the leading slash
   std::string content = {};
   unsigned int mode = 0644;
   std::string group = "root";  // the group of the installed file, whose owner is root
@@ -21,23 +21,24 @@ struct MachineFile {
 // The port at which controllers serve HTTPS.
 inline constexpr int controller_port = 8'443;
 
-// Returns the names of all machines, each once: first the members, then controllers and signers.
+// Returns the names of all machines, without repetition: the members first, then controllers and
+// signers.
 [[nodiscard]] std::vector<std::string> machines_of(const CellTerms& terms);
 
-// Returns the files for one machine. A machine gets its own keys and no other secrets, except that
-// one with fleet-signer also gets the keys of the authority and of the store's user `root`.
-// `content` returns the content of a file of the cell's directory, such as `ca.pem`.
+// Returns the files for one machine. A machine gets only its own private keys. But a machine with
+// fleet-signer also gets the private keys of the authority and of the store's user `root`.
+// `content` returns the content of a file in the cell's directory, such as `ca.pem`.
 [[nodiscard]] std::vector<MachineFile> machine_files(
     const CellTerms& terms, const std::string& machine,
     const std::function<std::string(const std::string& file)>& content);
 
-// Returns the URLs at which machines reach the controllers.
+// Returns the URLs at which other machines reach the controllers.
 [[nodiscard]] std::vector<std::string> controller_urls(const CellTerms& terms);
 
 // Returns the text in single quotes, so that a shell reads it unchanged.
 [[nodiscard]] std::string shell_quoted(std::string_view text);
-// Returns shell commands that set the environment in which fleetctl finds the cell and uses the
-// certificate OWN.pem.
+// Returns shell commands that set the environment variables by which fleetctl finds the cell and
+// uses the certificate OWN.pem.
 [[nodiscard]] std::string shell_environment(const CellTerms& terms, const std::string& directory,
                                             const std::string& own);
 

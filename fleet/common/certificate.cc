@@ -40,8 +40,9 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns what the cell records about a certificate that was just signed. `issued` is the time of
-// signing: a certificate is valid from a day before that, so a day is added here.
+// Returns the facts about a new certificate that the cell records. `issued` is the time at which it
+// was signed. A certificate is valid from one day before that time, so a day is added to the
+// beginning of its validity.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,
@@ -65,7 +66,8 @@ bool add_extension(X509* certificate, int kind, const std::string& value) {
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
-// A member of the store is also a client: it connects to the other members.
+// Adds to the certificate what it may be used for. A certificate for a server is also valid for a
+// client: a member of the store connects to the other members.
 bool add_usage(X509* certificate, const Signing& signing) {
   if (signing.is_authority) {
     return add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&
@@ -98,7 +100,7 @@ std::string why_no_signer(X509* certificate, EVP_PKEY* key) {
   return "";
 }
 
-// Adds a serial number to the list, unless the list has it already.
+// Adds a serial number to the revocation list, unless the list contains it already.
 bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
   BIGNUM* raw = nullptr;
   if (BN_hex2bn(&raw, serial.c_str()) == 0) return false;
@@ -113,7 +115,7 @@ bool add_revoked(X509_CRL* list, const std::string& serial, ASN1_TIME* now) {
       X509_REVOKED_set_revocationDate(revoked.get(), now) != 1 ||
       X509_CRL_add0_revoked(list, revoked.get()) != 1)
     return false;
-  (void)revoked.release();  // the list of revocations owns the entry now
+  (void)revoked.release();  // the list owns the entry now
   return true;
 }
 

@@ -1,6 +1,6 @@
-// Makes and reads certificates and requests, as texts in PEM. The store knows the owner of a
-// certificate by the name in it, so the signer decides that name, and uses only the public key of a
-// request. Private keys stay where they were made.
+// Makes and reads certificates and certificate requests, as texts in PEM. The store knows the owner
+// of a certificate by the name in the certificate. So the signer chooses that name, and uses only
+// the public key of a request. Private keys never leave the machine on which they were made.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,12 @@ struct Signing {
   std::string request = {};
   Signer signer = {};
   std::string name = {};     // the name that the certificate gets, in the form KIND:WHO
-  bool only_renews = false;  // refuses a request for another name than `name`
+  bool only_renews = false;  // if true, a request for another name than `name` is refused
   int days = 0;
-  // IP addresses and host names of the owner's servers. If there are none, the owner is only a
-  // client.
+  // IP addresses and host names of the owner's servers. Empty if the owner is only a client.
   std::vector<std::string> addresses = {};
-  // True for the certificate of an authority, which signs itself. The authority's key is in
-  // `signer.key`, and `signer.certificate` is empty.
+  // If true, the certificate is for an authority, and is signed with its own key. `signer.key` is
+  // then the authority's key, and `signer.certificate` is empty.
   bool is_authority = false;
 };
 
@@ -39,12 +38,12 @@ struct Signed {
   std::string error = {};
 };
 
-// Signs a request. The certificate is valid from one day before now, so that machines whose clocks
-// are behind accept it.
+// Signs a request. The certificate is valid from one day before now, so that a machine whose clock
+// is behind accepts it.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-// Finds out whether a request was made with the key of `certificate`, and whether the authority has
-// signed `certificate` for this name.
+// The result of a check whether a request was made with the key of `certificate`, and whether the
+// authority has signed `certificate` for this name.
 struct KeyProof {
   std::string serial = {};  // the serial number of the certificate
   std::string error = {};   // why the request or the certificate is refused; empty if both are good
@@ -52,18 +51,19 @@ struct KeyProof {
 [[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
                                     const std::string& authority, const std::string& name);
 
-// Returns a request for the name, signed with this key, or an empty text if the key cannot be read.
+// Returns a certificate request for the name, signed with this key. Returns an empty text if the
+// key cannot be read.
 [[nodiscard]] std::string request_for(const std::string& name, const std::string& key);
 
 // Returns KIND:WHO, the name in a certificate, or no value if the text is not a certificate.
 [[nodiscard]] std::optional<std::string> name_in(const std::string& certificate);
 
-// Returns from when and until when the certificate is valid, or no value if the text is not a
+// Returns the beginning and the end of the certificate's validity, or no value if the text is not a
 // certificate.
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);
 
-// Returns whether this authority has signed the certificate, which may have expired. If `authority`
-// has several certificates, only the first counts.
+// Returns whether this authority has signed the certificate, whether or not that has expired. If
+// `authority` contains several certificates, only the first one counts.
 [[nodiscard]] bool is_signed_by(const std::string& certificate, const std::string& authority);
 
 // Returns the serial number and the validity of the certificate, or no value if the text is not a
@@ -75,9 +75,9 @@ struct KeyProof {
 [[nodiscard]] std::string why_not_usable(const std::string& certificate, const std::string& name,
                                          const std::string& key);
 
-// A revocation list, or the reason why it could not be made. with_revoked() returns the list
-// `before` with these serial numbers added, valid for this many days. If `before` is empty, it
-// makes a new list.
+// A revocation list, or the reason why it could not be made. with_revoked() adds these serial
+// numbers to the list `before`, and returns the new list, which is valid for this many days. If
+// `before` is empty, it begins a new list.
 struct RevocationList {
   std::string list = {};  // the list in PEM; empty if there was an error
   std::string error = {};
@@ -86,8 +86,8 @@ struct RevocationList {
                                           const std::vector<std::string>& serials,
                                           const Signer& signer, int days);
 
-// Makes the answer to a node's request for a new certificate. Used by fleet-signer and fleetctl,
-// which have the authority's key.
+// Makes the answer to a node's request for a new certificate. Called by fleet-signer and fleetctl,
+// since these programs have the authority's key.
 [[nodiscard]] RenewalAnswer answer_of(const PendingRenewal& pending, const Signer& signer, int days,
                                       UnixSeconds now);
 

@@ -69,8 +69,8 @@ JudgingTime CertificateClock::judge() const {
           .wait = own ? why_too_early(now, *own) : ""};
 }
 
-// Writes the time to the file. Reads the file first, since during an upgrade of fleet-agent the
-// older process may have written a later time there.
+// Writes the time to the file. First reads the file: during an upgrade of fleet-agent, two
+// processes run, and the older one may have written a later time there.
 std::string CertificateClock::keep(bool at_once) {
   durable_ = std::max(durable_, durable_of(content_of_file(file_)));
   const auto fresh = durable_from(time(), validity_of(content_of_file(certificates_.own)), at_once);

@@ -1,5 +1,5 @@
-// Finds out ids and facts of this process and its machine, for records, and writes times as texts.
-// By the ids, fleet-agent recognises that another machine uses the same node's name.
+// Finds out ids and facts of this process and its machine, for the store's records, and converts
+// times to texts. By the ids, fleet-agent recognises that another machine uses the same node name.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace fleet {
 
-// Returns a new id for this process, as an instance of its node.
+// Returns a new random id for this process, which is one instance of its node.
 [[nodiscard]] std::string new_instance_id();
-// Returns the first line of the file: an id that changes at each boot.
+// Returns the first line of the file, which is an id that changes at each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);
-// Returns a hash of the machine id in the file, by which machines differ. Returns an empty text if
-// there is no machine id.
+// Returns a hash of the machine id that is in the file. No two machines have the same id. Returns
+// an empty text if there is no machine id.
 [[nodiscard]] std::string machine_id(const std::string& file);
-// Returns the facts `os`, `arch`, `kernel` and `host`.
+// Returns four facts about this machine, by their names: `os`, `arch`, `kernel` and `host`.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
-// Returns the host's name without its domain, in small letters. The result can be the machine's
-// name in a cell if it is an id (see ids.h).
+// Returns the host's name without its domain, in lower case. If the result is a valid id (see
+// ids.h), it can be the machine's name in a cell.
 [[nodiscard]] std::string name_of_this_machine();
 // Returns a time, given in seconds since 1970, as a text for people: RFC 3339 in UTC.
 [[nodiscard]] std::string time_text_of(std::int64_t seconds);

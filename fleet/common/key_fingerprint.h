@@ -1,6 +1,7 @@
-// Digests of public keys, and random secrets. A machine that joins a cell knows the authority of
-// the cell by the digest of its public key, and people know the machine by the fingerprint of its
-// own key. Certificates and keys are texts in PEM; see certificate.h.
+// Computes digests of public keys, and makes random secrets. A machine that joins a cell recognises
+// the cell's authority by the digest of the authority's public key. People recognise the machine by
+// the fingerprint of the machine's own key. Certificates and keys are texts in PEM; see
+// certificate.h.
 #pragma once
 
 #include <cstddef>
@@ -9,16 +10,18 @@
 
 namespace fleet {
 
-// Returns SHA-256 of the text, in hexadecimal.
+// Returns the SHA-256 of the text, in hexadecimal.
 [[nodiscard]] std::string digest_of(std::string_view text);
 
-// Returns SHA-256 of the certificate's public key, in hexadecimal, or an empty text if the text is
-// not a certificate. The key is in the form SubjectPublicKeyInfo (DER), as for TLS pins.
+// Returns the SHA-256 of the certificate's public key, in hexadecimal, or an empty text if the text
+// is not a certificate. The key is hashed as DER in the form SubjectPublicKeyInfo, as for a TLS
+// pin.
 [[nodiscard]] std::string key_digest_of_certificate(const std::string& certificate);
 
 // The public key of a request for a certificate.
 struct RequestedKey {
-  std::string fingerprint = {};  // the first digits of the key's digest; empty if it is refused
+  // The first digits of the key's digest; empty if the key is refused.
+  std::string fingerprint = {};
   std::string error = {};
 };
 // Reads the public key in a request. Refuses a weak key, and a request that is not signed with its

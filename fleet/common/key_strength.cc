@@ -15,8 +15,8 @@ constexpr std::string_view strong_keys =
 constexpr auto strong_curves =
     std::to_array<std::string_view>({"prime256v1", "secp384r1", "secp521r1"});
 
-// Returns the name of the key's curve. Returns an empty text if the key contains the parameters of
-// a curve, and not a name: somebody may have chosen such parameters so that the curve is weak.
+// Returns the name of the key's curve. Returns an empty text if the key describes its curve by
+// parameters and not by a name, since somebody may have chosen the parameters of a weak curve.
 std::string curve_of(const EVP_PKEY* key) {
   std::array<char, 64> name{};
   std::size_t size = 0;

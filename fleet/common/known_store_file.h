@@ -8,11 +8,11 @@
 
 namespace fleet {
 
-// Reads the file. If it is absent or cannot be read, returns the state of a node that knows no
-// store.
+// Reads the file. If the file is absent or cannot be read, returns the value for a node that has
+// not seen any store yet.
 [[nodiscard]] KnownStore read_known_store(const std::string& path);
-// Replaces the whole file. Returns why that failed, or an empty text. After a failure, the file is
-// as before.
+// Replaces the whole file. Returns an empty text on success, or else the reason for the failure.
+// After a failure, the file is unchanged.
 [[nodiscard]] std::string write_known_store(const std::string& path, const KnownStore& known);
 
 }  // namespace fleet

@@ -1,6 +1,6 @@
-// Writes one line of a program's log to standard error. Parts of the text come from outside:
-// records, answers, the output of hooks. So the text is escaped: it cannot begin another line, and
-// cannot send control sequences to a terminal.
+// Writes one line of a program's log to standard error. Parts of the text come from outside, such
+// as records, answers or the output of hooks. So the text is escaped: it cannot begin a second
+// line, and cannot send control sequences to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace fleet {
 
-// The limit for a line; a longer one is cut, as in the upgrader's log.
+// The most bytes of a line. A longer line is cut, as in the upgrader's log.
 inline constexpr std::size_t log_columns_max = 4'000;
 
-// Returns the text as the log shows it: escaped, and cut.
+// Returns the text in the form in which the log shows it: escaped, and cut if it is too long.
 [[nodiscard]] std::string log_text(std::string_view text);
 
 // Writes the line `PROGRAM: TEXT` to standard error.

@@ -1,5 +1,5 @@
-// Types that own objects of OpenSSL, and functions that convert between these objects and texts in
-// PEM. Only for the files of this directory that work with certificates.
+// Defines types that own objects of OpenSSL, and functions that convert between these objects and
+// texts in PEM. Only the files in fleet/common that work with certificates may include this file.
 #pragma once
 
 #include <openssl/bio.h>
@@ -33,17 +33,17 @@ inline Bio reading(const std::string& text) {
   return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-// Returns null if the text is not a certificate in PEM.
+// Parses a certificate in PEM. Returns null if the text is not a certificate.
 inline Certificate certificate_in(const std::string& text) {
   return Certificate(PEM_read_bio_X509(reading(text).get(), nullptr, nullptr, nullptr));
 }
 
-// Returns null if the text is not a key in PEM.
+// Parses a key in PEM. Returns null if the text is not a key.
 inline Key key_in(const std::string& text) {
   return Key(PEM_read_bio_PrivateKey(reading(text).get(), nullptr, nullptr, nullptr));
 }
 
-// Returns the text that a function of OpenSSL, such as PEM_write_bio_X509, writes to a stream.
+// Returns the text that a function of OpenSSL, such as PEM_write_bio_X509, writes to a memory BIO.
 // Returns an empty text if the function fails.
 template <class Write>
 std::string written(const Write& write) {

@@ -5,10 +5,12 @@
 namespace fleet {
 namespace {
 
-// The time to live of the lease. If the process dies, its record disappears within this time.
+// The time to live of the record's lease. If the process dies, the record disappears within this
+// time.
 constexpr std::chrono::seconds lease_time{10};
 constexpr std::chrono::milliseconds retry_time{1'000};
-// The time after which a denied record is tried again: a person may grant the right meanwhile.
+// The pause after the store has denied the record for want of a permission. After the pause, the
+// record is written again, since a person may have granted the permission.
 constexpr std::chrono::milliseconds denied_time{60'000};
 
 }  // namespace
@@ -35,9 +37,9 @@ void Presence::show(std::string value, std::vector<Put> lasting) {
   write();
 }
 
-// Writes the record without a compare. If two processes have the same key by mistake, each write
-// replaces the record of the other process. The other process does not then write its record again,
-// since the two would otherwise do so for ever.
+// Writes the record, whether or not it has changed since it was read. If two processes use the same
+// key by mistake, each write replaces the other process's record. The other process then does not
+// write its record again. Otherwise the two processes would replace each other's record for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

@@ -1,6 +1,6 @@
-// Keeps the record of a process in the store on a lease, so that it disappears soon after the
-// process has ended: signer/NAME of a fleet-signer, and controller/NAME/life/ID of a
-// fleet-controller.
+// Keeps the record that shows that a process runs: signer/NAME for a fleet-signer, and
+// controller/NAME/life/ID for a fleet-controller. The record has a lease, so it disappears from the
+// store soon after the process has ended.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,16 @@ namespace fleet {
 class Presence {
  public:
   // `key` is the key of the record. `denied` is called with the store's message each time the store
-  // denies the record.
+  // refuses the record for want of a permission.
   Presence(
       Store& store, Timers& timers, std::string key, std::uint64_t seed,
       std::function<void(const std::string& why)> denied = [](const std::string&) {});
 
-  // Writes the record as soon as there is a lease, and again after each loss of the lease. The same
-  // transactions write the records `lasting`, which stay when the process ends.
+  // Writes the record as soon as this process has a lease, and again after each loss of the lease.
+  // The same transaction also writes the records `lasting`, which have no lease and so remain when
+  // the process ends.
   void show(std::string value, std::vector<Put> lasting = {});
-  // Ends the lease, which removes the record.
+  // Ends the lease, so that the store removes the record.
   void end();
 
  private:

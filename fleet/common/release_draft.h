@@ -1,5 +1,6 @@
-// Makes a release from its manifests, one for each architecture. The checks are the same whether a
-// person publishes it by fleetctl or HTTP, or a source offers it. Pure.
+// Makes the record of a release from the release's manifests, one for each architecture. The checks
+// are the same for a release that a person publishes by fleetctl or HTTP, and for one that a source
+// of releases offers. Does no input or output.
 #pragma once
 
 #include <string>
@@ -10,20 +11,22 @@
 
 namespace fleet {
 
-// Returns the digest of a release: the SHA-256 of all its manifests and their signatures, in their
-// order. The record of a desired version contains it, so that nobody can replace the desired
-// release by another one.
+// Returns the digest of a release: the SHA-256 of all its manifests and signatures, in their order.
+// The record of a desired version contains this digest, so that nobody can replace the release by
+// another one with the same version.
 [[nodiscard]] std::string release_digest(const Release& release);
 
 class ReleaseDraft {
  public:
-  // Adds the manifest at this URL. Returns why it is refused, or an empty text.
+  // Adds the manifest, which was found at this URL. Returns an empty text on success, or else why
+  // the manifest is refused.
   [[nodiscard]] std::string add(const std::string& manifest, const std::string& signature,
                                 const std::string& url);
 
   [[nodiscard]] const std::string& version() const { return version_; }
-  // Returns the release with the digest of all its manifests. Returns a Refusal if there is no
-  // manifest, if two are for the same architecture, or if they belong to another component.
+  // Returns the record of the release, and the digest of all its manifests. Returns a Refusal if
+  // there is no manifest, if two manifests are for the same architecture, or if a manifest belongs
+  // to another component.
   [[nodiscard]] agent_protocol::Result<Release> release(std::string_view component) const;
 
  private:

@@ -14,34 +14,34 @@ Keys one(KeyKind kind) {
   return {key_of(kind)};
 }
 
-// Returns the rights of a node: it may read and write the keys below node/ID/, and read the cell's
-// records that it needs. Ranges of keys end in `/`, so that n1 has no rights to the keys of n10.
+// Returns the permissions of a node: it may read and write the keys below node/ID/, and read those
+// records of the cell that it needs. The prefix ends in `/`, so that the node n1 has no permission
+// for the keys of n10.
 Permissions of_node(const std::string& node) {
   return {.writes = {{node_prefix(node), true}},
           .reads = {all_of(KeyKind::desired), all_of(KeyKind::release), all_of(KeyKind::plan),
                     one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
-// Returns the rights of an operator, who orders what nodes do, but issues no certificates,
-// publishes no releases and changes no settings. The right to write covers all keys below node/
-// with a single range, since narrower ranges would need three for each node. So an operator can
-// also write a node's request for a certificate. No authority signs such a request, since it is not
-// made with the key of the node's certificate.
+// Returns the permissions of an operator. An operator orders what nodes do, but issues no
+// certificates, publishes no releases and changes no settings. The permission to write covers all
+// keys below node/ with one range, since narrower ranges would need three for each node. So an
+// operator can also write a node's request for a certificate. No authority signs such a request,
+// since it is not made with the key of the node's certificate.
 Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
                      all_of(KeyKind::order), one(KeyKind::stop), one(KeyKind::epoch)}};
 }
 
-// Returns the rights of a controller. A controller reads all records. It writes those of rollouts,
-// plans, nodes, budgets and controllers, the history, the orders of people by HTTP, and the
-// requests of machines that join. It cannot write identities, tokens and approvals, which decide
-// who is in the cell. It has no rights to the store's users and roles, nor to snapshots, which etcd
-// gives only to users with all rights.
+// Returns the permissions of a controller. A controller reads all records, and writes most of them.
+// It cannot write the records that decide who is in the cell: identities, tokens and approvals. It
+// has no permission for the store's users and roles, nor for snapshots, which etcd allows only to
+// users with all permissions.
 //
-// The right to read all records is granted after these rights. In a cell that an earlier version
-// has set up, controllers could write all records. They lose that right here, since the later grant
-// for the same range replaces the earlier one.
+// The permission to read all records is granted after the permissions in this list. In a cell that
+// an earlier version has set up, controllers may write all records. The later grant is for the same
+// range, so it replaces that permission.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

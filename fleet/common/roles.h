@@ -1,5 +1,5 @@
-// Decides which keys a user of the store may read and write. The kind in the user's name, such as
-// `node` or `operator`, decides this. Pure.
+// Decides which keys a user of the store may read and write. This depends on the kind in the user's
+// name, such as `node` or `operator`. Does no input or output.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The options for reaching the store, which all programs of the fleet have.
+// Adds the options for reaching the store, which all programs of the fleet have.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct StoreOptions {
   Certificates certificates = {};
 };
 
-// Adds the options to the command line. `whose` is a part of the help: whose certificate the
-// program uses.
+// Adds the options to the command line. `whose` is put into the help text, to say whose certificate
+// the program uses.
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose);
 
 }  // namespace fleet

@@ -23,8 +23,8 @@ std::string write_and_sync(const std::string& path, const std::string& text, uns
   const upgrader::OwnedFd file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!file) return error_words(path);
-  // A short write is no error: when a disk becomes full, a write stores a part of the text without
-  // an error, and only the next write fails.
+  // A short write is not an error: when a disk becomes full, one write stores a part of the text,
+  // and only the next write fails.
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
     if (count < 0) return error_words(path);
@@ -38,14 +38,15 @@ std::string write_and_sync(const std::string& path, const std::string& text, uns
 std::string content_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  text << file.rdbuf();  // sets a flag, and does not throw, if reading fails
+  text << file.rdbuf();  // if reading fails, this sets a flag, but does not throw
   return text.str();
 }
 
 std::optional<std::string> beginning_of_file(const std::string& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
   std::string text(most, '\0');
-  // read() catches the exception that the buffer throws if `path` is a directory.
+  // If `path` is a directory, the stream's buffer throws an exception. read() catches it and sets a
+  // flag.
   file.read(text.data(), static_cast<std::streamsize>(most));
   if (!file.is_open() || file.bad()) return std::nullopt;
   text.resize(static_cast<std::size_t>(file.gcount()));

@@ -7,14 +7,14 @@
 
 namespace fleet {
 
-// Returns the whole content, or an empty text if the file cannot be read.
+// Returns the file's whole content, or an empty text if the file cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
-// Returns the first bytes of the file, at most `most`; no value if the file cannot be read or is a
-// directory.
+// Returns the first bytes of the file, at most `most` of them. Returns no value if the file cannot
+// be read or is a directory.
 [[nodiscard]] std::optional<std::string> beginning_of_file(const std::string& path,
                                                            std::size_t most);
-// Replaces the file's content durably. After a crash, the file has the old or the new content.
-// Returns why that failed, or an empty text.
+// Replaces the file's content, and syncs it to disk. After a crash, the file has either the old or
+// the new content. Returns an empty text on success, or else the reason for the failure.
 [[nodiscard]] std::string replace_file(const std::string& path, const std::string& content,
                                        unsigned int mode = 0666);
 

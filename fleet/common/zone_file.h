@@ -7,11 +7,12 @@
 
 namespace fleet {
 
-// Returns the time zone of this name, or a Refusal if tzdata has none or its file cannot be read.
+// Returns the time zone with this name. Returns a Refusal if tzdata has no such zone or its file
+// cannot be read.
 [[nodiscard]] Result<TimeZone> zone_of(const std::string& name);
 
-// Returns the name of the machine's own zone, such as `Europe/Berlin`, or an empty text if it is
-// unknown.
+// Returns the name of the machine's own time zone, such as `Europe/Berlin`, or an empty text if it
+// is unknown.
 [[nodiscard]] std::string zone_of_this_machine();
 
 }  // namespace fleet

@@ -1,5 +1,5 @@
-// Decides which rollouts, plans and desired versions a controller tries to drive, that is to carry
-// out step by step: all those that no controller drives yet. Pure.
+// Decides which rollouts, plans and desired versions a controller tries to drive, that is, to carry
+// out step by step: all those that no controller drives yet. Does no input or output.
 #pragma once
 
 #include <map>
@@ -13,24 +13,25 @@
 
 namespace fleet {
 
-// One piece of work for a driver: a rollout, a plan, or all desired versions of the cell together.
+// A piece of work for one driver: a rollout, a plan, or all desired versions of the cell together.
 struct Drivable {
   enum class Kind { rollout, plan, desired };
 
   Kind kind = Kind::rollout;
-  std::string id = {};                       // the last part of the key of its driver: `driver/ID`
-  std::vector<std::string> components = {};  // only if `kind` is `desired`: the components
+  std::string id = {};  // ID in the driver's key `driver/ID`
+  // Only if `kind` is `desired`: the components with a desired version.
+  std::vector<std::string> components = {};
 
   bool operator==(const Drivable&) const = default;
 };
 
-// The list of all rollouts, plans and desired versions that need a driver. The records of ended
-// rollouts and plans stay in the store for a while. So that they are not read again and again, the
-// list is updated by each single change of a record.
+// The list of all rollouts, plans and desired versions that need a driver. The list is updated with
+// each changed record, so that the other records, many of which belong to ended rollouts and plans,
+// need not be read again.
 class Drivables {
  public:
-  // Updates the list with one record. Ignores records that are not below `rollout/`, `plan/` or
-  // `desired/`, and drops a rollout or plan that cannot be read.
+  // Updates the list with one record. Ignores a record whose key is not below `rollout/`, `plan/`
+  // or `desired/`. If the record cannot be parsed, its rollout or plan is removed from the list.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
@@ -49,21 +50,22 @@ class Campaign {
   using Records = std::map<std::string, KeyValue, std::less<>>;
 
   // The shortest and the longest pause between the end of a driver and the next try to drive the
-  // same rollout or plan. A driver that ended soon after it began will most likely end soon again.
+  // same rollout or plan. Without a pause, a driver that cannot work would be started again and
+  // again.
   static constexpr Ms first_rest_ms = 1'000;
   static constexpr Ms longest_rest_ms = 30'000;
 
-  // Returns those of `drivable` that have no driver, according to the records below `driver/`, and
-  // that are not in a pause after their last driver.
+  // Returns those of `drivable` that may be begun now: they have no driver according to the records
+  // below `driver/`, and the pause after their last driver is over.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns the time at which the first of the `drivable` that are in a pause may be tried again,
-  // or no value if none is in a pause.
+  // Returns the time at which the first of the pauses ends in which one of `drivable` waits, or no
+  // value if none of them waits.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 
-  // Notes that this controller's driver of `id` has ended. `drove` is false if it never drove,
-  // because another controller had the driver's key.
+  // Records that this controller's driver of `id` has ended. `drove` is false if the driver never
+  // drove, because another controller had the driver's key.
   void ended(const std::string& id, bool drove, Ms began, Ms now);
 
  private:

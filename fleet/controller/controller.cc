@@ -22,7 +22,8 @@
 namespace fleet {
 namespace {
 
-// How long a controller that ends waits for the store to remove its drivers' keys.
+// How long a controller that is about to exit waits until the store has removed the keys of its
+// drivers.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 }  // namespace
@@ -48,7 +49,8 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
   signals_.push_back(end_at(SIGINT));
 }
 
-// Keeps the records that show people this controller, and whether it is at work.
+// Keeps two records of this controller up to date: one with its name, and one that shows that it is
+// at work.
 void Controller::show_presence() {
   const std::string name = controller_record_name(options_.name);
   if (name.empty()) {
@@ -76,8 +78,8 @@ int Controller::run() {
   return 0;
 }
 
-// Follows the records of this kind, and not those below them: a rollout and a plan have a record
-// for each node.
+// Follows the records of this kind, but not the records below them: a rollout and a plan also have
+// one record for each node, which is not needed here.
 std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
   const std::string prefix = prefix_of(kind);
   return follow(Keys{prefix, true}, [begin = prefix.size()](const std::string& key) {
@@ -113,8 +115,8 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// Makes the event loop call look() later. The caller may be a Driving object, and look() may
-// destroy it.
+// Makes the event loop call look() later. This function may have been called by a Driving object,
+// which look() may destroy, so it must not call look() itself.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -147,7 +149,7 @@ void Controller::forget_ended() {
   });
 }
 
-// Ends the driver of the desired versions if the list of components has changed. The next driver
+// Ends the driver of the desired versions if the list of components has changed. A new driver then
 // begins with the new list.
 void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
@@ -203,9 +205,9 @@ void Controller::leave_all() {
   look_soon();
 }
 
-// Returns whether the store has removed the record of this process, and the keys of all drivers of
-// this controller. The key for writing the history is ignored here: the class Front (front.h)
-// removes that key itself.
+// Returns whether the store has removed the record of this process and the keys of all its drivers.
+// The key for writing the history does not count, since the class Front (front.h) removes that key
+// itself.
 bool Controller::has_left() const {
   if (life_ != nullptr && !life_->records().empty()) return false;
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),

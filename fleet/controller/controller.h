@@ -30,8 +30,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Runs until a signal ends this controller and other controllers can take over its rollouts and
-  // plans. Returns the exit status.
+  // Runs until a signal has stopped this controller, and its rollouts and plans are free for other
+  // controllers. Returns the exit status.
   int run();
 
  private:
@@ -63,8 +63,8 @@ class Controller {
   UvTimers timers_;
   EtcdStore store_;
   Gates gates_;
-  // The record that shows that this process is at work, and the copy of that record. Both are null
-  // if no record may have the controller's name.
+  // The record that shows that this process is at work, and a local copy of that record. Both are
+  // null if the controller's name cannot be a part of a key.
   std::unique_ptr<Presence> presence_;
   std::unique_ptr<Mirror> life_;
   std::unique_ptr<Mirror> rollouts_;

@@ -5,8 +5,8 @@
 namespace fleet {
 namespace {
 
-// Returns the longest common beginning of these keys. All keys with this beginning are read at one
-// revision and followed by one watch, so their changes come in the right order.
+// Returns the longest common prefix of these keys. All keys with this prefix are read at one
+// revision and followed by one watch, so that their changes arrive in the right order.
 std::string common_beginning(const std::vector<std::string>& keys) {
   std::string common = keys.front();
   for (const std::string& key : keys) {
@@ -117,7 +117,7 @@ void Driving::take_reading(Reading reading) {
 
 void Driving::take_changes(const Changes& changes) {
   for (std::size_t i = 0; i < changes.changes.size(); ++i) {
-    if (over_ || reading_) return;  // returns early: the new reading includes all further changes
+    if (over_ || reading_) return;  // stop here: the new reading includes the other changes
     const Change& change = changes.changes[i];
     const bool more = i + 1 < changes.changes.size();
     if (change.erased) {
@@ -128,9 +128,9 @@ void Driving::take_changes(const Changes& changes) {
   }
 }
 
-// Handles a failure to read or to watch. If the first reading is not complete, the driver gets
-// ReadingFailed. Later, Following reads everything again by itself, and the driver gets that
-// reading without having asked for it.
+// Handles a failure to read or to watch. If the first reading is not complete, the driver is sent
+// ReadingFailed. After the first reading, the class Following reads everything again by itself, and
+// the driver is sent the result.
 void Driving::take_trouble() {
   if (!std::exchange(reading_, false)) return;
   following_ = nullptr;

@@ -1,5 +1,5 @@
-// Connects one driver with the store: gets a lease for the driver's key, carries out the driver's
-// actions, and gives their outcomes to the driver. Decides nothing.
+// Connects one driver with the store. Gets a lease for the driver's key, carries out the driver's
+// actions, and tells the driver their outcomes. Decides nothing.
 #pragma once
 
 #include <chrono>
@@ -55,12 +55,13 @@ class Driving {
     std::uint64_t seed = 0;
     std::function<std::unique_ptr<AnyDriver>(LeaseId)> make;
     std::function<void(bool loud, const std::string& text)> log;
-    // Returns the time of the wall clock, or no value if the driver does not need it.
+    // Returns the time by the wall clock, or no value if this driver does not need it.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
-    // Asks the gates of a rollout. Calls the function later, with the gates' answers.
+    // Asks the gates of a rollout, which decide whether it may go on. Later calls the second
+    // argument with the gates' answers.
     std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
-    // Called when the driving ends. `ended` must not destroy this object, since it is called by one
-    // of its functions.
+    // Called when the driver has ended. The call comes from a member function of this object, so
+    // `ended` must not destroy the object.
     std::function<void()> ended;
   };
 
@@ -73,7 +74,7 @@ class Driving {
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }
-  // Returns whether the driver has ever had its key.
+  // Returns whether the driver has ever owned its key in the store.
   [[nodiscard]] bool drove() const { return drove_; }
   [[nodiscard]] Ms began() const { return began_; }
 
@@ -96,14 +97,15 @@ class Driving {
   Ms began_;
   bool over_ = false;
   bool drove_ = false;
-  bool reading_ = false;  // true until the records that the driver wants have been read once
+  bool reading_ = false;  // true until the driver's records have been read once
   std::vector<std::string> wanted_;
-  std::unique_ptr<AnyDriver> driver_;  // the driver; null until the store has granted its lease
-  // The driver keeps what it needs of the records, so no copy of them is kept here.
+  std::unique_ptr<AnyDriver> driver_;  // null until the store has granted the driver's lease
+  // Reads and watches the records for the driver. No copy of the records is kept here, since the
+  // driver keeps what it needs.
   std::unique_ptr<Following> following_;
   std::unique_ptr<Timer> alarm_;
-  // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
-  // store may answer later.
+  // Callbacks hold a weak pointer to `alive_`. By it they find out whether this object still exists
+  // when the store answers.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   LeaseKeeper keeper_;
 };

@@ -14,11 +14,11 @@
 namespace fleet {
 namespace {
 
-// The time between two looks at the state of the store's members and of this process. Prometheus
-// reads the metrics about as often.
+// How often the state of the store's members and of this process is read. Prometheus fetches the
+// metrics about as often.
 constexpr std::chrono::milliseconds look_time{10'000};
-// The time limit for asking one member of the store about its own state. It is short, and there is
-// no second try, since no other member can answer in its place.
+// The time limit for asking one member of the store about its own state. The limit is short, and
+// the question is not repeated, since no other member can answer for this one.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {
@@ -90,8 +90,8 @@ std::uint16_t Front::port() const {
   return website_ == nullptr ? std::uint16_t{0} : website_->port();
 }
 
-// Starts the thread of this class. All signals are blocked in it, so that only the main thread
-// receives them. The main thread ends the program at a signal.
+// Starts the thread of this class. All signals are blocked in that thread, so that only the main
+// thread receives them and can end the program.
 void Front::start() {
   sigset_t all;
   sigset_t before;

@@ -27,7 +27,7 @@ struct FrontSettings {
   std::vector<std::string> endpoints = {};
   Certificates certificates = {};  // the certificate files for connections to the store
   std::chrono::seconds lease{15};
-  std::string webhook_secret = {};  // a file with secrets; empty: notices are not signed
+  std::string webhook_secret = {};  // a file with secrets; if empty, notices are not signed
   std::optional<WebsiteSettings> website = {};
 };
 
@@ -38,7 +38,7 @@ class Front {
   Front& operator=(const Front&) = delete;
   ~Front();
 
-  // Returns why start() must not be called, or an empty text if it can be called.
+  // Returns an empty text if start() may be called, or else why it must not be called.
   [[nodiscard]] std::string error() const;
   [[nodiscard]] std::uint16_t port() const;
   void start();
@@ -64,8 +64,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the fence of the driver that writes the history (the revision at which its key was
-  // created) if this controller is that driver, and 0 otherwise.
+  // If this controller is the driver that writes the history, returns that driver's fence, that is,
+  // the revision at which the driver's key was created. Otherwise returns 0.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();
@@ -88,16 +88,16 @@ class Front {
   std::unique_ptr<Timer> settled_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
-  // The duties for the whole cell that this controller does, such as writing the history, by their
-  // names.
+  // The duties that this controller now does for the whole cell, such as writing the history, by
+  // the names of the duties.
   std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
   ReleaseWatcher watcher_;
   std::unique_ptr<Outside> outside_;
   std::unique_ptr<ReleaseSource> source_;
   bool leaving_ = false;
-  // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
-  // store may answer later.
+  // Callbacks hold a weak pointer to `alive_`. By it they find out whether this object still exists
+  // when the store answers.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

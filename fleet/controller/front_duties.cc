@@ -1,5 +1,5 @@
-// The duties that one controller does for the whole cell: it writes the history, sends notices
-// about events to people, and follows sources of releases.
+// The duties that one controller does for the whole cell: it writes the history of events, sends
+// people notices about events, and follows sources of releases.
 #include <algorithm>
 
 #include "fleet/common/identity.h"
@@ -13,17 +13,17 @@
 namespace fleet {
 namespace {
 
-// The time from a write until the local copy of the records is looked at again. By then, the copy
-// most likely contains the written record.
+// The pause between a write to the store and the next look at the local copy of the records. After
+// this pause, the copy most likely contains the written record.
 constexpr std::chrono::milliseconds settle_time{200};
-// The time that an ending controller waits for the store to remove its keys. If the store does not
-// answer by then, the next controller has to wait until the lease has run out.
+// How long a controller that is about to exit waits until the store has removed its keys. If the
+// store does not answer by then, the next controller has to wait until the lease has run out.
 constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// Makes the event loop call look() later. The caller may be a Driving object, and look() may
-// destroy it.
+// Makes the event loop call look() later. This function may have been called by a Driving object,
+// which look() may destroy, so it must not call look() itself.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -105,14 +105,15 @@ void Front::tell_people() {
     store_->commit(*transaction, [this, alive](const Outcome&) {
       if (alive.expired()) return;
       notices_.written();
-      // The next step looks in the mirror whether the transaction was committed. The mirror may be
-      // a moment behind the store, so the next step comes a little later.
+      // The next step finds out from the mirror, the local copy of the records, whether the
+      // transaction was committed. The mirror may be a moment behind the store, so the next step
+      // comes a little later.
       notice_ = timers_->after(settle_time, [this] { tell_people(); });
     });
   }
 }
 
-// Sends a notice. Reads the files with the URL and the secrets anew for each notice, so that a
+// Sends a notice. The files with the URL and the secrets are read again for each notice, so that a
 // person can change them at any time.
 void Front::post(const Notices::Post& post) {
   const auto file = webhook_file(post.webhook);
@@ -181,8 +182,9 @@ void Front::perform(const ReleaseWatcher::Order& step) {
   store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
     if (alive.expired()) return;
     if (std::holds_alternative<Committed>(outcome)) log(news);
-    // The next step looks in the mirror whether the transaction was committed. The mirror may be a
-    // moment behind the store, so the next step comes a little later.
+    // The next step finds out from the mirror, the local copy of the records, whether the
+    // transaction was committed. The mirror may be a moment behind the store, so the next step
+    // comes a little later.
     settled_ = timers_->after(settle_time, [this] {
       watcher_.written();
       look_soon();

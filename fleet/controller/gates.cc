@@ -10,7 +10,7 @@
 namespace fleet {
 namespace {
 
-// The most bytes of an answer of Prometheus that are read. That is enough for a query with some
+// The most bytes that are read of Prometheus's answer. They are enough for a query with some
 // thousand time series.
 constexpr std::size_t answer_bytes_max = 1'048'576;
 
@@ -46,9 +46,9 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
               round);
 }
 
-// Sends one query for all rounds that wait for this gate. A round must not get the answer of a
-// query that was sent before the round began. So rounds that begin while a query is under way wait
-// for the next query.
+// Sends one query for all rounds that wait for this gate. A round of questions must get an answer
+// that is newer than the round. So a round that begins while a query is under way waits for the
+// next query.
 void Gates::ask_next(const PrometheusGate& gate) {
   Query& query = queries_[gate.name];
   query.asking = std::exchange(query.next, {});
@@ -86,7 +86,7 @@ void Gates::run(const std::string& gate, const AskGates& asked,
 void Gates::answer_soon(const GateStand& stand, const std::shared_ptr<Round>& round) {
   const std::uint64_t number = ++number_;
   soon_[number] = timers_.after(std::chrono::milliseconds(0), [this, number, stand, round] {
-    // Keep the timer alive until this function returns, since the timer owns this function.
+    // The timer owns this lambda. Keep the timer alive until the lambda has returned.
     const auto kept = std::move(soon_.at(number));
     soon_.erase(number);
     answer(stand, *round);

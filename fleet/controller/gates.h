@@ -1,5 +1,6 @@
-// Asks the gates of rollouts. A gate is a query to a Prometheus server or a program on this
-// machine; the controller's own options name both. Decides nothing: see fleet/model/gate_answer.h.
+// Asks the gates of rollouts, which decide whether a rollout may go on. A gate is a query to a
+// Prometheus server, or a program on this machine. The options of the controller name the server
+// and the directory of the programs. Decides nothing: see fleet/model/gate_answer.h.
 #pragma once
 
 #include <uv.h>
@@ -24,7 +25,7 @@ class Gates {
   struct Settings {
     std::string controller = {};  // the controller's name, for messages to people
     std::vector<PrometheusGate> prometheus = {};
-    std::string programs = {};  // a directory whose programs are gates; empty: there are none
+    std::string programs = {};  // a directory whose programs are gates; may be empty
   };
   using Then = std::function<void(const GatesAnswered&)>;
 
@@ -35,11 +36,12 @@ class Gates {
         outside_(loop, "fleet-controller") {}
   Gates(const Gates&) = delete;
   Gates& operator=(const Gates&) = delete;
-  // Breaks off all queries, and kills the programs. Their callbacks `then` are not called.
+  // Breaks off all queries, and kills the programs. The functions `then` of these questions are not
+  // called.
   ~Gates() = default;
 
-  // Asks all of these gates at the same time. Calls `then` once, later, when each gate has answered
-  // or its time limit has passed.
+  // Asks all of these gates at the same time. Later calls `then` once, when each gate has answered
+  // or has exceeded its time limit.
   void ask(const AskGates& asked, Then then);
 
  private:
@@ -49,10 +51,10 @@ class Gates {
     Then then = {};
   };
 
-  // The rounds that share one query to Prometheus. A round asks all gates of one rollout once.
-  // While a query for a gate is under way, further rounds wait and share the next query. So even if
-  // many rollouts ask a server that does not answer, their queries do not use up the threads of
-  // Outside, which also send everything else.
+  // The rounds that wait for one Prometheus query. In a round, all gates of one rollout are asked
+  // once. While the query of a gate is under way, further rounds wait, and share the next query. So
+  // even if many rollouts ask a server that does not answer, the queries occupy only few threads,
+  // and other requests of the controller can still be sent.
   struct Query {
     std::vector<std::shared_ptr<Round>> asking = {};
     std::vector<std::shared_ptr<Round>> next = {};

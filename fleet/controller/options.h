@@ -1,4 +1,4 @@
-// fleet-controller's command line as plain data.
+// Fleet-controller's command line as plain data. fleet-controller(8) describes the options.
 #pragma once
 
 #include <string>
@@ -16,9 +16,10 @@ struct ControllerOptions {
   int lease_s = 15;
   int observe_s = 30;
   std::vector<PrometheusGate> prometheus_gates;
-  std::string gates;           // a directory whose programs are gates; empty: there are none
-  std::string webhook_secret;  // a file with the secrets that sign notices; empty: not signed
-  std::string http;            // HOST:PORT of the web server; empty: there is none
+  std::string gates;  // a directory whose programs are gates; may be empty
+  // A file with the secrets that sign notices; if empty, they are not signed.
+  std::string webhook_secret;
+  std::string http;  // HOST:PORT of the web server; if empty, it is not started
   std::string http_certificate;
   std::string http_key;
   std::string http_authority;

@@ -1,5 +1,6 @@
-// Queries a source of releases, and fetches the manifests of a release one after the other, each
-// with its signature. Decides nothing: see fleet/model/release_watcher.h.
+// Reads a source of releases, that is, a server that lists new versions. Fetches the manifests of a
+// release one after the other, each with its signature. Decides nothing: see
+// fleet/model/release_watcher.h.
 #pragma once
 
 #include <functional>
