@@ -1,4 +1,5 @@
-// The agent's half of agent-protocol(7): by it a program lets upgrader(8) replace it while it
-// works. By update() a program replaces itself by its next version. See README.md.
+// The agent's half of agent-protocol(7): by this library a program lets upgrader(8) replace it by
+// its next version. update() finds and fetches that version, and requests the upgrade. See
+// README.md.
 export { Agent } from './lib/agent.js';
 export { UpdateError, update } from './lib/update.js';

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// A web server that updates itself by npm, without agentify: it speaks the protocol by itself. It
-// answers every request with its version.
+// A web server that updates itself by npm, without agentify: it speaks the protocol by itself. The
+// server answers every request with its version.
 //
 // self-updating-agent.js PORT [SECONDS]: looks for a newer version every SECONDS, by default every
-// hour. Copy it into a package that has @upgrader/agent-protocol among its dependencies: see
+// hour. Copy this file into a package that has @upgrader/agent-protocol among its dependencies: see
 // README.md.
 
 import http from 'node:http';

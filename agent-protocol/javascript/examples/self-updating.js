@@ -2,7 +2,8 @@
 // A web server that updates itself by npm: it answers every request with its version.
 //
 // self-updating.js PORT [SECONDS]: looks for a newer version every SECONDS, by default every hour.
-// Copy it into a package that has @upgrader/agent-protocol among its dependencies: see README.md.
+// Copy this file into a package that has @upgrader/agent-protocol among its dependencies: see
+// README.md.
 
 import http from 'node:http';
 import { createRequire } from 'node:module';

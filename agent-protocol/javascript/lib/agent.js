@@ -10,16 +10,17 @@ import { Session } from './session.js';
 import { Upgrading, upgrading } from './upgrading.js';
 
 const protocolVersion = 1;
-// The most bytes that are kept until the upgrader reads them. The upgrader has the same limit for
-// each agent.
+// The most bytes that are kept while the pipe to the upgrader is full. The upgrader keeps as many
+// bytes for each agent.
 const unsentBytesMax = 131_072;
 const newline = 0x0a;
 
 let opened = false; // true if this process has opened its conversation, which is possible once
 
-// Moves the pipes away from descriptors 0 and 1, so that no child process inherits the pipes, and
-// printed text does not go to the upgrader. Node.js has no dup2(): each pipe is opened again by its
-// name in /proc. Then descriptor 0 or 1 is closed, and the next open() gets that number.
+// Moves the pipes away from descriptors 0 and 1. So child processes do not inherit the pipes, and
+// text that the program prints does not go to the upgrader. Node.js has no dup2(): each pipe is
+// opened again by its name in /proc. Then descriptor 0 or 1 is closed, and the next open() gets
+// that number.
 function takePipes() {
   const input = fs.openSync('/proc/self/fd/0', 'r');
   const output = fs.openSync('/proc/self/fd/1', 'w');
@@ -92,7 +93,8 @@ export class Agent {
       this.#pipes.input.on('data', (bytes) => this.#read(bytes));
       this.#pipes.input.on('close', () => this.#perform(this.#session.inputEnded()));
       this.#pipes.input.on('error', () => {}); // the event 'close' follows
-      // An error of the output is ignored: if the upgrader has gone, the input ends as well.
+      // An error of the output is ignored: if the upgrader has gone, the input ends, too, and that
+      // is handled.
       this.#pipes.output.on('error', () => {});
       cleanEnvironment();
       mark.leave();
@@ -138,7 +140,7 @@ export class Agent {
     });
   }
 
-  // Yields events without end, so the program must leave the loop by itself, after a stop.
+  // Yields events without end, so the program must leave the loop itself, after a stop.
   async *[Symbol.asyncIterator]() {
     for (;;) yield await this.wait();
   }
@@ -151,8 +153,8 @@ export class Agent {
     this.#checks.push({ name, check });
   }
 
-  // Runs the checks in order and sends ready. If a check fails, sends unfit and throws its reason:
-  // the program must then end without side effect.
+  // Runs the checks in order and sends `ready`. If a check fails, sends `unfit` and throws the
+  // check's reason. The program must then exit without any other effect.
   async ready() {
     this.#ask('ready');
     for (const { name, check } of this.#checks.splice(0)) {
@@ -165,14 +167,14 @@ export class Agent {
     this.#say('ready');
   }
 
-  // Says that this agent must not be given the work (if it is held), or must not keep it (if it is
-  // on trial). `reason` is cut to 1,024 bytes. Resolves when the upgrader's pipe has taken the
-  // message.
+  // Tells the upgrader that this agent must not be given the work (if the agent is held), or must
+  // not keep the work (if it is on trial). `reason` is cut to 1,024 bytes. Resolves when the whole
+  // message has been written to the pipe.
   unfit(reason) {
     return this.#sayAtLast('unfit', { reason: messages.fit(reason, messages.reasonBytesMax) });
   }
 
-  // Requests an upgrade of this agent. `accepted` or `upgrade_failed` is the answer.
+  // Requests an upgrade of this agent. The answer is the event `accepted` or `upgrade_failed`.
   upgrade(asked) {
     this.#say('upgrade', messages.checkUpgrade(asked));
   }
@@ -186,9 +188,10 @@ export class Agent {
     this.#say('cancel', { id: messages.checkId(id), reason: cut });
   }
 
-  // Confirms a clean stop. All work must be finished or given up by then, and the program must exit
-  // next. `state` goes to the next agent. It has at most 32,768 bytes, and at most 65,000 when it
-  // is escaped for JSON. Resolves when the upgrader's pipe has taken the message.
+  // Confirms a clean stop. All work must be finished or given up before the call, and the program
+  // must exit after it. `state` is passed to the next agent. It has at most 32,768 bytes, and at
+  // most 65,000 when it is escaped for JSON. Resolves when the whole message has been written to
+  // the pipe.
   stopped(state) {
     if (state !== undefined) messages.checkState(state);
     this.#unsentStopped = messages.encode('stopped', { state });
@@ -199,8 +202,8 @@ export class Agent {
     this.#say('healthy');
   }
 
-  // Asks for more time: the deadline that is running ends at least `ms` milliseconds after this
-  // call.
+  // Asks the upgrader for more time: the present deadline is moved, so that it is at least `ms`
+  // milliseconds after this call.
   extend(ms) {
     this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
   }

@@ -1,5 +1,6 @@
-// Reads one line of JSON strictly. JSON.parse accepts a name that occurs twice, and does not tell
-// 1.0 from 1; both matter to agent-protocol(7). Numbers stay as they are spelt.
+// Reads one line of JSON strictly. JSON.parse accepts an object in which a name occurs twice, and
+// does not distinguish 1.0 from 1; agent-protocol(7) forbids the one and distinguishes the other.
+// Numbers stay as they are spelt.
 
 const nestingMax = 32;
 
@@ -32,7 +33,7 @@ class Reader {
     this.take(/[ \t\n\r]*/y);
   }
 
-  // If the next character is this one, goes past it and returns true. Otherwise returns false.
+  // Skips the next character and returns true if it is this one; returns false otherwise.
   takes(character) {
     this.skipSpace();
     if (this.text[this.at] !== character) return false;

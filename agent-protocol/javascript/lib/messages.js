@@ -1,6 +1,6 @@
 // Turns messages into lines, and lines into events. Knows the limits of agent-protocol(7), and no
-// state. If the upgrader would refuse a message, throws a RangeError or TypeError: no text is cut
-// silently. Returns null for a received line that agents must ignore by agent-protocol(7).
+// state. A message that the upgrader would refuse makes a RangeError or TypeError: no text is cut
+// silently. A received line that agents must ignore by agent-protocol(7) becomes null.
 
 import { Members, Spelt, parseLine } from './json.js';
 
@@ -106,7 +106,8 @@ export function encode(type, members = {}) {
 
 class Malformed extends Error {}
 
-// Returns the member of this name, checked, or undefined if it is absent and not required.
+// Returns the member of this name, or undefined if the member is absent and not required. A member
+// with an invalid value is an error.
 function take(members, name, fits, required) {
   if (members.twice.has(name)) throw new Malformed(name);
   const value = members.get(name);

@@ -67,9 +67,9 @@ export class Releases {
     return this.#run(`add ${manifest}`, `--name=${name}`, 'add', manifest, ...trust);
   }
 
-  // Chooses the release that should replace the running version, verifies it, and records that an
-  // upgrade to it begins. Returns { id, release }, or null if no release should replace that
-  // version.
+  // Chooses the release that should replace the running version, verifies that release, and records
+  // that an upgrade to it begins. Returns { id, release }, or null if no release should replace the
+  // running version.
   async try(running, keys) {
     const words = [`--running=${running}`, ...(keys ? [`--keys=${path.resolve(keys)}`] : [])];
     const told = await this.#run(`try what is newer than ${running}`, 'try', ...words);
@@ -102,8 +102,8 @@ export class Releases {
     return parsed(deed, await run(deed, this.program, words, settings));
   }
 
-  // Makes the link `current`, which names the program to run. Called when `release` is the
-  // directory's first release. If the link exists, does nothing.
+  // Makes the link `current`, which names the program to run. Called when `release` is the first
+  // release of the directory. If the link exists already, does nothing.
   start(release) {
     try {
       fs.symlinkSync(path.relative(this.directory, release.executable),

@@ -57,9 +57,10 @@ export async function recordFailures(agent, releases) {
   }
 }
 
-// Requests the upgrade. Resolves to the failure. If this agent has been told to stop instead,
-// resolves to null, provided that the upgrader's pipe had taken the request before. An upgrade that
-// the upgrader has accepted goes on in any case, so the wait cannot be interrupted.
+// Requests the upgrade. Resolves to the failure of the upgrade. Resolves to null if this agent is
+// told to stop after the whole request has been written to the pipe: then the upgrader probably
+// replaces this agent now. An upgrade that the upgrader has accepted goes on in any case, so the
+// wait cannot be interrupted.
 export function request(agent, id, executable) {
   const refused = (reason) =>
     agent[upgrading].tell({ type: 'upgrade_failed', failure: { id, stage: 'request', reason } });

@@ -8,14 +8,14 @@
 // After its own `stopped` the agent is `stopped`. It is `ended` if it was held and has said unfit
 // or must exit at once.
 //
-// If a message does not fit the state, the upgrader has usually sent it before it read a message of
-// this agent. Such a message changes nothing, and the program does not get it. Two cases are
-// special. A `stop` for an upgrade that this agent has cancelled is ignored. A `stop` that comes
-// after this agent has stopped by itself is answered with `stopped`.
+// A message that does not fit the state was usually sent before the upgrader had read a message of
+// this agent that changed the state. Such a message changes nothing, and the program does not get
+// it. Two cases are special. A `stop` for an upgrade that this agent has cancelled is ignored. A
+// `stop` that comes after this agent has stopped by itself is answered with `stopped`.
 //
 // Alone, without an upgrader, the program goes through the same states: ready is followed by
-// activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
-// nothing.
+// activate and SIGTERM by a stop; a request for an upgrade is refused; all other messages are
+// accepted and have no effect.
 
 const exitInputEnded = 1;
 const exitTerminated = 128 + 15; // 143: the status by which a shell reports SIGTERM
@@ -42,7 +42,8 @@ export class Session {
     this.trial = 'none'; // 'none', 'running', or 'unfit' after the program has said unfit
     this.request = null; // the id of an upgrade that has not been answered
     this.upgrade = null; // the id of the upgrade under way that is to replace this agent
-    // The step of that upgrade: 'accepted', 'candidate_ready', 'confirmed', 'cancelled'.
+    // The step that the upgrade under way has reached: 'accepted', 'candidate_ready', 'confirmed'
+    // or 'cancelled'.
     this.step = '';
     this.ordered = null; // the reason, if the upgrader has requested the stop
     this.signalled = false; // SIGTERM has requested a stop
@@ -175,7 +176,7 @@ export class Session {
         if (!this.stopOrdered) return [];
         break;
       case 'extend':
-        // If the upgrader did not request this stop, no deadline is running that an `extend` could
+        // If the upgrader has not requested this stop, there is no deadline that an `extend` could
         // move, so the `extend` is not sent.
         if (this.life === 'stopping' && this.ordered === null) return [];
         break;

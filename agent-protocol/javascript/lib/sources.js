@@ -1,6 +1,7 @@
 // The sources of newer versions: npm's registry, a directory of published files, a URL. A source
 // has two functions. newest() returns the newest version that the source offers, or null if only
-// add() can find it out. add(scratch) adds that version to the directory of releases.
+// add() can find it out. add(scratch) adds the newest version to the directory of releases;
+// `scratch` is a temporary directory.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -99,8 +100,8 @@ export class Registry {
     return found.version;
   }
 
-  // Makes a project whose only dependency is the package. npm writes the project's lock file, and
-  // agent-releases packs the project.
+  // Makes an npm project that depends on the fetched package alone. npm writes the project's lock
+  // file, and agent-releases packs the project.
   async add(scratch) {
     const { wanted, found: { version }, name } = this;
     const deed = `fetch ${wanted} ${version}`;
@@ -159,8 +160,8 @@ export class Directory {
       const file = path.join(this.directory, name);
       const manifest = readManifest(file);
       if (manifest?.name !== this.name || !['any', here].includes(manifest.arch)) continue;
-      // A version may have a release for all processors and one for this processor. The latter is
-      // preferred.
+      // A version may have two releases: one for all processors and one for this processor. The one
+      // for this processor is preferred.
       const order = this.best ? compare(manifest.version, this.best.version) : 1;
       if (order < 0 || (order === 0 && manifest.arch === 'any')) continue;
       if (!manifest.version.split('+')[0].includes('-')) {
@@ -179,8 +180,8 @@ export class Directory {
   }
 }
 
-// A source that is one URL, at which the publisher replaces the manifest by that of each newer
-// version. Only agent-releases fetches the manifest, so newest() does not know the version.
+// A source that is one URL. For each newer version, the publisher replaces the manifest at this
+// URL. Only agent-releases fetches the manifest, so newest() does not know the version.
 export class Url {
   constructor(releases, name, { url, keys }) {
     Object.assign(this, { releases, name, url, keys });

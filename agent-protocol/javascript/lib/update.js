@@ -1,10 +1,10 @@
 // Lets a daemon update itself: looks for a newer version, adds it to the directory of releases,
-// waits until the upgrader has replaced the daemon by it, and reports how that ended. See
-// README.md, "A daemon that updates itself" and "An agent that updates itself".
+// waits until the upgrader has replaced the daemon by that version, and reports how the upgrade
+// ended. See README.md, "A daemon that updates itself" and "An agent that updates itself".
 //
 // sources.js knows where versions come from, and releases.js where they are kept. The ledger of
 // agent-releases(1) says whether a version has failed. For an agent, request.js requests the
-// upgrade. For a daemon, agentify does, since it watches the directory of releases.
+// upgrade. For a daemon, agentify, which watches the directory of releases, requests the upgrade.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -21,8 +21,8 @@ import { Directory, Registry, Url, compare, isVersion, withoutScope } from './so
 export { UpdateError };
 
 const betweenLooksMs = 250;
-// How long to wait for an upgrade to begin, in milliseconds: longer than the trial of the present
-// version, which by default takes 30 seconds and must end first.
+// How long to wait for an upgrade to begin, in milliseconds. This is longer than the trial of the
+// present version, which must end first and by default takes 30 seconds.
 const defaultWaitMs = 120_000;
 const longestUpgradeMs = 3_600_000;
 const scratchPrefix = 'upgrader-update-';
@@ -38,7 +38,7 @@ function packageAbove(program) {
       const { name } = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
       if (typeof name === 'string') return name;
     } catch {
-      // This directory has no package.json that can be read. A directory above may have one.
+      // This directory has no package.json that can be read. Go on with the directory above.
     }
     if (here === path.dirname(here)) return undefined;
   }
@@ -58,8 +58,8 @@ function checkOptions({ registry, directory, url, keys, keep }) {
   }
 }
 
-// Returns the version that the agent has told the upgrader, for an agent that does not run from the
-// directory of releases.
+// Returns the version that the agent has told the upgrader. Used for an agent that does not run
+// from the directory of releases.
 function agentVersion(agent) {
   const version = versionOf(agent);
   if (isVersion(version)) return version;
@@ -68,7 +68,7 @@ function agentVersion(agent) {
 }
 
 // Returns { releases, running }: the directory of releases, and the version that runs. `running` is
-// undefined if the version must be read from the directory.
+// undefined if the caller must read that version from the directory.
 function findReleases(options) {
   const own = releaseOf(process.argv[1] ?? '');
   const directory = options.releases ?? own?.directory;
@@ -82,7 +82,7 @@ function findReleases(options) {
   return { releases, running: options.agent && agentVersion(options.agent) };
 }
 
-// Reads the directory. Returns { releases, list, name, running, source }.
+// Reads the directory of releases. Returns { releases, list, name, running, source }.
 async function prepare(options, { releases, running: known }) {
   const list = await releases.list();
   const wanted = options.package ?? packageAbove(process.argv[1] ?? '');
@@ -104,7 +104,7 @@ function removeScratch(directory) {
   try {
     fs.rmSync(directory, { recursive: true, force: true });
   } catch {
-    // The directory stays on disk.
+    // The temporary directory stays on disk; the next update tries again to remove it.
   }
 }
 
@@ -165,8 +165,8 @@ async function newestRelease({ source, list, running }) {
 
 // ---- how the update ends
 
-// Waits until the ledger says how the upgrade to this release has ended. An ending that `list`
-// already has belongs to an earlier upgrade to the same release, and does not count.
+// Waits until the ledger says how the upgrade to this release has ended. An ending that was already
+// in `list` belongs to an earlier upgrade to the same release, and does not count.
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);
@@ -209,7 +209,7 @@ function withWarning(ended, text) {
 }
 
 // Requests the upgrade, and returns the outcome of the update. If the upgrade has failed, records
-// that in the ledger.
+// the failure in the ledger.
 async function replaceAgent(agent, { releases, running }, { id, release, left_out: leftOut }) {
   const failure = await request(agent, id, release.executable);
   if (failure === null) {
@@ -225,8 +225,8 @@ async function replaceAgent(agent, { releases, running }, { id, release, left_ou
   }
 }
 
-// Returns the outcome if the newest version must not be tried: it was tried before, or an operator
-// has meanwhile desired another version.
+// Returns the outcome for a newest version that must not be tried: it was tried before, or an
+// operator has meanwhile desired another version.
 async function pastFailure({ releases, running }, release) {
   const { version, last } = await releases.show(release.version);
   if (last?.ending === 'failed' && !last.tried_again) return failed({ version, last }, running);
@@ -296,12 +296,14 @@ export async function update(options = {}) {
     const { agent, signal } = options;
     if (agent) checkAgent(agent);
     const found = findReleases(options);
-    // Read the releases only after this wait, since an operator may change them meanwhile.
+    // The releases must be read only after mayRequest(), which may wait for long: an operator may
+    // change them meanwhile.
     if (agent && !await mayRequest(agent, signal)) {
       return { outcome: 'stopping', version: found.running };
     }
     const prepared = await prepare(options, found);
-    // Remove old releases before the upgrade: after a successful one, this process no longer runs.
+    // Old releases must be removed before the upgrade: after a successful one, this process no
+    // longer runs.
     const { warning } = await prune(prepared, options);
     const ended = await (agent ? updateAgent : updateOnce)(options, prepared);
     return withWarning(ended, warning);

@@ -1,9 +1,9 @@
-// The view that update() has of an agent. update() sees all events, and the program gets them all
-// as well.
+// The view that update() has of an agent. update() sees all events of the agent, and the program
+// gets all of them as well.
 
 const unrecordedMax = 16;
 
-// The key of the member of an Agent by which update() finds the agent's Upgrading.
+// The key of the property of an Agent that holds the agent's Upgrading. Only update() uses it.
 export const upgrading = Symbol('upgrading');
 
 export class Upgrading {
@@ -14,8 +14,8 @@ export class Upgrading {
   #closed = false;
   #watchers = new Set();
 
-  // sending() returns a function, which later says whether the upgrader's pipe has taken everything
-  // that the program had said before the call of sending().
+  // `sending` returns a function. When that function is called later, it returns whether everything
+  // that the program had said before the call of `sending` has been written to the pipe.
   constructor(session, version, sending = () => () => true) {
     this.#session = session;
     this.version = version;

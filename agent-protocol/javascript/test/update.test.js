@@ -115,7 +115,7 @@ cat "$file" 2>>faults || cat "$word"
 `;
 
 // Returns an agent that is active; with the role `candidate` it is also on trial. Each upgrade that
-// it requests is accepted, and then it is told to stop for that upgrade.
+// the agent requests is accepted, and then the agent is told to stop for that upgrade.
 function luckyAgent(role) {
   const agent = agentOf(role);
   const { upgrade } = agent;

@@ -1,5 +1,5 @@
-"""The agent's half of agent-protocol(7): by it a program lets `upgrader` replace it while it
-works. By update() a program replaces itself by its next version."""
+"""The agent's half of agent-protocol(7): by this library a program lets `upgrader` replace it by
+its next version. update() finds and fetches that version, and requests the upgrade."""
 
 from ._releases import UpdateError
 from .aio import AsyncAgent

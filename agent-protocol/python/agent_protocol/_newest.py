@@ -55,7 +55,7 @@ class Scratch(tempfile.TemporaryDirectory[str]):
             try:
                 is_ours = os.lstat(path).st_uid == os.getuid()
             except FileNotFoundError:
-                continue  # another update has removed this directory
+                continue  # another update has removed this directory meanwhile
             if is_ours:
                 shutil.rmtree(path, ignore_errors=True)
         super().__init__(prefix=f"{SCRATCH}{os.getpid()}-")

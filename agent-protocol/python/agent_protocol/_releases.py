@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
-REASON_CHARACTERS_MAX = 600  # the most of a failed program's last lines that an error shows
-ABSENT = 2  # exit status of agent-releases: there is no such directory or version
+# How many of the last characters of a failed program's output an error shows.
+REASON_CHARACTERS_MAX = 600
+ABSENT = 2  # the exit status of agent-releases if there is no such directory or version
 
 
 class UpdateError(Exception):
     """An update failed. `deed` names the step that failed, and `reason` says why. `status` is the
-    exit status of the program that was run for this step, if it failed."""
+    exit status of the program that was run for this step, if that program failed."""
 
     def __init__(self, deed: str, reason: str, status: Optional[int] = None) -> None:
         super().__init__(f"cannot {deed}: {reason}")
@@ -27,8 +28,8 @@ class UpdateError(Exception):
 
 def printable(text: str) -> str:
     """Returns the text with a blank for each control character. Control characters could command a
-    terminal, and an argument of a program cannot contain a NUL. Half of a pair of surrogates, which
-    JSON may have and UTF-8 not, becomes a question mark."""
+    terminal, and an argument of a program cannot contain a NUL. A lone surrogate, which JSON allows
+    and UTF-8 does not, becomes a question mark."""
     text = re.sub(r"[\x00-\x1f\x7f-\x9f]", " ", text)
     return text.encode("utf-8", "replace").decode()
 
@@ -75,9 +76,9 @@ def parsed(deed: str, text: str) -> Any:
 
 
 def program_path(name: str, directory: Optional[str]) -> str:
-    """Returns the path of one of the upgrader's own programs. The first of these that exists
-    counts: the program in `directory`, if one was named; the program beside this Python, where pip
-    installs it; the program in PATH."""
+    """Returns the path of one of the upgrader's own programs. Three places are tried: `directory`,
+    if it was given; the directory of this Python's executable, where pip installs programs; and
+    PATH. The first program that exists is returned."""
     if directory is not None:
         return os.path.join(directory, name)
     beside = os.path.join(os.path.dirname(sys.executable), name)
@@ -86,7 +87,7 @@ def program_path(name: str, directory: Optional[str]) -> str:
 
 @dataclass(frozen=True)
 class OwnRelease:
-    """The release whose files a program belongs to."""
+    """The release that contains the files of a program."""
 
     name: str
     version: str
@@ -132,16 +133,16 @@ class Releases:
         return self._run(f"add {manifest}", f"--name={name}", "add", manifest, trust)["release"]
 
     def attempt(self, running: str, keys: Optional[str]) -> Any:
-        """Chooses the release that should replace the version that runs, verifies it, and records
-        that it is tried. Returns its id and release, or None if no release should replace that
-        version."""
+        """Chooses the release that should replace the running version, verifies that release, and
+        records that an upgrade to it begins. Returns the upgrade's id and the release, or None if
+        no release should replace the running version."""
         words = [] if keys is None else ["--keys=" + os.path.abspath(keys)]
         deed = f"try what is newer than {running}"
         told = self._run(deed, "try", f"--running={running}", *words)
         return told if "id" in told else None
 
     def fail(self, id: str, stage: str, reason: str, errno: Optional[str]) -> None:
-        """Records how the upgrade `id` failed. Does nothing if no attempt() has begun this
+        """Records how the upgrade `id` failed. Does nothing if no call of attempt() has begun this
         upgrade."""
         words = [f"--stage={stage}", f"--reason={printable(reason)}"]
         words += [] if errno is None else [f"--errno={errno}"]
@@ -163,8 +164,8 @@ class Releases:
         scratch: str,
         environment: Mapping[str, str],
     ) -> Any:
-        """Packs a project of pip into a release, and returns its manifest and sha256. All files are
-        made below `scratch`."""
+        """Packs a project of pip into a release. Returns the release's manifest and the manifest's
+        sha256. All files are made below `scratch`."""
         deed = f"pack {name} {version}"
         command = [self.program, "--json", "pack", "--wheels", f"--name={name}"]
         command += [f"--version={version}", f"--out={scratch}/out", *words]
@@ -174,7 +175,7 @@ class Releases:
 
     def start(self, executable: str) -> None:
         """Makes the link `current`, which names the program to run. Called when the directory has
-        got its first release. If the link exists, does nothing."""
+        got its first release. If the link exists already, does nothing."""
         try:
             os.symlink(
                 os.path.relpath(executable, self.directory), os.path.join(self.directory, "current")

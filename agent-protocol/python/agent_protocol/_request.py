@@ -16,8 +16,8 @@ AnyAgent = Union[Agent, AsyncAgent]
 
 
 def upgrading_of(agent: AnyAgent) -> Upgrading:
-    """Raises UpdateError if no upgrader runs this agent, or if this is the main thread, which has
-    to take the agent's events."""
+    """Raises UpdateError if no upgrader runs this agent. Also raises it in the main thread, which
+    has to handle the agent's events and so must not wait."""
     if agent.alone:
         raise UpdateError("update", "this agent runs without an upgrader, which would replace it")
     if threading.current_thread() is threading.main_thread():
@@ -37,8 +37,8 @@ def may_request(upgrading: Upgrading) -> bool:
 
 
 def record_failures(upgrading: Upgrading, place: Releases) -> None:
-    """Records in agent-releases' ledger every failure that the upgrader has reported to this
-    agent."""
+    """Records every failure that the upgrader has reported to this agent in the ledger of
+    agent-releases."""
     while upgrading.failures:
         failure = upgrading.failures[0]
         place.fail(failure.id, failure.stage, failure.reason, failure.errno)
@@ -48,11 +48,11 @@ def record_failures(upgrading: Upgrading, place: Releases) -> None:
 
 def request(agent: AnyAgent, id: str, executable: str) -> Optional[Failure]:
     """Requests the upgrade, and waits until the upgrade fails or this agent is told to stop.
-    Returns the failure, and adds it to the failures to record. Returns None if this agent is told
-    to stop after the upgrader's pipe has taken the request."""
+    Returns the failure, and adds it to the failures that are to be recorded. Returns None if this
+    agent is told to stop after the whole request has been written to the pipe."""
     upgrading: Upgrading = agent._upgrading
     asked = threading.Event()  # set when the agent's thread has tried to send the request
-    is_sent: Optional[Callable[[], bool]] = None  # None: the request was not sent
+    is_sent: Optional[Callable[[], bool]] = None  # absent if the request was not sent
 
     def refuse(reason: str) -> Failure:
         failure = Failure(id, "request", reason)

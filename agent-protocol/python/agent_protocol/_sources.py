@@ -10,8 +10,8 @@ from typing import Any, Optional, Protocol
 
 from ._releases import Releases, UpdateError, parsed, run
 
-MANIFEST_BYTES_MAX = 65_536  # the limit of agent-releases(1)
-VERSION_CHARACTERS_MAX = 128  # the limit of agent-protocol(7)
+MANIFEST_BYTES_MAX = 65_536  # the same limit as in agent-releases(1)
+VERSION_CHARACTERS_MAX = 128  # the same limit as in agent-protocol(7)
 VERSION = r"\d+\.\d+\.\d+([-+][\w.+-]+)?"
 PROCESSORS = {"armv7l": "armhf", "i686": "i386"}
 PIP = (
@@ -40,8 +40,8 @@ class Source(Protocol):
         out."""
 
     def add(self, scratch: str) -> Any:
-        """Adds that version to the directory of releases. Returns what `agent-releases show` prints
-        about it."""
+        """Adds the newest version to the directory of releases. Returns what `agent-releases show`
+        prints about that version."""
 
 
 class Index:
@@ -53,8 +53,8 @@ class Index:
     ) -> None:
         self.releases, self.name, self.package = releases, name, package
         self.module = module
-        # The index is set in the environment and not by an option: pip's options are stored in the
-        # release, where everybody can read them.
+        # The URL of the index is put into the environment, and not into an option of pip: options
+        # are stored in the release, where everybody can read them.
         self.environment = {} if index is None else {"PIP_INDEX_URL": index}
         self.pinned, self.version = "", ""
 
@@ -69,7 +69,8 @@ class Index:
         if len(found) != 1:
             raise UpdateError(deed, "it has named none")
         self.pinned = str(found[0]["metadata"]["version"])
-        # The version of a Python package may have fewer than three numbers. A release needs three.
+        # The version of a Python package may have fewer than three numbers, as in 1.2. A release
+        # needs three, so zeros are added.
         padded = self.pinned
         if re.fullmatch(r"\d+(\.\d+)?", padded):
             padded += ".0" * (2 - padded.count("."))
@@ -101,8 +102,8 @@ def _open_at_once(path: str, flags: int) -> int:
 
 def read_manifest(path: str) -> Optional[dict[str, Any]]:
     """Returns the manifest in a file, or None if the file is not a manifest. Nobody has checked the
-    file yet: it may be a FIFO, for whose writer open() would wait without O_NONBLOCK, or brackets
-    within brackets, for which json raises RecursionError."""
+    file yet. It may be a FIFO, for whose writer open() would wait without O_NONBLOCK. It may also
+    have very many nested brackets, for which json raises RecursionError."""
     try:
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -134,8 +135,8 @@ class Directory:
             manifest = read_manifest(path)
             if not manifest or manifest.get("name") != self.name:
                 continue
-            # A version may have a release for all processors and one for this processor. The latter
-            # is preferred.
+            # A version may have two releases: one for all processors and one for this processor.
+            # The one for this processor is preferred.
             if manifest.get("arch") in ("any", here) and order(manifest["version"])[1]:
                 ranked = (order(manifest["version"]), manifest["arch"] == here)
                 found.append((ranked, manifest["version"], path))
@@ -149,8 +150,8 @@ class Directory:
 
 
 class Url:
-    """A source that is one URL, at which the publisher replaces the manifest by that of each newer
-    version. Only agent-releases fetches the manifest, so newest() does not know the version."""
+    """A source that is one URL. For each newer version, the publisher replaces the manifest at this
+    URL. Only agent-releases fetches the manifest, so newest() does not know the version."""
 
     def __init__(self, releases: Releases, name: str, url: str, keys: str) -> None:
         self.releases, self.name, self.url = releases, name, url

@@ -1,5 +1,5 @@
-"""The view that update() has of an agent, which runs in another thread. update() sees all events,
-and the program gets them all as well."""
+"""The view that update() has of an agent, which runs in another thread. update() sees all events of
+the agent, and the program gets all of them as well."""
 
 import threading
 from collections import deque
@@ -17,11 +17,11 @@ Call = Callable[[], None]
 
 
 class Upgrading:
-    """The view that update() has of an agent. The agent owns this object. Its functions may be
-    called in any thread, except where a comment says otherwise."""
+    """The view that update() has of an agent. The agent owns this object. Any thread may call its
+    functions, except where a comment names the thread."""
 
     def __init__(self, session: Session, version: Optional[str], rouse: Call) -> None:
-        """`rouse` makes the agent's thread call perform_calls()."""
+        """Keeps `rouse`, a function that makes the agent's thread call perform_calls()."""
         self.version = version
         # Failures that the upgrader has reported, and that update() has not recorded yet. The
         # failed upgrade may have been requested by another program, or by the agent before this
@@ -50,7 +50,8 @@ class Upgrading:
                 watcher.put(event)
 
     def close(self) -> None:
-        """Called before the agent closes its descriptors. Afterwards `rouse` is never called."""
+        """Must be called before the agent closes its descriptors. Afterwards `rouse` is never
+        called."""
         with self._lock:
             self._closed = True
         self.tell(None)
@@ -60,7 +61,8 @@ class Upgrading:
     @property
     def when(self) -> str:
         """Returns "now" if an upgrade may be requested; "later" if this agent is held, is on trial
-        or has an upgrade under way; "never" if it has been told to stop or has been closed."""
+        or has an upgrade under way; "never" if this agent has been told to stop or has been closed.
+        """
         return "never" if self._closed else self._session.when_upgrade()
 
     @contextmanager
@@ -76,14 +78,16 @@ class Upgrading:
                 self._watchers.remove(told)
 
     def post(self, call: Call) -> None:
-        """Makes the agent's thread call `call`, unless the agent is closed before."""
+        """Makes the agent's thread call the function `call`, unless the agent is closed before
+        that."""
         with self._lock:
             self._calls.append(call)
             if not self._closed:
                 self._rouse()
 
     def withdraw(self, call: Call) -> bool:
-        """Takes back a post() of `call`. Returns False if that is too late."""
+        """Undoes post(call). Returns False if the agent's thread has called the function already.
+        """
         with self._lock:
             if call not in self._calls:
                 return False

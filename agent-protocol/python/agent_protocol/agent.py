@@ -17,20 +17,18 @@ _opened = False  # True after open(); a process can open one conversation in its
 
 
 class Agent(Conversation):
-    """One process has one agent, which must be opened first, in the main thread.
-
-    It is a context manager that closes itself at the end, and an iterator over its events. A call
-    that sends a message raises Refused if the protocol does not allow it now, and ValueError if it
-    cannot be sent; nothing has been sent then.
-    """
+    """One process has one agent, which must be opened first, in the main thread. An agent is a
+    context manager that closes itself at the end, and an iterator over its events. A call that
+    sends a message raises Refused if the protocol does not allow the message in the present state,
+    and ValueError if a text or number is not valid. In both cases nothing has been sent."""
 
     def __init__(self, version: Optional[str] = None) -> None:
         """Starts the conversation. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the
-        AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: a held agent
-        exits at once with status 143, and an active one gets Stop. Raises OSError with EBUSY if
-        this process has opened its conversation before, even if that was closed, and with ENOTCONN
-        if it did so under an upgrader and has executed itself again.
-        """
+        AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: it makes a
+        held agent exit at once with status 143, and an active agent get Stop. Raises OSError with
+        EBUSY if this process has opened its conversation before, even if it has closed that
+        conversation since. Raises OSError with ENOTCONN if the process had a conversation with an
+        upgrader and has then executed its program again."""
         global _opened
         if _opened:
             raise OSError(errno.EBUSY, "this process has opened its conversation already")
@@ -59,8 +57,8 @@ class Agent(Conversation):
         return self._poll.fileno()
 
     def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
-        """Returns the next event. Waits for up to `timeout` seconds, or without limit if it is
-        None. Returns None when the time is over."""
+        """Returns the next event. Waits for up to `timeout` seconds, or without limit if `timeout`
+        is None. Returns None when the time is over."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
             event = self.next()
@@ -72,7 +70,7 @@ class Agent(Conversation):
             self._poll.poll(left)
 
     def __iter__(self) -> Iterator[events.Event]:
-        """Yields events without end. The program leaves the loop when it has stopped."""
+        """Yields events without end, so the program must leave the loop itself, after a stop."""
         while True:
             event = self.wait()
             if event is not None:
@@ -81,13 +79,13 @@ class Agent(Conversation):
     # ---- messages from the program
 
     def add_check(self, name: str, check: Callable[[], Optional[str]]) -> None:
-        """Adds a start-up check for ready(): it returns what is wrong, or None."""
+        """Adds a start-up check for ready(). The check returns what is wrong, or None if it passes.
+        """
         self._checks.append((name, check))
 
     def ready(self) -> None:
         """Runs the checks in order, and sends `ready`. If a check fails, sends `unfit` and raises
-        Refused: the program must then end without side effect.
-        """
+        Refused. The program must then exit without any other effect."""
         self._ask("ready")
         checks, self._checks = self._checks, []
         for name, check in checks:
@@ -100,9 +98,9 @@ class Agent(Conversation):
         self._say("ready")
 
     def unfit(self, reason: str) -> None:
-        """Says that this agent must not be given the work (if it is held), or must not keep it (if
-        it is on trial). `reason` is cut to 1,024 bytes. Returns when the upgrader's pipe has taken
-        the message."""
+        """Tells the upgrader that this agent must not be given the work (if the agent is held), or
+        must not keep the work (if it is on trial). `reason` is cut to 1,024 bytes. Returns when the
+        whole message has been written to the pipe."""
         self._say("unfit", at_last=True, reason=messages.fit(reason, messages.REASON_BYTES_MAX))
 
     def upgrade(
@@ -121,8 +119,8 @@ class Agent(Conversation):
         trial: Optional[float] = None,
         fallback: Optional[str] = None,
     ) -> None:
-        """Requests an upgrade of this agent. Accepted or UpgradeFailed is the answer. If an
-        argument is left out, the upgrader uses its own default; times are in seconds."""
+        """Requests an upgrade of this agent. The answer is the event Accepted or UpgradeFailed. If
+        an argument is left out, the upgrader uses its own default. Times are in seconds."""
         messages.check_id(id)
         messages.check_text("executable", executable, messages.EXECUTABLE_BYTES_MAX)
         if not executable.startswith("/"):
@@ -153,19 +151,21 @@ class Agent(Conversation):
         )
 
     def confirm(self, id: str) -> None:
-        """Opens the gate of the upgrade whose candidate is ready."""
+        """Confirms the upgrade whose candidate is ready: the upgrader then stops this agent and
+        activates the candidate."""
         self._say("confirm", id=messages.check_id(id))
 
     def cancel(self, id: str, reason: Optional[str] = None) -> None:
-        """Cancels the upgrade. That is possible also after a Stop for it, until stopped(): the
-        agent stays active. `reason` is cut to 1,024 bytes."""
+        """Cancels the upgrade, so that this agent stays active. May be called even after a Stop for
+        that upgrade, until stopped() is called. `reason` is cut to 1,024 bytes."""
         cut = None if reason is None else messages.fit(reason, messages.REASON_BYTES_MAX)
         self._say("cancel", id=messages.check_id(id), reason=cut)
 
     def stopped(self, state: Optional[str] = None) -> None:
-        """Confirms a clean stop. All work must be finished or given up by then; the program must
-        exit next. `state` goes to the next agent; it has at most 32,768 bytes, and in JSON, with
-        its escapes, at most 65,000. Returns when the upgrader's pipe has taken the message."""
+        """Confirms a clean stop. All work must be finished or given up before the call, and the
+        program must exit after it. `state` is passed to the next agent. It has at most 32,768
+        bytes, and at most 65,000 when it is escaped for JSON. Returns when the whole message has
+        been written to the pipe."""
         if state is not None:
             messages.check_state(state)
         if not self._session.stop_ordered:
@@ -174,17 +174,18 @@ class Agent(Conversation):
         self._say("stopped", at_last=True, state=state)
 
     def healthy(self) -> None:
-        """Says on trial that this agent works: the upgrade is committed at once."""
+        """Tells the upgrader that this agent, which is on trial, works. The upgrade is then
+        committed at once."""
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
-        """Asks for more time: the deadline that is running ends at least this time, 1 ms to 24 h,
-        after this call."""
+        """Asks the upgrader for more time: the present deadline is moved, so that it is at least
+        this time (1 ms to 24 h) after this call."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:
-        """Says that this agent is alive. If Welcome.watchdog is set, this must be called at least
-        once in every half of that time."""
+        """Tells the upgrader that this agent is alive. If Welcome.watchdog is set, the program must
+        call this at least once in every half of that time."""
         self._say("heartbeat")
 
     def status(self, text: str) -> None:

@@ -8,11 +8,10 @@ from .agent import Agent
 
 
 class AsyncAgent:
-    """An Agent whose wait() does not block the loop. Open it in the main thread.
-
-    Everything else (ready, stopped, healthy, ...) is Agent's own; stopped() and unfit() return when
-    the upgrader's pipe has taken the message, which is at once unless the upgrader is stuck.
-    """
+    """An Agent whose wait() does not block the asyncio loop. Must be opened in the main thread. All
+    other methods (ready, stopped, healthy, ...) are those of Agent. stopped() and unfit() block
+    until the whole message has been written to the pipe, which is at once unless the upgrader does
+    not read."""
 
     def __init__(self, version: Optional[str] = None) -> None:
         self._agent = Agent(version)

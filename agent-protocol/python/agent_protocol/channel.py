@@ -8,7 +8,7 @@ from . import events
 from .messages import LINE_BYTES_MAX, decode
 
 PIPE_BUF = 4_096  # a pipe that polls writable takes up to this many bytes at once
-# the limit of unsent bytes; the upgrader has the same one for each agent
+# the most unsent bytes that are kept; the upgrader keeps as many for each agent
 UNSENT_BYTES_MAX = 131_072
 
 
@@ -23,7 +23,7 @@ class Channel:
         self._queued = 0  # the number of all bytes that were ever queued
         self._written = 0
         self._unread = bytearray()
-        self._skipping = False  # True: the rest of a line that is too long is skipped
+        self._skipping = False  # True while the rest of a line that is too long is skipped
 
     def close(self) -> None:
         os.close(self.input)
@@ -37,8 +37,8 @@ class Channel:
         self._queued += len(line)
 
     def sending(self) -> Callable[[], bool]:
-        """Returns a function, for any thread, that says whether the upgrader's pipe has taken all
-        that has been queued until now."""
+        """Returns a function, which any thread may call. The function returns whether all bytes
+        that were queued before the call of sending() have been written to the pipe."""
         end = self._queued
         return lambda: self._written >= end
 
@@ -48,12 +48,13 @@ class Channel:
             pass
 
     def flush(self) -> None:
-        """Waits until the upgrader's pipe has taken all that was queued, or nobody reads it."""
+        """Waits until all queued bytes have been written to the pipe, or nobody reads the pipe any
+        more."""
         while self.unsent and not self.over:
             self._turn(None)
 
     def take(self) -> Optional[events.Event]:
-        """Returns the next event that has come, or None. Skips lines that are not messages."""
+        """Returns the next event that has arrived, or None. Skips lines that are not messages."""
         while True:
             end = self._unread.find(b"\n")
             if end < 0:
@@ -71,7 +72,7 @@ class Channel:
 
     @property
     def input_waits(self) -> bool:
-        """Returns True if a whole line has been read and not been taken."""
+        """Returns True if a whole line has been read that next() has not returned yet."""
         return b"\n" in self._unread
 
     def _full(self) -> bool:

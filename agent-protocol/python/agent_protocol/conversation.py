@@ -1,5 +1,5 @@
 """Carries out what a Session decides: reads and writes the two pipes, catches SIGTERM, and offers a
-descriptor to wait on. For this package alone: programs use the class Agent."""
+descriptor to wait on. Only this package uses this class; programs use the class Agent."""
 
 import copy
 import errno
@@ -17,12 +17,12 @@ from .channel import Channel
 from .messages import encode
 from .session import Action, Deliver, ExitAtOnce, Refused, Send, SendStopped, Session
 
-FIRST_PRIVATE = 3  # the first number above the standard descriptors
+FIRST_PRIVATE = 3  # the first number above those of the standard descriptors
 
 
 def _take_pipes() -> Channel:
-    """Moves the pipes away from descriptors 0 and 1, so that no child process inherits the pipes,
-    and printed text does not go to the upgrader."""
+    """Moves the pipes away from descriptors 0 and 1. So child processes do not inherit the pipes,
+    and text that the program prints does not go to the upgrader."""
     input = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     output = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -75,7 +75,8 @@ class Conversation:
             del os.environ[name]
 
     def close(self) -> None:
-        """Closes the descriptors except the lock's. Sends nothing to the upgrader."""
+        """Closes all descriptors of the conversation except the lock's. Sends nothing to the
+        upgrader."""
         if self._poll.closed:
             return
         self._upgrading.close()
@@ -130,8 +131,8 @@ class Conversation:
         self._watch()
 
     def _sending(self) -> Callable[[], bool]:
-        """Returns a function that says whether the upgrader's pipe has taken all that was said
-        until now."""
+        """Returns a function that returns whether everything said before the call of sending() has
+        been written to the pipe."""
         return self._channel.sending() if self._channel else lambda: True
 
     def _perform(self, actions: list[Action], line: bytes = b"") -> None:
@@ -166,7 +167,7 @@ class Conversation:
             self._perform(self._session.input_ended())
 
     def _watch(self) -> None:
-        """Makes fileno() poll readable while next() has something to do."""
+        """Makes the descriptor of fileno() poll readable while next() has something to do."""
         channel = self._channel
         more = bool(self._events) or self._terminated
         if channel:
@@ -188,7 +189,7 @@ class Conversation:
         try:
             os.write(self._wake, b"!")
         except BlockingIOError:
-            pass  # the pipe is full, and so polls readable already
+            pass  # the pipe is full, so it polls readable already
 
     def _drain_wake(self) -> None:
         try:

@@ -1,7 +1,5 @@
-"""The events that the upgrader sends to an agent, as the program sees them.
-
-Texts and numbers that do not apply are None. Times are in seconds.
-"""
+"""The events that the upgrader sends to an agent, as the program gets them. A text or number that
+does not apply is None. Times are in seconds."""
 
 from dataclasses import dataclass
 from typing import Optional, Union
@@ -30,16 +28,16 @@ class Welcome:
     features: tuple[str, ...] = ()
     previous_version: Optional[str] = None
     failure: Optional[Failure] = None
-    # send a heartbeat at least every half of this time; None: not wanted
+    # Send a heartbeat at least every half of this time. None: the upgrader wants no heartbeats.
     watchdog: Optional[float] = None
 
 
 @dataclass(frozen=True)
 class Activate:
     """Gives the work to this agent, now. If `clean` is False, the program must recover as after a
-    crash. A fallback that was started as a standby, before the failure, gets `failure` here. An
-    agent on trial gets `trial`, the length of the trial, and `commit`, which says how to pass it:
-    "survive" or "healthy"."""
+    crash. A fallback that was started before the failure, as a standby, learns of it from
+    `failure`. An agent on trial gets `trial`, the length of the trial, and `commit`, which says how
+    to pass it: "survive" or "healthy"."""
 
     clean: bool = False
     state: Optional[str] = None

@@ -2,7 +2,7 @@
 
 It is needed because opening the conversation removes the upgrader's variables from the environment:
 an agent that has executed its program again would find no upgrader, and activate itself beside the
-active one.
+agent that is active.
 """
 
 import os
@@ -16,7 +16,8 @@ def _start_of_process() -> str:
     stays the same when the process executes another program."""
     try:
         with open("/proc/self/stat", encoding="latin-1") as file:
-            # the program's name may contain blanks
+            # The program's name, in parentheses, may contain blanks, so fields are counted after
+            # it.
             return file.read().rpartition(")")[2].split()[22 - 3]
     except (OSError, IndexError):
         return UNKNOWN_START

@@ -1,9 +1,6 @@
 """Turns messages into lines, and lines into events. Knows the limits of agent-protocol(7), and no
-state.
-
-A message that the upgrader would refuse is refused with ValueError: no text is cut unless the
-caller asks for it. A received line becomes None if the page says that it is ignored.
-"""
+state. A message that the upgrader would refuse raises ValueError: no text is cut unless the caller
+asks for it. A received line that agents must ignore by agent-protocol(7) becomes None."""
 
 import json
 from typing import Any, Callable, Optional
@@ -53,7 +50,8 @@ def check_id(text: str) -> str:
 
 
 def check_state(text: str) -> str:
-    """Checks the state that `stopped` leaves to the next agent, against both limits of the page."""
+    """Checks the state that `stopped` passes to the next agent, against both limits in
+    agent-protocol(7)."""
     check_text("state", text, STATE_BYTES_MAX)
     escaped = len(dump(text).encode()) - 2
     if escaped > STATE_ESCAPED_BYTES_MAX:
@@ -91,7 +89,7 @@ def encode(type_name: str, **members: Any) -> bytes:
 
 
 class Malformed(Exception):
-    """A line that agent-protocol(7) says to ignore."""
+    """A line that agents must ignore by agent-protocol(7)."""
 
 
 class Members(dict[str, Any]):
@@ -106,8 +104,8 @@ class Members(dict[str, Any]):
 
 
 def take(members: Members, name: str, kind: type, required: bool = True) -> Any:
-    """Returns the member of this name, which must have exactly this type, or None if it is absent
-    and not required."""
+    """Returns the member of this name, which must have exactly this type. Returns None if the
+    member is absent and not required."""
     if name in members.doubled:
         raise Malformed(name)
     if name not in members:
@@ -140,7 +138,8 @@ def take_failure(members: Members) -> events.Failure:
 
 
 def take_past_failure(members: Members) -> Optional[events.Failure]:
-    """Reads the member `failure`. Only a fallback gets this member, in one of its messages."""
+    """Reads the member `failure`, which names the failed upgrade to a fallback: in `welcome`, or in
+    `activate` if the failure came after the `welcome`."""
     failure = take(members, "failure", Members, False)
     return None if failure is None else take_failure(failure)
 
@@ -217,8 +216,7 @@ def refuse_number(text: str) -> None:
 
 
 def decode(line: bytes) -> Optional[events.Event]:
-    """Returns the event that a line from the upgrader stands for, or None if it is to be
-    ignored."""
+    """Returns the event for a line from the upgrader, or None if the line must be ignored."""
     try:
         members = json.loads(line.decode(), object_pairs_hook=Members, parse_constant=refuse_number)
         if not isinstance(members, Members):

@@ -3,18 +3,19 @@ which of the upgrader's messages the program gets, and when it must exit. It doe
 output, and reads no clock.
 
 An agent is "silent" until it has said hello. Then it is held: "starting", and after its `ready` it
-is "ready". `activate` makes it "active". A stop makes it "stopping", whether the upgrader or
-something else requests it; a cancel takes back the upgrader's stop for an upgrade. After its own
-`stopped` the agent is "stopped". It is "ended" if it was held and has said unfit or must exit at
-once.
+is "ready". `activate` makes it "active". A stop makes it "stopping", whether the upgrader, SIGTERM
+or the end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade. After its
+own `stopped` the agent is "stopped". It is "ended" if it was held and has said unfit or must exit
+at once.
 
-If a message does not fit the state, the upgrader has usually sent it before it read a message of
-this agent. Such a message changes nothing, and the program does not get it. Two cases are special.
-A `stop` for an upgrade that this agent has cancelled is ignored. A `stop` that comes after this
-agent has stopped by itself is answered with `stopped`.
+A message that does not fit the state was usually sent before the upgrader had read a message of
+this agent that changed the state. Such a message changes nothing, and the program does not get it.
+Two cases are special. A `stop` for an upgrade that this agent has cancelled is ignored. A `stop`
+that comes after this agent has stopped by itself is answered with `stopped`.
 
 Alone, without an upgrader, the program goes through the same states: ready is followed by activate
-and SIGTERM by a stop; a request for an upgrade is refused; everything else does nothing.
+and SIGTERM by a stop; a request for an upgrade is refused; all other messages are accepted and have
+no effect.
 """
 
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ HEARD = {
 
 
 class Refused(Exception):
-    """The protocol does not allow a message of the program now; nothing was sent."""
+    """The protocol does not allow the program's message in the present state. Nothing was sent."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Deliver:
 
 @dataclass(frozen=True)
 class ExitAtOnce:
-    """End the process, without any side effect."""
+    """End the process, without any other effect."""
 
     status: int
 
@@ -76,8 +77,8 @@ class Session(Standing):
     # ---- messages from the program
 
     def say(self, word: str, id: str = "") -> list[Action]:
-        """Handles a message that the program sends: `word` is its type. Raises Refused, and changes
-        nothing, if it is not allowed now."""
+        """Handles a message that the program sends; `word` is the message's type. If the protocol
+        does not allow the message in the present state, raises Refused and changes nothing."""
         why: str = getattr(self, "_why_not_" + word)(id)
         if self.alone and why and word not in ("ready", "upgrade"):
             return []
@@ -127,8 +128,8 @@ class Session(Standing):
         return [Send()] if self.stop_ordered else []
 
     def _said_extend(self, _: str) -> list[Action]:
-        # A stop that the upgrader did not request has no deadline that an `extend` could move, so
-        # the `extend` is not sent.
+        # If the upgrader has not requested this stop, there is no deadline that an `extend` could
+        # move, so the `extend` is not sent.
         return [] if self.life == "stopping" and self.ordered is None else [Send()]
 
     # ---- messages from the upgrader

@@ -1,4 +1,4 @@
-"""The state of a conversation, and the reasons why a message may not be sent in it: see
+"""The state of a conversation, and the reasons why a message may not be sent in that state: see
 session.py."""
 
 from typing import Optional
@@ -23,10 +23,11 @@ class Standing:
         self.welcomed = False
         self.role = "first"
         self.trial = "none"  # "none", "running", or "unfit" after the program has said `unfit`
-        self.request: Optional[str] = None  # the id of an upgrade that has not been answered
+        # The id of a requested upgrade that the upgrader has not answered.
+        self.request: Optional[str] = None
         # The id of the upgrade under way that is to replace this agent.
         self.upgrade: Optional[str] = None
-        # the step of that upgrade: "accepted", "candidate_ready", "confirmed", "cancelled"
+        # the step of the upgrade under way: "accepted", "candidate_ready", "confirmed", "cancelled"
         self.step = ""
         # the reason in the upgrader's `stop`, if it has sent one
         self.ordered: Optional[str] = None
@@ -35,14 +36,13 @@ class Standing:
 
     @property
     def held(self) -> bool:
-        """Returns True while the agent has no work that it would have to give up before it
-        exits."""
+        """Returns True while the agent has no work that it must give up before it exits."""
         return self.life in ("silent", "starting", "ready", "ended")
 
     @property
     def stop_ordered(self) -> bool:
-        """Returns True if `stopped` would be sent at once, and False if it would be kept until the
-        upgrader requests a stop."""
+        """Returns True if a `stopped` is sent at once, and False if it is kept until the upgrader
+        requests a stop."""
         return self.ordered is not None and not self.gone
 
     def when_upgrade(self) -> str:
@@ -52,7 +52,7 @@ class Standing:
             return "never"
         return "later" if self._why_not_upgrade("") else "now"
 
-    # ---- why the program may not send a message now; an empty text if it may
+    # ---- reasons why the program may not send a message now; an empty text if it may send it
 
     def _standing(self) -> str:
         return "the upgrader has gone" if self.gone else STANDING[self.life]

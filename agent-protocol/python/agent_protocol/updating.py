@@ -1,9 +1,10 @@
 """Lets a daemon update itself: looks for a newer version, adds it to the directory of releases,
-waits until the upgrader has replaced the daemon by it, and reports how that ended. See README.md,
-"A daemon that updates itself" and "An agent that updates itself".
+waits until the upgrader has replaced the daemon by that version, and reports how the upgrade ended.
+See README.md, "A daemon that updates itself" and "An agent that updates itself".
 
 The ledger of agent-releases(1) says whether a version has failed. For an agent, _request.py
-requests the upgrade. For a daemon, agentify does, since it watches the directory of releases.
+requests the upgrade. For a daemon, agentify, which watches the directory of releases, requests the
+upgrade.
 """
 
 import os
@@ -20,10 +21,11 @@ from ._request import AnyAgent, may_request, record_failures, request, upgrading
 from ._sources import Directory, Index, Source, Url, is_version
 from ._upgrading import Upgrading
 
-BETWEEN_LOOKS = 0.25  # seconds between two looks at the ledger
+BETWEEN_LOOKS = 0.25  # how many seconds pass between two readings of the ledger
 LONGEST_UPGRADE = 3600.0
 
-_busy = threading.Lock()  # held during an update: two at a time would fetch the same version twice
+# Held during an update: two updates at the same time would fetch the same version twice.
+_busy = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,8 @@ def update(
             running = own.version
         elif upgrading is not None:
             running = _version_of(upgrading)
-        # Read the releases only after this wait, since an operator may change them meanwhile.
+        # The releases must be read only after may_request(), which may wait for long: an operator
+        # may change them meanwhile.
         if upgrading is not None and not may_request(upgrading):
             return Update("stopping", running)
         listed = place.list()
@@ -153,8 +156,8 @@ def _current(listed: Any) -> Optional[str]:
 
 
 def _version_of(upgrading: Upgrading) -> str:
-    """Returns the version that the agent has told the upgrader, for an agent that does not run from
-    the directory of releases."""
+    """Returns the version that the agent has told the upgrader. Used for an agent that does not run
+    from the directory of releases."""
     if upgrading.version is not None and is_version(upgrading.version):
         return upgrading.version
     reason = "this agent does not run from the directory of releases, and its own version is none "
@@ -162,8 +165,8 @@ def _version_of(upgrading: Upgrading) -> str:
 
 
 def _prune(place: Releases, listed: Any, keep: Optional[int]) -> Optional[str]:
-    """Removes old releases, and returns why that failed, or None. Called before the upgrade, since
-    this process does not run any more after a good upgrade."""
+    """Removes old releases. Returns why that failed, or None. Called before the upgrade, since this
+    process no longer runs after a successful one."""
     if keep is None or not listed or len(listed["releases"]) <= keep:
         return None
     try:
@@ -205,7 +208,7 @@ def _failed(release: Any, running: Optional[str]) -> Update:
 
 @dataclass(frozen=True)
 class _Replacement:
-    """The update of an agent, which may request an upgrade now. This class requests it."""
+    """Updates an agent that may request an upgrade now, by requesting that upgrade."""
 
     agent: AnyAgent
     upgrading: Upgrading
@@ -254,7 +257,8 @@ class _Replacement:
         return self._replace(due) if due else self._past_failure(release)
 
     def _replace(self, due: Any) -> Update:
-        """Requests the upgrade, and returns how it ended. Records a failure in the ledger."""
+        """Requests the upgrade, and returns how the upgrade ended. Records a failure in the ledger.
+        """
         newest = due["release"]["version"]
         failure = request(self.agent, due["id"], due["release"]["executable"])
         ended = Update("stopping", self.running, newest)
@@ -270,8 +274,8 @@ class _Replacement:
         return ended
 
     def _past_failure(self, release: Any) -> Update:
-        """Returns the result if the newest version must not be tried: it was tried before, or an
-        operator has chosen another version."""
+        """Returns the result for a newest version that must not be tried: it was tried before, or
+        an operator has chosen another version."""
         now = self.place.show(release["version"])
         last = now.get("last", {})
         if last.get("ending") == "failed" and not last.get("tried_again"):
@@ -291,8 +295,8 @@ def _ending(
     wait: float,
 ) -> Update:
     """Waits until the ledger says how the upgrade to this release has ended. `earlier` is the last
-    entry that the ledger had for this release when update() was called. It belongs to an earlier
-    upgrade, and does not count."""
+    entry that the ledger had for this release when update() was called. That entry belongs to an
+    earlier upgrade, and does not count."""
     begun = time.monotonic()
     tried = False
     while True:

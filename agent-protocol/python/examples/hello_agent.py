@@ -3,8 +3,8 @@
 twice.
 
 usage: hello_agent.py PORT FILE, where FILE holds the last number that was given away. Upgrades,
-crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
-that was written, but not sent before a crash, is skipped.
+crashes and power cuts repeat no number, since a number is on the disk before anybody gets it. A
+number that was written, but not sent before a crash, is skipped.
 """
 
 import os
@@ -18,13 +18,13 @@ VERSION = "1.0"
 
 
 class Counter:
-    """Holds the last number given away; a new number is on the disk before it is used."""
+    """Holds the last number given away. A new number is on the disk before anybody gets it."""
 
     def __init__(self, path: str) -> None:
         self.path = path
 
     def problem(self) -> str | None:
-        """Checks whether this agent could do its work here; changes nothing."""
+        """Checks whether this agent could do its work here. Changes nothing."""
         try:
             self.last()
         except (OSError, ValueError) as error:
@@ -54,7 +54,8 @@ class Counter:
 
 
 def listen(port: int) -> socket.socket:
-    """Returns a socket that init passed, which stays open through every upgrade, or a new one."""
+    """Returns the socket that init has passed, which stays open through every upgrade, or a new
+    one."""
     if os.environ.get("LISTEN_PID") == str(os.getpid()):
         return socket.socket(fileno=3)
     return socket.create_server(("127.0.0.1", port))

@@ -22,7 +22,7 @@ def look_for_updates(seconds: float) -> None:
             if ended.outcome == "failed":
                 print(f"version {ended.newest} failed ({ended.stage}): {ended.reason}", flush=True)
         except UpdateError as error:
-            print(error, flush=True)  # the releases are unchanged, and the next look tries again
+            print(error, flush=True)  # the releases are unchanged; the next update tries again
         time.sleep(seconds)
 
 

@@ -24,7 +24,7 @@ def look_for_updates(agent: Agent, seconds: float) -> None:
             if ended.outcome == "failed":
                 print(f"version {ended.newest} failed ({ended.stage}): {ended.reason}", flush=True)
         except UpdateError as error:
-            print(error, flush=True)  # the releases are unchanged, and the next look tries again
+            print(error, flush=True)  # the releases are unchanged; the next update tries again
         time.sleep(seconds)
 
 
@@ -40,7 +40,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 def main() -> int:
     seconds = float(sys.argv[2]) if len(sys.argv) > 2 else 3600.0
-    with Agent(VERSION) as agent:  # opened before the program does anything else
+    with Agent(VERSION) as agent:  # must be opened before the program does anything else
         agent.ready()
         server = pause = watchdog = None  # pause: the seconds between heartbeats
         while True:
@@ -58,7 +58,7 @@ def main() -> int:
             elif isinstance(event, Stop):
                 if server:
                     server.shutdown()
-                    server.server_close()  # waits for the requests under way
+                    server.server_close()  # waits until the requests under way are answered
                 agent.stopped()
                 return 0
 

@@ -1,5 +1,5 @@
-"""Tests how an agent's upgrade is requested from another thread, and what ends the wait, with an
-agent of the test."""
+"""Tests how a second thread requests the upgrade of an agent, and what ends that thread's wait. The
+agent is a fake."""
 
 import os
 import threading
@@ -30,14 +30,14 @@ PATIENCE = 60.0
 
 
 class FakeAgent:
-    """A fake agent, which is active; with the role `candidate` it is also on trial. The test's
-    thread takes the place of the agent's thread."""
+    """A fake agent, which is active; with the role `candidate` it is also on trial. The test's own
+    thread serves as the agent's thread."""
 
     alone = False
 
     def __init__(self, role: str = "first") -> None:
         self.session = Session(alone=False)
-        self.reads = True  # whether the upgrader reads its pipe
+        self.reads = True  # whether the upgrader reads the pipe from this agent
         self.roused = threading.Event()
         self._upgrading = Upgrading(self.session, "1.0.0", self.roused.set)
         self.session.say("hello")
@@ -58,7 +58,7 @@ class FakeAgent:
 
 
 class Place:
-    """A directory of releases whose disk may be full."""
+    """A fake directory of releases, whose disk may be full."""
 
     def __init__(self, full: bool = False) -> None:
         self.full = full
@@ -71,15 +71,15 @@ class Place:
 
 
 def begun(function: Any, *arguments: Any) -> "SimpleQueue[Any]":
-    """Calls the function in a thread of its own; the queue gets its result."""
+    """Calls the function in a new thread. Returns a queue that gets the function's result."""
     result: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=lambda: result.put(function(*arguments)), daemon=True).start()
     return result
 
 
 def requested(agent: Any) -> "SimpleQueue[Any]":
-    """Calls request() in another thread, and returns when the agent has sent the request. The queue
-    gets the result of request()."""
+    """Calls request() in another thread, and returns when the agent has sent the request. Returns a
+    queue that gets the result of request()."""
     result = begun(request, agent, "u", "/agent")
     assert agent.roused.wait(PATIENCE)
     agent._upgrading.perform_calls()

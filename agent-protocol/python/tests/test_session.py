@@ -1,4 +1,4 @@
-"""Tests the agent's decisions without any process."""
+"""Tests the decisions of an agent's session, without any process."""
 
 import unittest
 

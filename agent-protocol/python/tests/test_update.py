@@ -1,5 +1,5 @@
-"""Tests what update() decides by itself: the order of versions, and what it says of programs that
-fail."""
+"""Tests the decisions of update(): the order of versions, and the errors that it reports if a
+program fails."""
 
 import json
 import os
@@ -15,8 +15,9 @@ from agent_protocol._sources import Directory, is_version, order
 
 from .test_request import PATIENCE, FakeAgent, begun
 
-# Answers the n-th call of a command, such as `try`, by the file try.n or, if there is none, by the
-# file try. If there is a file try.n.fault, the call fails with that text.
+# A fake agent-releases. Answers the n-th call of a command, such as `try`, with the content of the
+# file try.n or, if there is none, of the file try. If there is a file try.n.fault, the call fails
+# with its content as the error.
 PROGRAM = """#!/bin/sh
 cd "${0%/*}"
 for word; do case $word in --*) ;; *) break ;; esac; done
@@ -127,7 +128,7 @@ class UpdateOfAnAgent(unittest.TestCase):
         return begun(called)
 
     def replaced(self) -> Any:
-        """Returns the result of an update whose upgrade goes well."""
+        """Returns the result of an update that requests an upgrade, which is accepted."""
         agent = FakeAgent()
         ended = self.begin(agent)
         self.assertTrue(agent.roused.wait(PATIENCE))
@@ -139,7 +140,7 @@ class UpdateOfAnAgent(unittest.TestCase):
         return result
 
     def refused(self) -> Any:
-        """Returns the result of an update that requests nothing."""
+        """Returns the result of an update that ends without a request for an upgrade."""
         return self.begin(FakeAgent()).get(timeout=PATIENCE)
 
     def test_the_releases_are_read_when_an_upgrade_may_be_requested_and_not_before(self) -> None:
