@@ -1,6 +1,6 @@
-// Tests which orders a person may give, and whom the records name as the author of an order.
-// fleetctl and HTTP share this code. More tests of settings are in config_test.cc, and of rollouts
-// in config_rollout_test.cc.
+// Tests which orders a person may give, and which person the records name as the author of an
+// order. fleetctl and HTTP share the tested code. config_test.cc has more tests of settings, and
+// config_rollout_test.cc more tests of rollouts.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/plan_records.h"
@@ -16,7 +16,7 @@ using namespace fleet;
 
 const std::string root(key_root);
 
-// A cell with a node n1 that runs agent 2.0, and the releases 1.0 and 2.0.
+// A cell that has the releases 1.0 and 2.0, and a node n1 that runs version 2.0.
 struct Bench {
   fleet_test::TestStore store;
 
@@ -40,7 +40,8 @@ struct Bench {
     const auto* refused = std::get_if<OrderRefused>(&decision);
     return refused == nullptr ? "" : refused->reason;
   }
-  // Commits all transactions of an order. Returns the event that the order writes.
+  // Gives the order: commits all of its transactions. Returns the event that the order adds to the
+  // history.
   FleetEvent give(const Order& order) {
     auto decision = decide(order);
     INFO(refusal(order));

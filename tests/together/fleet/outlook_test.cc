@@ -1,5 +1,5 @@
-// Tests the answer to "may I sleep?": which work is under way in a cell, what waits for a person,
-// and how far a rollout has come.
+// Tests the summary of a cell that a controller serves: which work is under way, what waits for a
+// person, and how far a rollout has come.
 #include "fleet/http/outlook.h"
 
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ struct Bench {
   }
   void erase(const std::string& rest) { cell.take_absent(std::string(key_root) + rest); }
 
-  // A rollout of four nodes in two batches, the first of which is done.
+  // Begins a rollout of four nodes in three batches. The first batch is done.
   void begin(Rollout rollout = {}) {
     rollout.terms.component = "agent";
     rollout.terms.version = "2";
@@ -86,7 +86,8 @@ TEST_CASE("a rollout under way moves, and says how far it is and how long it las
   CHECK(bench.moves() == Texts{"rollout r1 (agent 2) is under way: batch 2 of 3 is applying; 1 of "
                                "4 nodes keeps the new version; 1 failed"});
   CHECK(bench.waits().empty());
-  // Two soaks of ten minutes are still to come: those of this batch and the next.
+  // At least two soaks of ten minutes are still to come: one of this batch, and one of the next
+  // batch.
   CHECK(bench.outlook().moves[0].not_before == start + 1'200);
   bench.now += 60;
   CHECK(bench.times().not_before == start + 1'260);
@@ -110,8 +111,9 @@ TEST_CASE("a soak that was seen tells when it ends, and when a node goes back by
   CHECK(phase() == BatchPhase::soaking);
   CHECK(soaking_nodes(bench.cell, bench.cell.rollouts().at("r1")) == Texts{"n2", "n3"});
   CHECK(bench.moves()[0].starts_with("rollout r1 (agent 2) is under way: batch 2 of 3 is soaking"));
-  // n3's soak began last, at 100, and one more batch has a soak to come. n2's soak began first, and
-  // n2 goes back by itself three soaks after that.
+  // n3's soak began last, at 100 s, and one more batch must soak after it: so the rollout lasts at
+  // least until the end of two soaks of 600 s. n2's soak began first. If n2 is not confirmed, n2
+  // goes back by itself three soak times after the beginning of its soak.
   CHECK(bench.times().not_before == start + 100 + 600 + 600);
   CHECK(bench.times().goes_back == start + 1'800);
   bench.put("node/n2/upgrade/agent", R"({"phase":"done","attempt":"t.1"})");
@@ -312,7 +314,8 @@ TEST_CASE("a controller that is silent is named, until it is back or forgotten")
   bench.put("controller/c2", "{}");
   bench.put("controller/c3", "{}");
   bench.put("driver/r9",
-            R"({"controller":"c3:17"})");  // a controller of an older version has no record `life`
+            // The controller c3 has an older version, which does not write a record `life`.
+            R"({"controller":"c3:17"})");
   CHECK(bench.notes() == Texts{"1 controller is silent: c2; at work: c1, c3:17"});
   CHECK(bench.outlook().notes[0].commands ==
         Texts{"systemctl restart fleet-controller", "fleetctl forget c2 --controller"});
@@ -335,7 +338,8 @@ TEST_CASE("the certificate of this controller is told once, though its owner is 
   CHECK(bench.waits() == Texts{"the certificate of this controller ends in 1 day"});
   bench.put("identity/controller/c1",
             write_record(Identity{.certificates = {{.serial = "2", .expires = soon + 86'400}}}));
-  // The controller has been given its next certificate, and still uses the old one.
+  // The identity's record has the controller's next certificate, and the controller still uses the
+  // old one.
   CHECK(bench.waits().size() == 2);
 }
 

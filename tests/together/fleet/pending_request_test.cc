@@ -1,5 +1,5 @@
-// Tests that a request to upgrade is sent once to each process of the upgrader, also to one that
-// starts later, until one of them has taken it.
+// Tests how a request to upgrade is sent to an upgrader. If the upgrader is restarted, each new
+// process of it gets the request once, until one of the processes has accepted it.
 #include "fleet/agent/pending_request.h"
 
 #include <catch2/catch.hpp>
@@ -16,7 +16,8 @@ PendingRequest pending() {
       {.request = "i.1", .id = "r1.apply.1", .executable = "/web", .args = {}, .terms = {}});
 }
 
-// Returns the status of an upgrader that was started at this time and whose agent works.
+// Returns the status of an upgrader whose agent is active, and that was started at the time
+// `started`.
 Status working(const std::string& started) {
   Status status;
   status.upgrader.started = started;

@@ -1,6 +1,6 @@
-// Tests every order of events in small plans, with two or three members and steps of each class.
-// Drivers and members are killed, hooks fail, and members are silent. No member may be a step ahead
-// of the others, and every course of events must end.
+// Tests every possible order of events in small plans, which have two or three members and steps of
+// each class. Drivers and members may be killed, hooks may fail, and members may be silent. No
+// member may be a step ahead of the others, and every course of events must end.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/keys.h"
@@ -103,8 +103,8 @@ TEST_CASE("a member whose act asks for a reboot goes on after the boot, and rebo
   CHECK(good_life.wrong == "");
   CHECK(good_life.ends.size() == 1);
   CHECK(good_life.ends.contains("completed"));
-  // If the member is killed between the record of its reboot and the reboot itself, the reboot
-  // never comes. The other members wait for it until the plan halts.
+  // If the member is killed after it has recorded its reboot and before it reboots, the reboot
+  // never comes. The plan waits for this member, and then halts.
   const Walk killed = walk_of({.steps = {step(kind)}, .members = {reboots}, .member_kills = 1});
   CHECK(killed.wrong == "");
   CHECK(killed.ends.contains("completed"));
@@ -306,8 +306,8 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the member
                                    RolloutState::aborting, RolloutState::completed}) {
     CHECK_FALSE(next(state).transaction);
   }
-  // As long as the rollout of this step runs, the plan waits for it without a limit: a rollout ends
-  // by itself.
+  // The plan waits for the running rollout of its fleet-agent without a time limit, since every
+  // rollout ends by itself.
   CHECK_FALSE(next(RolloutState::rolling).until);
   const PlanDecision waits = next(RolloutState::completed);
   REQUIRE(waits.until);
@@ -318,8 +318,8 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the member
         "plan p stops: fleet-agent 2 has not come to b, c, d: rollout p.t: 1 failed");
   for (auto& [id, member] : view.members)
     member.record.version = "2";
-  // All members have the new version. The plan still waits for the rollout's end, since the rollout
-  // may take members back until then.
+  // All members report the new version. But the rollout still runs and may take members back, so
+  // the plan must wait for the rollout's end.
   CHECK_FALSE(next(RolloutState::rolling).transaction);
   CHECK(next(RolloutState::completed).news == "step 1 may run");
 }
@@ -353,7 +353,8 @@ TEST_CASE("while there is a stop no step begins, and stopped members go on") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // only this test was run, so there are no figures to report
+  // If no other test of this program was run, there are no figures to report.
+  if (states_walked == 0) return;
   report("make explore-fleet", std::to_string(states_walked) + " states of plans",
          "every order of events, to a fixpoint, nothing wrong");
 }

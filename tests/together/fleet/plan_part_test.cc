@@ -1,5 +1,6 @@
-// Tests a member's part in a plan: it does one thing at a time, and finds out about transactions
-// whose answers were lost. Then tests which plans a person may write, and how a plan begins.
+// Tests what a member of a plan does: it does one thing at a time, and finds out whether a
+// transaction was committed if the store's answer was lost. Also tests which plans a person may
+// write, and how a plan begins.
 #include "fleet/model/plan_part.h"
 
 #include <catch2/catch.hpp>
@@ -45,8 +46,8 @@ const WriteMember* write_in(const FollowerStep& step) {
   return std::get_if<WriteMember>(&step);
 }
 
-// Returns a member whose hook has passed `check`. It has asked the store to record that it acts,
-// and has no answer yet.
+// Returns a member whose hook has passed `check`. The member has sent a transaction to record that
+// it acts, and the store has not answered yet.
 PlanPart about_to_act() {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));
@@ -88,8 +89,8 @@ TEST_CASE("a member whose record of acting is committed acts before it sees the 
   const FollowerStep next = part.step(MemberWritten{Committed{12}});
   REQUIRE(hook_in(next));
   CHECK(hook_in(next)->verb == HookVerb::act);
-  // A late message, with the member's record as it was before the member's own write. The member
-  // must ignore it.
+  // This message is late: it has the member's record from before the member's own last write. The
+  // member must ignore it.
   CHECK(part.step(seen(at_one, 11, 11)) == FollowerStep{NothingToDo{}});
   const FollowerStep post = part.step(HookEnded{});
   REQUIRE(hook_in(post));
@@ -113,7 +114,7 @@ TEST_CASE("after a lost answer the record tells whether the member acts, or writ
     CHECK(hook_in(next)->verb == HookVerb::act);
     return;
   }
-  // No new record: the member reads the same one again.
+  // The member reads its record again, and the record has not changed. So the member writes again.
   CHECK(write_in(part.step(seen(at_one, 11))));
   SECTION("the first was written late, and so the second is refused") {
     CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});
@@ -161,8 +162,8 @@ TEST_CASE("in a restored store the member's record counts again, at an earlier r
   static_cast<void>(part.step(seen(acting(), 120)));
   static_cast<void>(part.step(HookEnded{}));
 
-  // As after a restore of the store from a snapshot: the record is as it was before the member
-  // acted.
+  // The store was restored from a snapshot. So the member's record is again as it was before the
+  // member acted.
   static_cast<void>(part.step(seen(at_one, 11, 40)));
   const FollowerStep next = part.step(HookEnded{});
 

@@ -1,7 +1,7 @@
-// Runs random courses of plans. In one kind, thirty members take twenty steps of every class,
-// drivers are killed, and each member is killed in each step. In the other, plans are smaller, and
-// members may also fail or be silent. No member may ever be a step ahead of the others. RUNS=N
-// makes N runs, SEED=N repeats one.
+// Simulates plans with random events. Large plans have thirty members and twenty steps of all
+// classes; their drivers are killed, and each member is killed in each step. Small plans also have
+// members that fail or are silent. No member may ever be a step ahead of the others. RUNS=N makes N
+// runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -40,10 +40,11 @@ struct Life {
   std::size_t killed = 0;  // how many members were killed
 };
 
-// Runs a plan to its end. `choose` returns which of the possible steps comes next.
+// Runs a plan to its end. `choose` chooses the next one of all possible steps.
 template <class Choose>
 Life live(const PlanSetup& setup, const Choose& choose) {
-  constexpr std::size_t steps_max = 100'000;  // thirty members and twenty steps need about 10,000
+  // A plan with thirty members and twenty steps takes about 10,000 of these.
+  constexpr std::size_t steps_max = 100'000;
   PlanWorld world(setup);
   Life life;
   for (std::size_t i = 0; i < steps_max && world.wrong().empty(); ++i) {
@@ -58,9 +59,9 @@ Life live(const PlanSetup& setup, const Choose& choose) {
   return life;
 }
 
-// Runs a plan in which each member dies once in each step, at its first move or its second. No
-// member dies while it acts: afterwards it could not know how much it had done, and the plan would
-// halt.
+// Runs a large plan in which each member dies once in each of the plan's steps, at its first or
+// second move. No member dies during the hook's `act`: the member could not know afterwards how
+// much of the work was done, so the plan would halt.
 Life live_with_every_death(Random& random) {
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> moves_to_death;
   const PlanSetup setup{.steps = some_steps(random, many_steps),
@@ -82,7 +83,7 @@ Life live_with_every_death(Random& random) {
   });
 }
 
-// Chooses a step at random. Steps that move the plan on are more likely than faults.
+// Chooses a step at random. Faults are less likely than steps that bring the plan forward.
 PlanWorld::Step by_chance(Random& random, const std::vector<PlanWorld::Step>& steps) {
   std::vector<PlanWorld::Step> ordinary;
   std::copy_if(steps.begin(), steps.end(), std::back_inserter(ordinary), [](const auto& step) {

@@ -188,7 +188,8 @@ void PlanWorld::commit_member(const std::string& id) {
   const MemberPhase phase = write.member.phase;
   node.facts.began_to_act = phase == MemberPhase::acting || phase == MemberPhase::rebooting;
   if (phase != MemberPhase::acting) return;
-  // The member has recorded that it acts. It begins at once, with the plan that it read before.
+  // The record now says that the member acts. The member acts at once, by the plan that it had read
+  // when it decided to do so.
   const FollowerStep next =
       follow({true, node.decided_by, 1, write.member, store_.revision()}, node.facts);
   if (const auto* hook = std::get_if<RunHook>(&next)) begin_hook(id, *hook);
@@ -215,7 +216,7 @@ void PlanWorld::end_hook(const std::string& id) {
   if (verb == HookVerb::start) node.works = true;
   node.facts.done[verb] = status;
   if (verb != HookVerb::reboot) return;
-  // The machine has rebooted, and its fleet-agent runs again: the boot has a new id.
+  // The machine has rebooted: its boot has a new id, and fleet-agent starts again.
   node.facts.boot += "b";
   node.facts.done.clear();
   node.facts.began_to_act = false;

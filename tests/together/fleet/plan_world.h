@@ -1,6 +1,6 @@
-// A plan with its members and its driver, as one value that can be copied, printed and moved on by
-// one step. The decision of a driver or member, and its commit, are two steps, so that anything may
-// happen between them.
+// A plan with its members and its driver as a single value. An exploration copies this value, and
+// makes one step at a time with each copy. A decision of a driver or member is one step, and its
+// commit is another one, so that other events may happen in between.
 #pragma once
 
 #include <map>
@@ -17,26 +17,29 @@ namespace fleet_test {
 
 enum class Member {
   good,
-  says_no,  // the member's hook fails when it is called with `check`
+  says_no,  // the hook's `check` fails
   cannot_stop,
   cannot_act,
-  changed_nothing,  // the member's migration fails with status 75
-  cannot_migrate,   // the member's migration fails with another status
+  changed_nothing,  // the hook's `migrate` fails with status 75
+  cannot_migrate,   // the hook's `migrate` fails otherwise
   silent,
-  reboots,  // the member's hook asks for a reboot when it is called with `act`
+  reboots,  // the hook's `act` asks for a reboot
 };
 
-// An error that is put into the driver or a member on purpose. The world's checks must find it.
+// An error that is planted in the driver or in a member. The checks of the exploration must find
+// it.
 enum class PlanSeeded { none, no_compares, member_compares_nothing, early, all_act };
 
 struct PlanSetup {
   std::vector<fleet::PlanStep> steps = {};
   std::vector<Member> members = {};
-  // How often a driver may die after it has asked for a transaction. Another driver then goes on.
+  // How often a driver may die between its request for a transaction and the answer. Another driver
+  // then takes over.
   int driver_kills = 0;
   int member_kills = 0;
-  int hastes = 0;  // how often a step's wait may end before its members are done
-  // The `once` step that an earlier run has done, or `!STEP` if it failed.
+  int hastes = 0;  // how often a step may run out of time early
+  // The name of the step of the class `once` that an earlier run of the plan has done, or `!NAME`
+  // if the step failed there.
   std::string done_before = {};
   PlanSeeded seeded = PlanSeeded::none;
 };
@@ -66,9 +69,10 @@ class PlanWorld {
   [[nodiscard]] std::string end() const;
   [[nodiscard]] std::string words() const;
   [[nodiscard]] const fleet::Plan& plan() const;
-  // Returns the record that the member writes.
+  // Returns the record in which the member reports its progress.
   [[nodiscard]] fleet::PlanMember member(std::size_t which) const { return sight(ids_[which]).own; }
-  // Returns how often members ran a hook, such as `act 2`.
+  // Returns how often members ran a hook in a step. `act 2`, for example, is the hook's `act` in
+  // step 2.
   [[nodiscard]] int times(const std::string& what) const;
 
  private:
@@ -77,8 +81,9 @@ class PlanWorld {
     fleet::FollowerFacts facts = {};
     std::optional<fleet::RunHook> running = {};
     std::optional<fleet::WriteMember> pending = {};
-    fleet::Plan decided_by = {};  // the plan that the member had read when it decided on `pending`
-    bool works = true;            // the member's service is up
+    // The plan that the member had read when it decided on the write `pending`.
+    fleet::Plan decided_by = {};
+    bool works = true;  // the member's service is up
     std::map<std::string, int> ran = {};
   };
 
@@ -103,7 +108,8 @@ class PlanWorld {
   std::vector<fleet::Transaction> late_;
   fleet::Ms now_ = 0;
   std::string wrong_;
-  // The plan that was parsed last, and its revision.
+  // The last parsed record of the plan, and its revision, so that the same record is not parsed
+  // twice.
   mutable std::pair<fleet::Revision, fleet::Plan> plan_read_;
 };
 

@@ -1,6 +1,6 @@
-// Lets the code of fleet-agent read random records for its node. This is the code for a component's
-// commands and desired versions, and for the node's part in plans. It runs on a store in memory,
-// with a clock of its own.
+// Runs the code with which fleet-agent reads its node's records, on random records. This is the
+// code for a component's commands and desired versions, and for the node's part in plans. The store
+// is in memory, and the test moves the clock.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 constexpr int agent_steps_max = 20'000;
 const std::string node = "e1";
 
-// A temporary directory, which is removed at the end.
+// A temporary directory. The destructor removes it.
 class Directory {
  public:
   Directory() {
@@ -38,7 +38,7 @@ class Directory {
   std::string path_;
 };
 
-// A store that checks all writes before they reach the cell.
+// A store in memory that checks every write before it commits it.
 class SeenStore : public FakeStore {
  public:
   SeenStore(VirtualTime& time, FakeCell& cell, std::string& wrong)
@@ -61,7 +61,7 @@ class SeenStore : public FakeStore {
   std::string& wrong_;
 };
 
-// The objects that fleet-agent has for one component of its node.
+// The objects of a fleet-agent for one component of its node.
 struct Agent {
   std::string wrong;
   Directory directory;
@@ -98,11 +98,13 @@ struct Agent {
     uv_loop_close(&loop);
   }
 
-  // Runs the component until nothing is left to do, at most for this time of the bench's clock.
+  // Runs the component until nothing is left to do, or until this time has passed on the test's
+  // clock.
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
     for (int i = 0; i < agent_steps_max; ++i) {
-      uv_run(&loop, UV_RUN_DEFAULT);  // performs the disk accesses that the component has asked for
+      // Performs the disk accesses that the component has requested.
+      uv_run(&loop, UV_RUN_DEFAULT);
       if (!time.run_next_until(end)) return;
     }
     if (wrong.empty()) wrong = "fleet-agent never rests";
@@ -156,8 +158,8 @@ std::string wrong_in_component(const TestStore& store, RecordMaker& maker) {
   return agent.wrong;
 }
 
-// Returns the facts about a plan that a node reads from this store. In fleet-agent, PlanDesk reads
-// them.
+// Returns what a node knows about a plan from the records in this store. This function stands for
+// PlanDesk of fleet-agent.
 PlanSeen seen(const TestStore& store, const std::string& plan) {
   PlanSeen seen{.as_of = store.revision(), .active = 1};
   const KeyValue* record = store.find(key_of(KeyKind::plan, {plan}));
@@ -187,7 +189,8 @@ std::string wrong_in_plan_part(TestStore store, RecordMaker& maker) {
       if (const auto why = why_not_taken(write->transaction)) return "a member writes " + *why;
       const PlanMember sent = write->member;
       Transaction transaction = write->transaction;
-      // Removes the compare of the record `active`: the revision 1 in it was invented by seen().
+      // Removes the compare of the record `active`. seen() has invented its revision, 1, so the
+      // store would refuse the transaction.
       std::erase_if(transaction.compares, [](const Compare& one) { return one.revision == 1; });
       step = part.step(MemberWritten{store.commit(transaction)});
       const Put& put = transaction.puts.front();

@@ -1,5 +1,5 @@
-// Makes records and keys that no program of the fleet would write. Begins with a well-formed
-// record, and changes names, numbers, texts, lists, the shape or the bytes at random. The same seed
+// Makes records and keys that no program of the fleet would write. Takes a well-formed record, and
+// changes names, numbers, texts, lists, the structure or single bytes at random. The same seed
 // makes the same records.
 #pragma once
 
@@ -21,19 +21,19 @@ class RecordMaker {
  public:
   explicit RecordMaker(std::uint64_t seed) : random_(seed) {}
 
-  // The hash of the secret of the only token.
+  // The hash of the secret in the only token of the records.
   static constexpr std::string_view hash_of_token =
       "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-  // Returns one record of every kind, for the nodes e1 and e2, the rollout `evil` and the plan
-  // `evil-plan`.
+  // Returns one well-formed record of every kind, for the nodes e1 and e2, the rollout `evil` and
+  // the plan `evil-plan`.
   [[nodiscard]] static std::vector<Written> good();
-  // Returns one of the records of good(), changed or unchanged.
+  // Returns a random one of the records of good(), often with random changes.
   [[nodiscard]] Written next();
 
-  // Returns a text of up to 70,000 bytes that a reader must not trust. It begins with a text of
-  // real records. Pieces such as terminal escapes, control characters and invalid UTF-8 follow.
-  // Each part may be left out.
+  // Returns a random text of up to 70,000 bytes, which a reader must not trust. It may begin with a
+  // text that occurs in real records. Terminal escapes, control characters and invalid UTF-8 may
+  // follow.
   [[nodiscard]] std::string odd_text();
   [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
     return fleet_test::below(random_, limit);

@@ -1,5 +1,5 @@
-// Tests the output of fleetctl and HTTP for a store in which somebody has written arbitrary bytes.
-// fleetctl runs its own commands on a store in memory, and its output is caught.
+// Tests the output of fleetctl and HTTP for records with arbitrary bytes. fleetctl's own code for
+// its commands runs with a store in memory, and the test catches its output.
 #include <cstdio>
 #include <cstring>
 
@@ -21,7 +21,8 @@ namespace {
 
 using namespace fleet;
 
-// A copy of another store for fleetctl's commands: their writes change only the copy.
+// A copy of another store, for fleetctl's commands. The writes of the commands change only the
+// copy.
 class CopiedStore : public Store {
  public:
   CopiedStore(uv_loop_t& loop, TestStore store) : timers_(loop), store_(std::move(store)) {}
@@ -63,7 +64,7 @@ class CopiedStore : public Store {
 
 using fleetctl::Command;
 
-// Returns the output of fleetctl for these options, on a copy of the store.
+// Runs fleetctl's code with these options on a copy of the store. Returns its output.
 std::string said(const TestStore& store, fleetctl::Options options) {
   const Caught caught;
   fleetctl::Asker asker(
@@ -83,8 +84,8 @@ constexpr Command orders[] = {
     Command::accept_epoch,  Command::settings_set, Command::settings_unset, Command::approve,
     Command::token_revoke};
 
-// A fingerprint and a token that occur in keys of RecordMaker, so that fleetctl finds those
-// records.
+// A fingerprint and a token that RecordMaker uses in keys. fleetctl finds the records below these
+// keys if it is called with one of them.
 const std::string odd_fingerprint = "e1" + std::string(30, '0');
 const std::string odd_token = "0011223344556677";
 
@@ -133,7 +134,7 @@ std::string wrong_json(const std::string& text) {
 std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker, Planted planted) {
   for (const Command command : shows) {
     fleetctl::Options options = options_for(command, maker);
-    // Without a node, `approve` lists all requests.
+    // Without the name of a node, `fleetctl approve` lists all requests.
     if (command == Command::approve) options.node.clear();
     std::string text = said(store, options);
     if (planted == Planted::raw_byte) text += "\u009b";

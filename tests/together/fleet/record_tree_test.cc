@@ -1,4 +1,4 @@
-// Tests JSON values as trees, and the operations on them.
+// Tests the trees into which JSON texts are parsed, and the operations on such trees.
 #include "fleet/model/record_tree.h"
 
 #include <catch2/catch.hpp>

@@ -19,10 +19,11 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// How many rounds write random records. In the rounds after them, the good rollout must end, and
-// the good nodes must reach the desired version.
+// In these first rounds, random records are written. In the later rounds, the good rollout must
+// come to its end, and the good nodes must reach the desired version.
 constexpr int rounds_of_writing = 12;
-// The most actions of a driver at one moment. A driver that takes more is in an endless loop.
+// The maximum number of a driver's actions in one run. A driver with more actions counts as caught
+// in an endless loop.
 constexpr int actions_max = 3'000;
 const std::string last_wish = "tool";
 
@@ -30,7 +31,8 @@ Result<TimeZone> no_zone(const std::string&) {
   return agent_protocol::Refusal{"there is no such zone"};
 }
 
-// Returns the first key that a controller may not write, or an empty text.
+// Returns the first key in the transaction that a controller has no right to write, or an empty
+// text.
 std::string why_not_allowed(const Transaction& transaction) {
   static const Permissions rights = permissions_of("controller", "c1");
   const auto is_allowed = [](const std::string& key) {
@@ -56,7 +58,7 @@ void RecordWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;
 }
 
-// Writes two nodes, and a rollout that takes each to version 2.
+// Writes the records of two good nodes, and of a rollout that brings both to version 2.
 void RecordWorld::put_neighbours() {
   for (const std::string id : {"g1", "g2"}) {
     store_.put(key_of(KeyKind::node_info, {id}), write_record(NodeInfo{.protocol = 1}));
@@ -76,7 +78,8 @@ void RecordWorld::put_neighbours() {
 void RecordWorld::write_odd_records() {
   for (std::uint64_t i = 2 + maker_.below(12); i > 0; --i) {
     const Written one = maker_.next();
-    // etcd refuses a key that is too long, so no reader ever sees one.
+    // etcd refuses keys that are too long. So no program ever reads such a key, and this test does
+    // not write one.
     if (one.key.size() <= key_bytes_max) store_.put(one.key, one.value);
   }
 }
@@ -151,8 +154,8 @@ void RecordWorld::look_at_history() {
         lease);
 }
 
-// Runs a driver for two seconds of the test's clock, or until it has nothing left to do. Then ends
-// the driver's lease, as if its controller had died.
+// Runs a driver for two seconds of the simulated clock, or until it has nothing left to do. Then
+// ends the driver's lease, as if its controller had died.
 void RecordWorld::drive(const std::string& name, std::unique_ptr<AnyDriver> driver, LeaseId lease) {
   std::vector<DriverAction> asked = driver->step(BeginDriving{now_ / 1'000}, now_);
   const Ms until = now_ + 2'000;

@@ -1,7 +1,7 @@
-// A cell in which somebody writes random records. It also has good nodes, a good rollout and a good
-// desired version, which must make progress. Controllers work in rounds: they decide, and their
-// transactions are committed. The store must accept everything that they write, and other programs
-// must be able to read it.
+// Simulates a cell in which somebody writes random records. The cell also has good nodes, a good
+// rollout and a good desired version, which must make progress. In each round the controllers
+// decide, and their transactions are committed. The store must accept everything that the
+// controllers write, and other programs must be able to read it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace fleet_test {
 
-// Errors that are planted in the world itself. The checks must find each of them.
+// Errors that are planted in this simulation on purpose. The checks must find each of them.
 enum class Planted {
   none,
   abort,
@@ -24,19 +24,19 @@ enum class Planted {
   long_record,
   exception,
   endless,
-  forbidden_write  // a controller writes a record to which it has no right
+  forbidden_write  // a controller writes without the right
 };
 
-// The name that commit() is given for writes of fleet-signer.
+// The name of fleet-signer, if commit() is called for a write of fleet-signer.
 inline constexpr std::string_view signer = "the signer";
 
 class RecordWorld {
  public:
   RecordWorld(std::uint64_t seed, Planted planted);
 
-  // Runs all rounds of the simulation.
+  // Runs the simulation to its end, or to the first fault.
   void live();
-  // Returns the first fault that was found, or an empty text.
+  // Returns the first fault of the simulation, or an empty text.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
 
  private:
@@ -45,7 +45,7 @@ class RecordWorld {
   void drive_all();
   void drive(const std::string& name, std::unique_ptr<fleet::AnyDriver> driver,
              fleet::LeaseId lease);
-  // Returns false if the driver has ended.
+  // Performs one action of the driver. Returns false if the driver has ended.
   bool perform(fleet::AnyDriver& driver, const fleet::DriverAction& action,
                std::vector<fleet::DriverAction>& asked, const std::string& name);
   void good_nodes_act();
@@ -69,18 +69,19 @@ class RecordWorld {
   std::string wrong_;
 };
 
-// Returns why a reader of this key would refuse the record, or an empty text.
+// Returns why a program that reads this key would refuse this value, or an empty text.
 [[nodiscard]] std::string why_unreadable(const std::string& key, const std::string& value);
 
-// ---- Each function runs one program on these records. Returns the first fault, or an empty text.
+// ---- Each of these functions runs one program on the records in the store. It returns the first
+// fault that it finds, or an empty text.
 
 [[nodiscard]] std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker,
                                             Planted planted);
 [[nodiscard]] std::string wrong_in_http(const TestStore& store, RecordMaker& maker);
 [[nodiscard]] std::string wrong_in_agent(const TestStore& store, RecordMaker& maker);
 
-// Each returns the first fault of an output, or an empty text. The output is text for a terminal,
-// which is checked line by line, or JSON for a program.
+// These two functions check the output of a program: text for a terminal, line by line, or JSON.
+// They return the first fault, or an empty text.
 [[nodiscard]] std::string wrong_on_terminal(const std::string& text);
 [[nodiscard]] std::string wrong_json(const std::string& text);
 

@@ -1,6 +1,6 @@
-// Runs the duties of controllers and fleet-signer on a RecordWorld: notices, sources of releases,
-// renewed certificates, and machines that join. Also checks that a written record can be read
-// again.
+// Runs the duties of controllers and of fleet-signer on the random records of a RecordWorld:
+// notices to a webhook, sources of releases, renewal of certificates, and machines that join. Also
+// checks that each written record can be read again.
 #include <array>
 
 #include "fleet/model/chronicle.h"
@@ -25,7 +25,7 @@ std::string refusal_of(const std::string& value) {
 }
 
 using Reader = std::string (*)(const std::string&);
-// The function that reads each kind of record, in the order of KeyKind.
+// For each kind of record, the function that reads it, in the order of KeyKind.
 constexpr auto readers = std::to_array<Reader>({
     &refusal_of<NodeInfo>,
     &refusal_of<Versions>,

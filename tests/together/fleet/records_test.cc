@@ -1,5 +1,6 @@
-// Tests records as texts in the store: a written record can be read again, and a record that
-// somebody else has written is either read or refused with a reason.
+// Tests how records become texts in the store, and texts become records. A record that was written
+// can be read again. A text that somebody else has written is either read as a record or refused
+// with a reason.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/ids.h"
@@ -344,7 +345,7 @@ TEST_CASE("every name that is used in keys makes its record damaged if it is inv
   CHECK(read_record<Plan>(R"({"agent":"1 2"})").reason() == "is damaged: \"1 2\" is no version");
   CHECK(read_record<Plan>(R"({"version":"1\n2"})").reason().starts_with("is damaged: "));
   CHECK(read_record<Plan>(R"({"previous":"-1"})").reason() == "is damaged: \"-1\" is no version");
-  // A name that is absent is read as an empty text, which is allowed.
+  // A name that is missing in the JSON is read as an empty text, and is no error.
   CHECK(read_record<Desired>("{}"));
   CHECK(read_record<Plan>("{}"));
 }

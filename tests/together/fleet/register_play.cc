@@ -30,9 +30,10 @@ std::size_t Judge::unknown() const {
 
 std::vector<std::string> Judge::violations() const {
   std::vector<std::string> broken;
-  // For each value, the revisions at which it was written.
+  // For each written value, the revisions of the changes that have written it.
   std::map<std::string, std::vector<Revision>> places;
-  std::map<Revision, Revision> before;  // for each change, the previous revision of its key
+  // For the revision of each change, the revision of the previous change of the same key.
+  std::map<Revision, Revision> before;
   std::map<std::string, Revision> last;
   for (const Change& change : history_) {
     places[change.now.value].push_back(change.now.modified);
@@ -85,8 +86,8 @@ void RegisterClient::read(const std::string& key) {
   });
 }
 
-// Asks the store whether the key still has this revision, by a transaction that only compares. A
-// yes must be true at the moment of the answer, and not only at an earlier one.
+// Asks the store whether the key still has this revision, with a transaction that compares and
+// writes nothing. If the store says yes, this must be true when it answers, and not only earlier.
 void RegisterClient::ask(const KeyValue& now) {
   const Transaction question{.compares = {Compare{.key = now.key, .revision = now.modified}}};
   store_.commit(question, [this, key = now.key, known = board_.known](const Outcome& outcome) {

@@ -1,6 +1,7 @@
-// Several clients that compare and write the same few keys, and a judge that sees everything. An
-// acknowledged write must exist once, at the revision in the answer. A refused write must not
-// exist. A write with an unknown outcome may exist at most once. Nobody may read a stale value.
+// Several clients that compare and write the same few keys, and a judge that checks all of the
+// store's answers. An acknowledged write must be in the history once, at the revision in the
+// answer. A refused write must not be in the history. A write whose outcome is unknown may be there
+// at most once. No client may read a stale value.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +17,28 @@
 
 namespace fleet::test {
 
-// A write that a client has made in the store, and the store's answer.
+// A write of a client, and the store's answer to it.
 struct Wrote {
   std::string key = {};
-  std::string value = {};  // a value that is written only once in the play
+  std::string value = {};  // every value is written once in the run
   Revision compared = 0;
   Outcome outcome = {};
 };
 struct Read {
   std::string key = {};
   Revision revision = 0;  // the store's revision in the answer
-  Revision known = 0;     // the highest revision that any client had seen before the read
+  Revision known = 0;     // the highest revision any client knew before
 };
 
 class Judge {
  public:
   void saw(Wrote wrote) { wrote_.push_back(std::move(wrote)); }
   void saw(Read read) { read_.push_back(std::move(read)); }
-  // Notes the changes that a watch of all keys reports. The watch misses none, so they are the
-  // whole history.
+  // Records the changes that a watch of all keys reports. The watch misses no change, so they are
+  // the store's whole history.
   void saw(const Changes& changes);
 
-  // Returns, as texts, all observations that contradict a correct store.
+  // Returns, in words, all contradictions between the answers and the store's history.
   [[nodiscard]] std::vector<std::string> violations() const;
   [[nodiscard]] std::size_t acknowledged() const;
   [[nodiscard]] std::size_t unknown() const;
@@ -48,11 +49,11 @@ class Judge {
   std::vector<Change> history_;
 };
 
-// One client: reads a key, writes it on condition that it is unchanged, and begins again, until the
-// test ends it.
+// A client that reads a key, writes the key on condition that it has not changed, and begins again,
+// until the test ends.
 class RegisterClient {
  public:
-  // The state that all clients of a play share.
+  // The state that all clients of a test share.
   struct Board {
     Judge judge;
     Revision known = 0;
