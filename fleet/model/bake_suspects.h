@@ -18,8 +18,8 @@ namespace fleet {
 
 class BakeSuspects {
  public:
-  // Note a changed or an erased record, if it is the record of a rollout, of a node in a rollout,
-  // or of an instance. Ignore all other records.
+  // Update what is known about nodes, from a written or erased record of a rollout, of a node in a
+  // rollout, or of an instance. Ignore all other records.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
@@ -44,8 +44,8 @@ class BakeSuspects {
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 
-// The beginning of each text that words() returns, by which that text can be found in an event's
-// text.
+// The first words of each text that words() returns. With them, the text can be found inside the
+// text of an event.
 inline constexpr const char* suspects_mark = "; maybe by rollout ";
 
 }  // namespace fleet

@@ -51,10 +51,10 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
 // The rule for one label of `--apart`. Each different value of the label gets a number, since
 // numbers are faster to compare than texts.
 struct ApartRule {
-  // For each node, the number that stands for its value of the label.
+  // For each node, a number in place of its value of the label.
   std::vector<std::size_t> value;
-  std::vector<std::int64_t> most;   // for each value, the most nodes in a batch
-  std::vector<std::int64_t> taken;  // for each value, the nodes in the batch being made
+  std::vector<std::int64_t> most;   // for each value, how many nodes one batch may have
+  std::vector<std::int64_t> taken;  // for each value, how many nodes the present batch has
 };
 
 ApartRule rule_of(const Apart& apart, const std::vector<PlacedNode>& nodes,

@@ -58,14 +58,14 @@ class Budgets {
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
   // Returns how the run `by` gets places for all of `nodes`, which are to be down at the same time.
-  // Either the run has all places already, or it takes at most `room` of them now, in the order of
-  // labels and values, or it has to wait.
+  // Either the run has all places already, or it takes some of them now, in the order of labels and
+  // values, or it has to wait. `room` is how many places fit into the transaction.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
   // Returns how many nodes, counted from the first of `nodes`, may be down at the same time within
   // the budgets. The result is at least 1.
   [[nodiscard]] std::size_t fitting(const std::vector<std::string>& nodes) const;
-  // Returns the settings, as people write them: `unavailable.site=2`.
+  // Returns the settings of all budgets as a text, as people write them: `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
   // Returns the keys of the places that the run has taken for this node.
   [[nodiscard]] std::vector<std::string> held(const std::string& by, const std::string& node) const;

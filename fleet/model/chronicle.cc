@@ -38,8 +38,8 @@ bool is_ours(const FleetEvent& event) {
 // since one command may begin the upgrade, and another may confirm it. If the same upgrade begins
 // twice, both beginnings are written, since an event of another kind is between them.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
-  // The part of the text that begins with suspects_mark (bake_suspects.h) has counts that change
-  // all the time, so it is not compared.
+  // The part of the text from suspects_mark on (bake_suspects.h) has counts that change all the
+  // time, so this part is not compared.
   const auto told = [](const FleetEvent& event) {
     return std::string_view(event.text).substr(0, event.text.find(suspects_mark));
   };
@@ -66,8 +66,8 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   told_[subject] = {number, event.value()};
   const auto waits = waiting_.find(subject);
   if (waits == waiting_.end()) return;
-  // This event was pending and is in the store now, so it is removed from the pending ones. It is
-  // near the beginning of pending_, since events are written in that order.
+  // The event has been written to the store, so it is removed from the pending events. It is near
+  // the beginning of pending_, since events are written in that order.
   const auto written = std::find_if(pending_.begin(), pending_.end(), [&](const FleetEvent& one) {
     return one.subject == subject && tells_the_same(one, event.value());
   });

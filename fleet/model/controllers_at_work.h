@@ -34,9 +34,9 @@ class ControllersAtWork {
   [[nodiscard]] bool lives(const std::string& name) const;
 
   std::set<std::string> known_;
-  // the IDs of a controller's processes, by its name
+  // For each controller, by its name, the IDs of its processes.
   std::map<std::string, std::set<std::string>> lives_;
-  // the name of each driver's controller, by the driver
+  // For each driver, by its ID, the name of its controller.
   std::map<std::string, std::string> drivers_;
 };
 

@@ -23,9 +23,9 @@ struct Written {
 
 class Creation {
  public:
-  // Next step: none, since all records are written and the new rollout or plan begins.
+  // All records are written, so the new rollout or plan begins. There is no next step.
   struct Begun {};
-  // Next step: none, since the new rollout or plan does not begin; `reason` says why. If `is_known`
+  // The new rollout or plan does not begin, for this reason. There is no next step. If `is_known`
   // is false, the store has not answered, and the rollout or plan may begin nevertheless.
   struct NotBegun {
     std::string reason = {};
@@ -35,7 +35,7 @@ class Creation {
 
   virtual ~Creation() = default;
 
-  // Returns the key that has to be read before each next().
+  // Returns the key that has to be read before each call of next().
   [[nodiscard]] const std::string& key() const { return key_; }
 
   // Returns the next step. `found` is the record that is now at the key which key() returned, or

@@ -53,8 +53,8 @@ struct DesiredSettings {
   Ms stop_ms = 60'000;
 };
 
-// Decides by the maintenance window of the node whether an action that takes the time `takes` may
-// begin there now.
+// Decides whether an action that takes the time `takes` may begin on the node now, according to the
+// node's maintenance window.
 using DesiredOpening = std::function<Opening(const std::string& node, Ms takes)>;
 
 struct DesiredDecision {

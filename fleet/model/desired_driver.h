@@ -47,7 +47,7 @@ class DesiredTask {
 
   std::vector<Component> components_;
   WindowView windows_;
-  std::uint64_t windows_seen_ = 0;  // the number of changes of windows, as of the last look
+  std::uint64_t windows_seen_ = 0;  // the value of WindowView::changes() at the last decision
   Budgets budgets_;
   DesiredSettings settings_;
   LeaseId lease_ = 0;  // the lease for commands to stop; 0 if there is none

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the node's own records allow that it gets the order to move to the desired
-// version.
+// Returns whether the node may be ordered to move to the desired version, judged by its own records
+// alone.
 bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
@@ -23,7 +23,8 @@ bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   return active->second.record.degraded.empty();
 }
 
-// Returns whether the node's own records allow that its old instance is ordered to stop.
+// Returns whether the node's old instance may be ordered to stop, judged by the node's own records
+// alone.
 bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
   const bool ours = wish && is_told(node, *wish);

@@ -219,8 +219,8 @@ class Driver {
   }
 
   void take(const ReadingEnded& event) {
-    // Ignore the reading while the transaction that takes the key has no outcome: the driver reads
-    // again after it.
+    // While the outcome of the transaction that takes the key is unknown, ignore this reading: the
+    // driver reads again when it knows the outcome.
     if (under_way_ == UnderWay::taking) return;
     if (under_way_ == UnderWay::reading) under_way_ = UnderWay::nothing;
     if (under_way_ == UnderWay::transaction) is_overtaken_ = true;

@@ -60,9 +60,9 @@ struct FailureGroup {
 // signal are equal, and their errors differ only in numbers, ids and the node's name.
 [[nodiscard]] std::vector<FailureGroup> failure_groups(const NodesOfRollout& nodes);
 
-// Returns an error with each number as `#` and the node's name as `NODE`, so that errors of
-// different nodes can be compared. A number behind `status`, `signal` or `http:` stays as it is,
-// since it tells different failures apart.
+// Returns an error with each number replaced by `#` and the node's name by `NODE`, so that errors
+// of different nodes can be compared. Keeps a number after `status`, `signal` or `http:`, since it
+// distinguishes failures.
 [[nodiscard]] std::string likeness(std::string_view words, std::string_view node);
 
 // Returns the nodes of this rollout, with their facts and labels, as far as the reading contains

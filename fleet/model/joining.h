@@ -102,8 +102,8 @@ struct JoinWaits {
   // True if the name is revoked. Then the store's user of that name is removed: the user may have
   // been made just before the revocation.
   bool shuts_out = false;
-  // True if there is an approval that does not count. It is removed, so that people see again that
-  // the machine waits for approval.
+  // True if there is an approval that does not count, since the name was revoked after it. The
+  // approval is removed, so that people see again that the machine waits.
   bool drops_approval = false;
 };
 struct JoinRefused {
@@ -139,8 +139,9 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 // controllers can write requests, but not identities.
 [[nodiscard]] bool was_signed(const JoinCase& one, const IssuedCertificate& issued,
                               UnixSeconds now);
-// Returns the transaction that gives the certificate to its owner. `recorded` is the revision of
-// record_join(): if the owner was revoked after it, the store refuses the transaction.
+// Returns the transaction that gives the certificate to its owner. `recorded` is the revision at
+// which the transaction of record_join() was committed. If the owner was revoked since then, the
+// store refuses this transaction.
 [[nodiscard]] Transaction publish_join(const JoinCase& one, const std::string& pem,
                                        Revision recorded);
 

@@ -49,7 +49,7 @@ const NodeHealth* JudgeWatch::health_of(const RolloutView& view, const std::stri
   return is_ours && !run.empty() ? &found->second : nullptr;
 }
 
-// Counts a failure that the node's health shows.
+// Counts a failure if the node's record `health` shows one.
 void JudgeWatch::look_at_health(const RolloutView& view, const std::string& node, Part& part,
                                 Ms now) {
   const NodeHealth* health = health_of(view, node);

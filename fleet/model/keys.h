@@ -82,7 +82,8 @@ inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names,
                                  std::uint64_t number);
 
-// Returns the beginning of all keys below a record: `key_below(key_of(KeyKind::rollout, {"r1"}))`.
+// Returns the beginning of all keys below a record, such as the records of the rollout r1:
+// `key_below(key_of(KeyKind::rollout, {"r1"}))`.
 [[nodiscard]] std::string key_below(std::string_view key);
 // Returns `/fleet/v1/node/ID/`, the beginning of all keys that a node may read and write.
 [[nodiscard]] std::string node_prefix(std::string_view node);

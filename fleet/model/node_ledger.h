@@ -17,16 +17,16 @@ namespace fleet {
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
-  Command begun = {};                // the last command begun; its id may be empty
-  Command upgrade = {};              // the command that began the last upgrade
-  std::string prepared = {};         // the prepared release, with which an upgrade may begin
-  std::string boot_id = {};          // the boot in which the command `reboot` began
-  bool reboot_wanted = false;        // the last upgrade needs a reboot
-  std::string late = {};             // the id of an upgrade that was not confirmed in time
-  std::string committed = {};        // the trace of the last upgrade that was committed
-  std::string leaves = {};           // the version that ran when the last upgrade was begun
-  std::string came_from = {};        // the version that ran just before `came_to`
-  std::string came_to = {};          // the present version, if a command has brought it, or empty
+  Command begun = {};          // the last command that was begun; its id is empty if there is none
+  Command upgrade = {};        // the command that began the last upgrade
+  std::string prepared = {};   // the prepared release, with which an upgrade may begin
+  std::string boot_id = {};    // the boot in which the command `reboot` began
+  bool reboot_wanted = false;  // the last upgrade needs a reboot
+  std::string late = {};       // the id of an upgrade that was not confirmed in time
+  std::string committed = {};  // the trace of the last upgrade that was committed
+  std::string leaves = {};     // the version that ran when the last upgrade was begun
+  std::string came_from = {};  // the version that ran just before the version in `came_to`
+  std::string came_to = {};    // the version that runs now, if a command has brought it, or empty
   std::vector<Answer> answers = {};  // the last answers, the newest at the end
   Upgrade progress = {};             // the record node/ID/upgrade/COMPONENT of the last upgrade
 
@@ -41,9 +41,8 @@ struct NodeLedger {
   // under way. If the last such upgrade did not bring this version, the ledger forgets which
   // version ran before.
   void runs(std::string_view version);
-  // Returns whether `version` is the version that ran just before `running`. `running` may be
-  // empty, since no version runs, as after a crash. In that case the version that ran last is
-  // meant.
+  // Returns whether `version` is the version that ran just before `running`. `running` is empty if
+  // no version runs, as after a crash; then the version that ran last is meant.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;
 };
 

@@ -18,7 +18,7 @@ namespace fleet {
 struct NodeInfo {
   std::map<std::string, std::string> facts = {};   // os, arch and others, as fleet-agent finds them
   std::map<std::string, std::string> labels = {};  // labels from the options of fleet-agent
-  std::int64_t protocol = 0;  // version of the commands that the node knows; 0: unknown
+  std::int64_t protocol = 0;  // the version of the command protocol that the node knows; 0: unknown
   std::string upgrader_protocol = {};
   std::string library_protocol = {};
   // The versions on disk, by component.
@@ -66,8 +66,8 @@ enum class UpgradePhase {
   unknown,
   staging,        // the release is being fetched
   verifying,      // signature and self-test are being checked
-  prepared,       // the release is on disk and verified; no upgrade has begun
-  cutover_ready,  // the new version runs beside the old one, and waits for `stop`
+  prepared,       // the release is on disk and verified; the upgrade has not begun
+  cutover_ready,  // the new version runs beside the old one, and waits for the command `stop`
   soaking,        // the new version is active and on trial, for soak_ms
   soaked,         // the new version has worked for soak_ms, and waits for `confirm`
   done,
@@ -106,7 +106,8 @@ constexpr bool is_under_way(UpgradePhase phase) {
 // in it can be trusted.
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {
-  std::string stage = {};         // the stage of the upgrade, or `prepare`
+  // The stage in which the upgrade failed; `prepare` if the release could not be prepared.
+  std::string stage = {};
   std::string reason = {};        // why the upgrade failed, as a text
   std::int64_t exit_status = -1;  // -1: the process did not exit, or the status is unknown
   std::int64_t signal = 0;        // the signal that ended the process; 0: none, or unknown

@@ -1,5 +1,5 @@
-// Sorts the records of a cell by node. A damaged record is listed with its fault, and does not hide
-// other records.
+// Groups the records of a cell by node. If a record is damaged, it is listed with its fault, and
+// the other records of the node are still used.
 #pragma once
 
 #include <map>
@@ -16,7 +16,9 @@ namespace fleet {
 
 struct NodeView {
   std::string id = {};
-  NodeInfo info = {};  // with its labels; those from the node's identity count first
+  // The node's record node/ID/info. If the node's identity has labels, they override those in the
+  // record.
+  NodeInfo info = {};
   Versions versions = {};
   std::map<std::string, Instance> instances = {};  // the living processes of fleet-agent, by id
   Active active = {};

@@ -71,8 +71,8 @@ struct PlanView {
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
-  // Replaces everything by the records of the reading: all below the plan, its `once` records, and
-  // the record of each member about the plan.
+  // Replaces all members by the records in the reading: the records below the plan, its `once`
+  // records, and each member's own record about the plan.
   void take_all(const Reading& reading);
 
   // Returns what was read of a member's own record. Returns MemberSight{} if the member has not

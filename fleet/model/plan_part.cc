@@ -59,8 +59,8 @@ void PlanPart::take(const MemberWritten& event) {
     unknown_ = write.member;
     looks_ = true;
   } else {
-    // The transaction was refused, most likely since a record has changed. Decide nothing more on
-    // the old records; the changed record will arrive soon.
+    // The transaction was refused, most likely because a record has changed. Decide nothing more
+    // with the old records, since the changed record will arrive soon.
     refused_ = decided_on_;
   }
 }

@@ -52,7 +52,7 @@ struct Plan {
   // none.
   std::string component = {};
   std::string digest = {};  // the digest of the component's release
-  std::string agent = {};   // the version of fleet-agent that the members need; may be empty
+  std::string agent = {};   // the version of fleet-agent that the plan's members need; may be empty
   std::string agent_digest = {};
   std::int64_t soak_ms = 60'000;  // the soak of the rollout that brings fleet-agent
   std::vector<PlanStep> steps = {};
@@ -62,7 +62,7 @@ struct Plan {
   std::string previous_digest = {};
   std::int64_t step = 0;  // the step that may run now, counted from 1; 0: no step yet
   bool acting = false;  // in a step `together`: `act` may begin; in a step `once`: the step is done
-  bool back = false;    // the plan stops before any `act`: stopped members start again
+  bool back = false;    // true: the plan stops before any `act`, and stopped members start again
   // The only member that may run its hook `act` or `migrate` now. In a step `any`, this member and
   // all members before it, in the order of names, may run the step.
   std::string lock = {};
@@ -84,9 +84,9 @@ enum class MemberPhase {
   acting,    // the hook `act` or `migrate` has begun
   migrated,  // this member alone ran the hook `migrate`; all members are still stopped
   halted,    // the plan has stopped; a stopped service stays stopped
-  resumed,   // `start` has run: the member works with the old version
+  resumed,   // the hook `start` has run: the member works with the old version
   failed,
-  rebooting,  // the hook `act` asked for a reboot; the step goes on after it
+  rebooting,  // the hook `act` has asked for a reboot; the step continues after the reboot
 };
 constexpr auto names(MemberPhase) {
   return std::to_array<std::string_view>({"unknown", "waiting", "stopped", "acting", "migrated",

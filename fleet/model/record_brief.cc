@@ -18,7 +18,7 @@ std::string brief(std::string_view text, std::size_t bytes_max) {
   }
   std::string kept;
   std::size_t spelled = 0;  // the length of the text read so far, in bytes of its JSON form
-  std::size_t fits = 0;     // the length of `kept` up to which there is still room for the dots
+  std::size_t fits = 0;     // the length of `kept` up to which "..." still fits
   while (!text.empty()) {
     const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
     const std::string_view character = bytes == 0 ? "?" : text.substr(0, bytes);

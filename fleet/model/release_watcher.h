@@ -96,7 +96,7 @@ class ReleaseWatcher {
 
   CellSettings settings_;
   std::map<std::string, Watched> watched_;  // the watched components, by their names
-  std::string under_way_;                   // the component with a step under way
+  std::string under_way_;                   // the component whose step is under way
 };
 
 // Returns the name of the rollout for a release, such as `watch-agent-1.2.0`. A name that would be

@@ -41,7 +41,7 @@ struct GateRound {
 
 struct GatesNow {
   std::string worse = {};       // which gates say worse, and why
-  std::string not_known = {};   // why there is no verdict yet; empty if all say well
+  std::string not_known = {};   // why there is no verdict yet; empty if all gates say well
   bool is_to_ask = false;       // a round has to begin now
   std::optional<Ms> next = {};  // when the next round begins, or the present round is over
   std::vector<GateStand> stands = {};

@@ -55,7 +55,7 @@ struct RolloutTerms {
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed for a random order of the nodes
   std::vector<std::string> apart = {};  // the values of `--apart`, each LABEL:LIMIT
-  // the time over which a batch begins; -1: depends on its size
+  // the time over which the nodes of a batch begin; -1: depends on the batch's size
   std::int64_t spread_ms = 0;
   bool max_failed_unsaid = false;  // no --max-failed was given, so failures_allowed() decides
   bool undo = false;               // --undo: an automatic abort is followed by an undo
@@ -173,7 +173,7 @@ struct Rollout {
   bool operator==(const Rollout&) const = default;
 };
 
-// The record rollout/NAME/batch/NUMBER, which is written once.
+// The record rollout/NAME/batch/NUMBER: the nodes of one batch. The record is never changed.
 struct RolloutBatch {
   std::vector<std::string> nodes = {};  // the names of the batch's nodes, sorted
 

@@ -23,7 +23,8 @@ void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // the new record; no value if nothing changes
-  // True if nodes may begin a step by this order, as soon as there is no record `stop`.
+  // True if the order lets nodes begin a step. They still do not begin while the record `stop`
+  // exists.
   bool begins = false;
   std::string words = {};
 };

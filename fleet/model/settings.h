@@ -1,5 +1,5 @@
-// The settings of a cell: their names, the values that each may have, and their defaults. No other
-// file knows them. Turns the texts that people write into plain data.
+// The settings of a cell: their names, the values that each may have, and their defaults. They are
+// defined in no other file. Turns the texts that people write into plain data.
 //
 //     event-age                30d                how long events are kept
 //     event-count              10000              how many events are kept at most
@@ -68,7 +68,7 @@ struct CellSettings {
 // Returns the budgets that the settings among these records set, by label.
 [[nodiscard]] std::map<std::string, std::int64_t> budgets_in(const Reading& reading);
 
-// Parses `500ms`, `30s`, `10m`, `2h` or `30d`.
+// Parses a duration such as `500ms`, `30s`, `10m`, `2h` or `30d`, and returns it in milliseconds.
 [[nodiscard]] std::optional<std::int64_t> duration_ms(std::string_view text);
 
 }  // namespace fleet

@@ -154,7 +154,7 @@ class RuleReader {
     return value;
   }
 
-  // Reads a time of the form `[+-]H[:MM[:SS]]`. Returns it in seconds.
+  // Parses a time of the form `[+-]H[:MM[:SS]]`. Returns it in seconds.
   std::int64_t seconds() {
     const bool negative = take('-');
     if (!negative) static_cast<void>(take('+'));

@@ -116,17 +116,16 @@ struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-// No answer came. The transaction may be committed, or not, or may still be committed later. The
-// caller has to read again, compare, and continue from there.
+// No answer came. The transaction may have been committed or not, or may still be committed later.
+// The caller has to read the records again, compare them, and continue from there.
 struct Unknown {
   std::string reason = {};
 
   bool operator==(const Unknown&) const = default;
 };
 
-// The transaction was refused for another reason than a compare: no permission, no space, damage,
-// or a transaction that the store does not accept. Nothing was written, and another try would not
-// help.
+// The transaction was refused, but not because of a compare: no permission, no space, damage, or a
+// transaction that the store does not accept. Nothing was written, and another try would not help.
 struct Denied {
   std::string reason = {};
 
