@@ -10,8 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The only time limits that the exploration uses. some_limit is shorter than the time after which
-// the log reports a missing `hello`.
+// The exploration uses only these time limits. `some_limit` is shorter than the time after which
+// the log reports that an agent has not said `hello`.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -50,7 +50,7 @@ void make_usual(UpgradeUnderWay& upgrade) {
   if (failure.errno_name) failure.errno_name = "EIO";
 }
 
-// Returns the state with the ids, versions and times that the exploration uses.
+// Returns the state with its ids, versions and times replaced by the few that the exploration uses.
 State usual(State state) {
   if (state.incumbent) make_usual(*state.incumbent);
   if (state.candidate) make_usual(*state.candidate);
@@ -65,10 +65,10 @@ State usual(State state) {
   return state;
 }
 
-// Returns a watcher's printed account with the number 1 in every id of an upgrade, so that accounts
-// that differ only in these numbers become equal. An id is "u" and capital letters, or "sigusr2-"
-// and digits. Behind the digits the account has one more character, which is kept: a digit that
-// says from when the agent may be killed, or `-` if there is no such time.
+// Returns a watcher's account, as text, with the number 1 in every id of an upgrade, so that
+// accounts that differ only in these numbers become equal. An id is "u" and capital letters, or
+// "sigusr2-" and digits. One character after the digits is kept: a digit that says from when the
+// agent may be killed, or `-` if there is no such time.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -210,16 +210,16 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  // The supervisor remembers the deadlines that it has put off after a freeze, so that a second
-  // freeze cannot put them off again. The exploration has no second freeze.
+  // Forgets the deadlines that were put off. The supervisor remembers them so that a second freeze
+  // of the process cannot put them off again, and the exploration has no second freeze.
   state.put_off.clear();
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // If a held agent has closed one of its two pipes, only the log depends on which pipe it was.
-    // If an active agent has closed a pipe, this has no effect at all. As long as an `activate`
-    // waits for an agent, the agent's input is open.
+    // Treats the two pipes of a held agent alike: if one of them is closed, only the log depends on
+    // which. If an active agent has closed a pipe, that has no effect at all. As long as an
+    // `activate` waits to be written, the agent's input is open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;
@@ -251,8 +251,8 @@ State renumbered(State state, const std::map<Generation, Generation>& ranks) {
     state.upgrade->generation = ranks.at(*state.upgrade->generation);
   }
   state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
-  // Program 1, "old", is the program of the agent before an upgrade, and of a fallback. Program 2,
-  // "new", is the candidate's.
+  // Gives each program one of two numbers. Program 1, "old", is the program of the agent before an
+  // upgrade, and of a fallback. Program 2, "new", is the candidate's.
   const bool on_trial =
       state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
   if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;

@@ -1,6 +1,6 @@
-// Decides when two states, or two events, are the same to the exploration. It makes no difference
-// how far off deadlines are, which numbers generations and programs have, and which texts agents
-// choose. The simulation counts the states and edges that it has visited by the same measure.
+// Decides which states of a supervisor, and which events, the exploration treats as the same. It
+// ignores how far off deadlines are, which numbers generations and programs have, and which texts
+// agents choose. The simulation counts its states and moves by the same measure.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace upgrader::test {
 
-// All running deadlines lie at this instant in a normalised state. The present instant is 0.
+// In a normalised state, all running deadlines lie at this instant, and the present instant is 0.
 inline constexpr Time later{3'600'000};
 
-// Names the deadline that passes: one of an agent's, or the deadline of the upgrade under way.
+// Names the deadline that passes: a deadline of an agent, or that of the upgrade under way.
 struct Due {
   enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
   What what = What::nothing;
@@ -32,8 +32,8 @@ struct NamedDeadline {
 };
 [[nodiscard]] std::vector<NamedDeadline> deadlines_of(State& state);
 
-// Returns the state with every deadline at `later`. Removes texts that only people read, such as
-// reasons.
+// Returns the state with every running deadline moved to `later`, and without texts that only
+// people read, such as reasons.
 [[nodiscard]] State normalised(State state);
 
 // Returns new numbers, from 1 on, for the generations that the state mentions: those of its agents
@@ -66,27 +66,28 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Says which of three kinds of events are explored under a policy. Each kind multiplies the number
-// of states, and has the same effect under every policy, so it is usually explored under one or two
-// policies only. With WHOLE=1 in the environment, which `make explore` sets, `control` and
-// `of_one_gone` are explored under every policy. `readiness` is then explored under the plain
-// policy and those with --previous, under which a fallback may be on trial.
+// Selects among three kinds of events: those that are explored under a policy. Each kind multiplies
+// the number of states, and has the same effect under every policy, so it is usually explored under
+// one or two policies only. WHOLE=1 in the environment, which `make explore` sets, has `control`
+// and `of_one_gone` explored under every policy, and `readiness` under the plain policy and those
+// with --previous, under which a fallback may be on trial.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator may make requests
-  bool of_one_gone = false;  // late events of an agent that has ended may happen
+  bool of_one_gone = false;  // an agent that has ended may cause late events
 };
 [[nodiscard]] Breadth breadth_of(const Policy& policy);
 [[nodiscard]] bool wants_the_whole();
 
-// Returns the number of the explored policy that has the same options, or nullopt if none has. The
+// Returns the number of the explored policy with the same options, or nullopt if there is none. The
 // lengths of time limits make no difference.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
-// Returns a hash of a state and its watchers' accounts. States that are the same to the exploration
-// have the same hash. Different states almost certainly have different hashes.
+// Returns a hash of a supervisor's state and of the accounts of those who watch it. States that the
+// exploration treats as the same have the same hash. Different states almost certainly have
+// different hashes.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
-// Returns the hash of any state, whatever texts and times it contains.
+// Returns the same hash as key_of() for a state with any texts and times.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
 
 // Returns whether this is the id of an upgrade that SIGUSR2 has requested.
@@ -94,7 +95,7 @@ struct Breadth {
   return id.rfind("sigusr2-", 0) == 0;
 }
 
-// A class of events that the exploration treats alike: the same kind of event, about the same
+// A class of events that the exploration treats alike: events of the same kind about the same
 // agent. Events that the exploration never makes have the class `other_event`.
 using EventClass = std::uint16_t;
 inline constexpr EventClass other_event = 65'535;
@@ -102,7 +103,7 @@ inline constexpr EventClass other_event = 65'535;
 // Returns the name of a class, such as "the candidate: stopped".
 [[nodiscard]] std::string name_of_class(EventClass kind);
 
-// The two parts of an event's class: the agent that the event is about, and the kind of event.
+// The two parts of an event's class: the agent that the event is about, and the kind of the event.
 enum class Speaker : std::uint8_t { nobody, incumbent, candidate, stranger };
 enum class EventKind : std::uint8_t {
   // Events of an agent.
@@ -206,8 +207,8 @@ struct Move {
   EventClass steps[6] = {};
 };
 
-// A map of the states that the exploration has found. Programs that want to reach the same states
-// again, such as the simulation, follow it.
+// A map of the states that the exploration has found. Other programs, such as the simulation,
+// follow the map to reach the same states.
 struct Map {
   struct Place {
     std::uint64_t key = 0;
@@ -219,7 +220,8 @@ struct Map {
   std::vector<Move> moves;
 };
 
-// Returns the shortest sequence of moves from the start to a place of the map.
+// Returns the shortest sequence of moves from the supervisor's first state to this place of the
+// map.
 [[nodiscard]] std::vector<Move> way_to(const Map& map, std::size_t place);
 
 }  // namespace upgrader::test

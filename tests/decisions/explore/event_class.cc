@@ -19,11 +19,11 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a `cancel`. There are two kinds of ids: those of upgrades by SIGUSR2, and
-// all others. If the id is that of the upgrade under way, or of the upgrade that the agent has been
-// told of, the class is `cancel_signal` or `cancel`, by the kind of the id. An id that the
-// exploration itself uses has the same classes, unless one of these two upgrades has an id of that
-// kind already. Any other id has the class `cancel_other`.
+// Returns the class of a `cancel`, which depends on the id in it. Ids of upgrades by SIGUSR2 have
+// classes of their own. The class is `cancel_signal` or `cancel` for the id of the upgrade under
+// way, and for the id of the upgrade that the agent has been told of. It is the same for an id that
+// the exploration itself uses, unless one of these two upgrades has an id of that kind already. Any
+// other id has the class `cancel_other`.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -39,8 +39,9 @@ EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) 
 }
 
 // Returns the class of a request for an upgrade, or nullopt if the exploration makes no such
-// request: its requests never set the time for a stop, and set the times of the start and of the
-// trial only to 0. The time for a `confirm` makes no difference, as long as it is not 0.
+// request. The requests of the exploration never set the time for a stop, and set the times of the
+// start and of the trial only to 0. The time for a `confirm` makes no difference to the class, as
+// long as it is not 0.
 std::optional<EventKind> kind_is(const Upgrade& request) {
   const bool sequential = request.mode == Mode::sequential;
   const bool confirm = request.gate == Gate::confirm;
@@ -99,7 +100,7 @@ std::optional<EventKind> kind_is(const ProcessExited& event) {
   return std::nullopt;
 }
 
-// Returns whether a deadline has passed so long ago that the supervisor may put it off.
+// Returns whether a deadline has passed so long ago that the supervisor may put the deadline off.
 bool is_judged_late(State state, Time by, Time now) {
   const std::vector<NamedDeadline> deadlines = deadlines_of(state);
   return std::any_of(deadlines.begin(), deadlines.end(), [&](const NamedDeadline& named) {

@@ -1,5 +1,6 @@
-// Explores every state that the supervisor can reach, by every event in every order, under the
-// policies that change its decisions. Then runs canaries: faults that the exploration must find.
+// Explores every state that the supervisor can reach, by every event in every order, under each set
+// of options that changes its decisions. Then runs canaries: planted errors that the exploration
+// must find.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <functional>
@@ -30,8 +31,8 @@ void tell_canary(const char* what, bool caught) {
   CHECK(caught);
 }
 
-// Explores a supervisor whose every step is made by the function `faulty`. Returns the first
-// violation.
+// Explores a supervisor that makes each step by the function `faulty`. Returns the first violation
+// that the exploration finds.
 std::string first_violation(const StepFunction& faulty, int policy = 1) {
   const Exploration walk = explore(explored_policy(policy), faulty, 1);
   return walk.violations.empty() ? "" : walk.violations.front();
@@ -185,7 +186,7 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
 TEST_CASE("canary: a deadline that is judged too early after a freeze, or never, is found") {
   struct Fault {
     const char* what;
-    // Plants the fault in the state; returns false if it has changed nothing.
+    // Plants the fault in the supervisor's state. Returns false if that has changed nothing.
     bool (*fault)(State&);
   };
   const Fault faults[]{
@@ -282,8 +283,8 @@ TEST_CASE("canary: an agent that is silent on trial and is let be is found") {
 }
 
 TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
-  // The fault: when a deadline passes, the supervisor kills another agent than the late one. It
-  // then waits for ever for the end of the late agent.
+  // The planted fault: when a deadline passes, the supervisor kills another agent than the late
+  // one, and then waits for ever for the late agent to end.
   const StepFunction faulty = [](Supervisor& supervisor, const Event& event, Time now) {
     Actions actions = supervisor.step(event, now);
     for (Action& action : actions) {
@@ -304,7 +305,7 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
   // play() plays the same events with the real supervisor, which does not have the fault. So the
-  // two texts are the same up to the wrong `kill`, and differ from there on.
+  // two texts are equal up to the wrong `kill`, and differ after it.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

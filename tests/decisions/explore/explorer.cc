@@ -16,7 +16,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// Replaces the version in a `hello` by the version of the program that says it.
+// Replaces the version in a `hello` by that of the program whose agent says `hello`.
 Event with_version(Event event, const State& state) {
   auto* message = std::get_if<MessageReceived>(&event);
   auto* hello = message ? std::get_if<Hello>(&message->message) : nullptr;
@@ -31,15 +31,15 @@ Event with_version(Event event, const State& state) {
 struct Node {
   State state;
   Watcher watcher;
-  std::shared_ptr<const Companion> companion;  // null if no second opinion is wanted
+  std::shared_ptr<const Companion> companion;  // null if the run has no second opinion
   std::string accounts;                        // the accounts of watcher and companion, as text
   Move how;                                    // the move that led from the parent node to this one
 };
 
-// The watcher and the companion, which check every step.
+// The two observers of a supervisor, which check every step: the watcher, and the companion.
 struct Watchers {
   Watcher watcher;
-  std::unique_ptr<Companion> companion;  // null if no second opinion is wanted
+  std::unique_ptr<Companion> companion;  // null if the run has no second opinion
 };
 
 Watchers copied(const Watcher& watcher, const Companion* companion) {
@@ -97,8 +97,8 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    // If a map is wanted, operators' requests are left out: the programs that follow the map have
-    // no control directory.
+    // If a map is wanted, leaves out operators' requests, because the programs that follow the map
+    // have no control directory.
     const Breadth breadth = breadth_of(policy);
     readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
     control_ = breadth.control && map == nullptr;
@@ -135,9 +135,10 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // Tries every way in which this deadline can pass. It passes and is judged. Or it passes, but the
-  // supervisor judges it only later, after the agents' pipes have been read once more. Or its agent
-  // sends `extend` or `cancel` just before it.
+  // Tries every way in which this deadline can pass. In the first, the supervisor judges the
+  // deadline when it passes. In the second, the supervisor judges it only later, after the agents'
+  // pipes have been read once more. In the others, the deadline's agent sends `extend` or `cancel`
+  // just before it.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;
@@ -159,8 +160,8 @@ class Walk {
   }
 
   // Checks a deadline that the supervisor judges more than a second late. The supervisor must put
-  // the deadline off once, by as long as it is late, but by at most ten seconds. The states after
-  // this are not explored, since a state does not contain how far off a deadline is.
+  // the deadline off once, by as long as it is late, but by at most ten seconds. Later states are
+  // not explored from here, since a state does not contain how far off a deadline is.
   void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
     struct Judged {
       Actions actions;
@@ -212,8 +213,8 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    // Most events change nothing. Then the copies of the supervisor and the watchers are unchanged,
-    // and are used again for the next event.
+    // Most events change nothing. Copies of the supervisor and the watchers that are still
+    // unchanged are used again for the next event.
     const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
     if (!again) {
       unchanged_.emplace(Copies{at, Supervisor(policy_, state),
@@ -228,10 +229,10 @@ class Walk {
     if (changed || due.what != Due::What::nothing) unchanged_.reset();
   }
 
-  // Lets the supervisor handle one event, and then tries every outcome of the orders that the event
-  // leads to. `before` is the supervisor's state before the event. Returns false if neither the
-  // supervisor nor a watcher has changed. Otherwise returns true, and the caller must not use
-  // `supervisor` and `watchers` again.
+  // Lets the supervisor handle one event, and then tries every outcome of the orders that the
+  // supervisor gives because of it. `before` is the state before the event. Returns false if
+  // neither the supervisor nor a watcher has changed. Otherwise returns true, and the caller must
+  // not use `supervisor` and `watchers` again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
@@ -240,8 +241,8 @@ class Walk {
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    // If a step leaves the supervisor's state unchanged, init is sent nothing new, and nothing has
-    // to be checked.
+    // If a step leaves the supervisor's state unchanged, init is sent nothing new, so its messages
+    // need no check.
     const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
     const auto vouching = same ? std::vector<std::string>()
                                : broken_vouching(policy_, before, due, event, supervisor);
@@ -330,8 +331,8 @@ class Walk {
     return nodes_.size() - 1;
   }
 
-  // Returns true if an event has changed nothing. Compares the states themselves, which is quicker
-  // than to renumber and print them first.
+  // Returns true if the last event has changed nothing. Compares the states themselves, which is
+  // quicker than to renumber and print them first.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&
@@ -356,19 +357,20 @@ class Walk {
     result_.ways.push_back(std::move(moves));
   }
 
-  // A good upgrade commits after these six events: upgrade, hello, ready, stopped, exit, trial.
+  // A good upgrade commits after these six events: upgrade, hello, ready, stopped, exit, and the
+  // end of the trial.
   static constexpr std::size_t useful_events = 6;
 
   const Policy& policy_;
   const StepFunction& step_;
   std::size_t violations_max_;
-  Map* map_;  // the map to fill; null if none is wanted
+  Map* map_;  // the map to fill, or null
   bool readiness_ = false;
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
-  // Copies of the supervisor and the watchers in the state number `at`. The next event of this
-  // state is tried on them.
+  // Copies of the supervisor and the watchers in the state number `at`, on which the next event of
+  // this state is tried.
   struct Copies {
     std::size_t at;
     Supervisor supervisor;
@@ -380,7 +382,7 @@ class Walk {
   Exploration result_;
 };
 
-// Lets every order of the supervisor succeed.
+// Reports a good outcome for every order that the supervisor gives.
 void settle(Supervisor& supervisor, Time now) {
   while (supervisor.state().pending != Pending::nothing) {
     (void)supervisor.step(every_outcome(supervisor.state()).front().event, now);
@@ -429,8 +431,9 @@ bool comes_to_rest(Supervisor supervisor) {
     const State& state = supervisor.state();
     const Phase phase = phase_of(state);
     if (phase == Phase::running || phase == Phase::ended || state.last_generation == 0) return true;
-    // If an agent has been killed, it ends now. Otherwise the next deadline passes. If there is no
-    // deadline, because the user has set no limits, the agents end by themselves.
+    // Causes the next event. If an agent has been killed, the agent ends. Otherwise the next
+    // deadline passes. If there is no deadline, because the user has set no limits, the agents end
+    // by themselves.
     const bool incumbent_ends = state.incumbent && state.incumbent->killed;
     const bool candidate_ends = state.candidate && state.candidate->killed;
     if (candidate_ends || incumbent_ends) {

@@ -1,5 +1,6 @@
 // Explores every state that a supervisor can reach, by every event in every order, and lets a
-// watcher check every step. Time is abstract: any deadline may be the next to pass.
+// watcher check every step. Time is abstract: of the running deadlines, any may be the next to
+// pass.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +23,13 @@ namespace upgrader::test {
 struct Exploration {
   std::size_t states = 0;
   std::size_t edges = 0;
-  // All pairs of a phase and a kind of event that the exploration has met. The kind is an index
-  // into the variant Event.
+  // All pairs of a phase and a kind of event that have occurred together. The kind is an index into
+  // the variant Event.
   std::set<std::pair<Phase, std::size_t>> cells;
   // The changes from one phase to another, except those caused by SIGTERM, SIGQUIT or the request
   // `shutdown`.
   std::set<PhaseStep> phase_steps;
-  std::set<PhaseStep> signalled_steps;  // the changes caused by those three
+  std::set<PhaseStep> signalled_steps;  // the changes by SIGTERM, SIGQUIT and `shutdown`
   std::size_t running_states = 0;
   // The violations that were found, each as text. The text ends with the shortest sequence of
   // events that leads to the violation, written as a scenario.
@@ -36,12 +37,14 @@ struct Exploration {
   std::vector<std::vector<Move>> ways;  // the moves that lead to each violation
 };
 
-// Called instead of Supervisor::step. A canary passes a function that makes an error on purpose.
+// A function that is called instead of Supervisor::step. A canary passes a function with a planted
+// error.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 
-// A second opinion about each step. It keeps its own record of what has happened, and decides by it
-// how the supervisor ought to react. Each explored state has its own Companion.
+// A second opinion about each step of the supervisor. It keeps its own record of what has happened,
+// and decides by that record how the supervisor ought to react. Each explored state has its own
+// Companion.
 class Companion {
  public:
   virtual ~Companion() = default;
@@ -50,31 +53,32 @@ class Companion {
   // Sets the times of all running deadlines: `due_at` for the deadline `due`, and `later` for all
   // others. `put_off` is true if the due deadline has been put off to that time.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
-  // Checks a step at instant 0. Must be called once for each step. Afterwards violations() returns
-  // every rule that was broken, as text.
+  // Checks a step of the supervisor at instant 0. Must be called once for each step. Afterwards
+  // violations() returns every rule that the step has broken, as text.
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
-  // Replaces the generations' numbers by smaller ones in the same order: see ranks_of(). Also
-  // renumbers the programs: program 1 is the one of the active agent before an upgrade, program 2
-  // the candidate's.
+  // Replaces the generations' numbers by smaller ones in the same order: see ranks_of(). Also gives
+  // new numbers to the programs: 1 to that of the active agent before an upgrade, 2 to the
+  // candidate's.
   virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
-  // Returns the whole account as text. Accounts that are equal have equal texts.
+  // Returns the companion's whole record as text. Equal records have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;
-  // Compares quickly. May return false for companions whose texts are equal.
+  // Compares two companions quickly. May return false although their printed texts are equal.
   [[nodiscard]] virtual bool equals(const Companion& other) const = 0;
 };
 
-// Explores until no new state is found, or until `violations_max` violations are found. If `map` is
-// given, writes the states that were found into it.
+// Explores until no new state is found, or until `violations_max` violations are found. Writes the
+// found states into `map`, if that is not null.
 [[nodiscard]] Exploration explore(const Policy& policy, const StepFunction& step = plain_step,
                                   std::size_t violations_max = 5,
                                   const Companion* companion = nullptr, Map* map = nullptr);
 
-// Returns how many events lead from this state, in which an agent is active and no upgrade is under
-// way, to the commit of a cooperative upgrade. Returns 0 if there is no commit.
+// Counts the events from this state to the commit of a cooperative upgrade. In this state an agent
+// must be active and no upgrade under way. Returns 0 if there is no commit.
 [[nodiscard]] std::size_t events_to_commit(Supervisor supervisor);
 
-// Returns true if exits and deadlines alone lead from this state to `running` or the end.
+// Returns true if the ends of agents and the passing of deadlines alone lead from this state to the
+// phase `running` or to the end.
 [[nodiscard]] bool comes_to_rest(Supervisor supervisor);
 
 }  // namespace upgrader::test

@@ -68,8 +68,8 @@ const Named<Effect> deadline_effects[] = {
     {"B no limit", [](N& n, const H&, A&) { n.b.limit.reset(); }},
     {"B grace", [](N& n, const H& h, A&) { n.b.grace = h.now + Duration(200); }},
     {"B more time", [](N& n, const H& h, A&) { extend(n.b, h); }},
-    // An agent has five seconds to say `hello`. If it does not, the log says so once, and nothing
-    // else follows.
+    // An agent must say `hello` within five seconds. If it does not, the log says so once, and
+    // nothing else follows.
     {"A owes hello", [](N& n, const H& h, A&) { n.a.hello = h.now + Duration(5'000); }},
     {"B owes hello", [](N& n, const H& h, A&) { n.b.hello = h.now + Duration(5'000); }},
     {"A keeps people waiting", [](N& n, const H&, A&) { n.a.hello.reset(); }},

@@ -73,7 +73,7 @@ const char* last_word(const AgentMessage& message) {
   return "last other";
 }
 
-// The name of an event, and the agent that it is about.
+// An event as the table's rows name it: the name of the event, and the agent that it is about.
 struct About {
   Generation generation = 0;
   std::string_view name;
@@ -111,7 +111,8 @@ const char* name_of_other(const Event& event) {
   return std::holds_alternative<SignalReceived>(event) ? "signal" : nullptr;
 }
 
-// Returns the name of the latest order's outcome, and the agent that the order is about.
+// Returns a name for the outcome of the supervisor's latest order, and the agent that the order is
+// about.
 About name_of(const Outcome& outcome, const Action& asked) {
   const auto either = [&outcome](const char* done, const char* refused) {
     return About{0, outcome.refused ? refused : done};
@@ -146,7 +147,8 @@ std::optional<What> what_is_due(const Notes& notes, Time now) {
 
 }  // namespace
 
-// The names that messages have on the wire and in the table, in the order of AgentMessage.
+// The names that messages have on the wire and in the table, in the order of the variant
+// AgentMessage.
 std::string_view wire_name(const AgentMessage& message) {
   constexpr std::array names{"hello",   "ready",   "unfit",  "upgrade",   "confirm", "cancel",
                              "stopped", "healthy", "extend", "heartbeat", "status"};

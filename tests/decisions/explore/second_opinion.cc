@@ -8,7 +8,7 @@
 namespace upgrader::test {
 namespace {
 
-// ---- the actions that are compared
+// ---- the actions in which table and supervisor are compared
 
 void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
   if (auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message)) {
@@ -24,7 +24,7 @@ void leave_reasons_out(agent_protocol::UpgraderMessage& message) {
   }
 }
 
-// Returns the actions without those that only write texts for people, such as log lines.
+// Returns the actions without log lines and without reasons, which are texts for people.
 Actions bare(const Actions& actions) {
   Actions kept;
   for (const Action& action : actions) {

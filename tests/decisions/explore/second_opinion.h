@@ -1,7 +1,7 @@
-// Runs the second table beside the supervisor during an exploration, as the second opinion about
-// each step (Companion in explorer.h). Reports each difference in the actions, the running
-// deadlines, the phase, and whether an active agent has missed a heartbeat. Texts for people are
-// not compared.
+// Runs the second table (second.table) beside the supervisor during an exploration, as the second
+// opinion about each step (Companion in explorer.h). Reports each difference in the actions, the
+// running deadlines, the phase, and whether an active agent has missed a heartbeat. Texts for
+// people are not compared.
 #pragma once
 
 #include <memory>

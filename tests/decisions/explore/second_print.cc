@@ -1,5 +1,5 @@
-// Prints the notes of the second table, so that equal notes have equal texts. The texts are short,
-// since one is made at every step.
+// Prints the notes of the second table (second_words.h). Equal notes have equal texts. The texts
+// are short, because the exploration makes one at every step.
 #include <charconv>
 
 #include "tests/decisions/explore/second_words.h"

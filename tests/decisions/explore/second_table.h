@@ -1,5 +1,6 @@
-// A second version of the whole decision logic: a table in text, written from the protocol page
-// alone, and the code that reads it. second.table explains the notation, second_words.h the names.
+// A second version of the supervisor's decisions: a table in text, written from the protocol page
+// alone, and the code that reads the table. second.table explains the notation, second_words.h the
+// names.
 #pragma once
 
 #include <array>
@@ -14,7 +15,7 @@
 
 namespace upgrader::test {
 
-// A row of the table, as text. Canaries change some rows.
+// A row of the second table, as text. Canaries plant an error by changing rows.
 struct Row {
   int line = 0;
   std::string situation;
@@ -26,22 +27,24 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  // The names of the stages of an upgrade, each with the supervisor's phase: "hand", "switching".
+  // The names of the stages of an upgrade, each with the supervisor's phase, such as "hand" with
+  // "switching".
   std::vector<std::pair<std::string, std::string>> phases;
-  // Names for groups of states, each with the group's members: "%works", "works,works!".
+  // Names for groups of states, each with its members, such as "%works" for "works,works!".
   std::vector<std::pair<std::string, std::string>> groups;
 };
 
 // Reads second.table, which lies beside this file.
 [[nodiscard]] Rows read_second_table();
 
-// A situation has three parts: the stage of the upgrade, the state of agent A, and the state of
-// agent B. Each part has a name in second.table. Here word() has replaced the name by a number.
+// A situation of the second table. It has three parts: the stage of the upgrade, the state of agent
+// A, and the state of agent B. Each part has a name in second.table, which word() replaces by a
+// number.
 using Situation = std::array<std::uint8_t, 3>;
 
 class SecondTable {
  public:
-  // Fails the running test if a row cannot be understood.
+  // Compiles the rows of the table. Fails the running test if a row cannot be understood.
   explicit SecondTable(const Rows& rows);
 
   struct CompiledRow {
@@ -50,24 +53,24 @@ class SecondTable {
     std::vector<std::pair<Guard, bool>> guards;
     std::vector<Effect> effects;
     std::optional<What> then;
-    // The new situation; nullopt: this part does not change.
+    // The new situation. A part that is nullopt does not change.
     std::array<std::optional<std::uint8_t>, 3> next;
-    // The values that fit in each part; if empty, any value fits.
+    // For each part of the situation, the values for which the row is used. Empty: any value.
     std::array<std::vector<std::uint8_t>, 3> words;
     std::vector<bool> whats;
     mutable std::size_t uses = 0;
   };
 
   [[nodiscard]] Situation start() const { return start_; }
-  // Returns the rows for this situation and event, in the table's order. The first row that applies
-  // is used: all its guards return the values that it demands.
+  // Returns the rows for this situation and event, in the table's order. The first row whose guards
+  // all return the demanded values is used.
   [[nodiscard]] const std::vector<const CompiledRow*>& rows_for(const Situation& situation,
                                                                 What what) const;
   [[nodiscard]] Situation next_of(const CompiledRow& row, Situation situation) const;
   [[nodiscard]] std::string text_of(const Situation& situation) const;
-  // Returns the phase to which this situation belongs.
+  // Returns the supervisor's phase to which this situation of the table belongs.
   [[nodiscard]] const std::string& phase_of(const Situation& situation) const;
-  // Returns the line numbers of rows that no step has used.
+  // Returns the line numbers of the table's rows that no step has used.
   [[nodiscard]] std::vector<int> unused() const;
 
  private:
@@ -81,8 +84,8 @@ class SecondTable {
   mutable std::unordered_map<std::uint32_t, std::vector<const CompiledRow*>> found_;
 };
 
-// Follows a run through the table: keeps the present situation and the present notes, and changes
-// them at each step.
+// Follows a run of the supervisor in the second table: keeps the present situation and the present
+// notes, and changes both at each step.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
@@ -95,7 +98,7 @@ class Reading {
 
   [[nodiscard]] Notes& notes() { return notes_; }
   [[nodiscard]] const std::string& phase() const { return table_->phase_of(situation_); }
-  // Returns the last step, such as "hand yields ready, A stopped -> hand stopped ready".
+  // Returns the last step as text, such as "hand yields ready, A stopped -> hand stopped ready".
   [[nodiscard]] std::string latest() const;
   [[nodiscard]] std::string print() const;
   // Returns whether `other` has the same situation and the same notes.

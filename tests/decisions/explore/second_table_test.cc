@@ -1,5 +1,5 @@
 // Compares the supervisor with the second table at every step of the whole exploration. Then runs
-// canaries: tables with a planted error, each of which must be found.
+// canaries: copies of the table, each with a planted error that must be found.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -25,7 +25,7 @@ Exploration compare(std::shared_ptr<const SecondTable> table, const Policy& unde
   return explore(under, plain_step, differences_max, opinion.get());
 }
 
-// ---- errors in the table
+// ---- the errors that canaries plant in the table
 
 constexpr int limits_policy = 1;
 
@@ -70,7 +70,7 @@ Seed replaced(Place place, const char* effect, const char* by) {
 struct SeededError {
   const char* name;
   Seed seed;
-  const char* found_at;  // the step at which the error must be found
+  const char* found_at;  // the step at which the comparison must find the error
   int policy = relink_policy;
 };
 
@@ -214,8 +214,8 @@ const std::vector<SeededError> seeded_errors{
      "idle works -, A silence", watchdog_policy},
 };
 
-// Returns the first difference between table and supervisor, with the events that lead to it.
-// Returns "" if there is no difference.
+// Returns the first difference between the second table and the supervisor, with the events that
+// lead to it. Returns "" if there is no difference.
 std::string first_difference(const Rows& rows, int policy) {
   const auto table = std::make_shared<SecondTable>(rows);
   const Exploration walk = compare(table, explored_policy(policy), 1);
@@ -224,8 +224,8 @@ std::string first_difference(const Rows& rows, int policy) {
 
 }  // namespace
 
-// Each policy is explored once. Every step is checked twice: no invariant may be broken, and the
-// second table must agree with the supervisor.
+// Each policy (a set of options) is explored once. Every step is checked twice: no invariant may be
+// broken, and the second table must agree with the supervisor.
 TEST_CASE("the supervisor does what the second table says, at every step") {
   const Rows rows = read_second_table();
   std::vector<int> unused = SecondTable(rows).unused();
@@ -243,8 +243,8 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
                           walked.unused_rows.end(), std::back_inserter(still));
     unused = std::move(still);
   }
-  // A short exploration uses no candidate beside an agent with the feature `readiness`, so some
-  // rows stay unused. Only the whole exploration (WHOLE=1) must use every row.
+  // A short exploration has no upgrade while the active agent has the feature `readiness`, so some
+  // rows of the table stay unused. Only the whole exploration (WHOLE=1) must use every row.
   for (const int line : wants_the_whole() ? unused : std::vector<int>{})
     FAIL_CHECK("second.table:" << line << ": nothing uses this row");
   std::cout << "result: V2 | make explore | " << with_commas(edges) << " edges of "

@@ -43,8 +43,8 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// Adds the order to put AGENT's link back to `actions`, if the upgrade was to the executable that
-// AGENT's link names and --relink is set.
+// Adds the order to put AGENT's link back to `actions`. Adds it only if the upgrade was to the
+// executable that AGENT's link names, and --relink is set.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }
@@ -57,7 +57,7 @@ void answer(const ControlRequest& request, bool ok, Actions& actions) {
   actions.push_back(Answer{request.name, request.deed, ok ? "" : "refused"});
 }
 
-// Answers an operator's request for an upgrade, when the upgrade is accepted or refused.
+// Answers an operator's request for an upgrade. Called when the upgrade is accepted or refused.
 void answer_what_is_owed(Notes& notes, bool ok, Actions& actions) {
   const std::string name = std::exchange(notes.request.owed, {});
   if (!name.empty()) actions.push_back(Answer{name, Deed::upgrade, ok ? "" : "refused"});
@@ -95,8 +95,7 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // A standby is told why the upgrade failed: here in `activate`, unless its `welcome` has already
-  // said so.
+  // The standby's `activate` says why the upgrade failed, unless its `welcome` has already said so.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
   }
@@ -104,7 +103,7 @@ void offer(const Notes& notes, Party& party, Actions& actions) {
 }
 
 // Sends the agent an `activate` that puts it on trial. The message says how long the trial is and
-// what commits the upgrade. If the length is 0, there is no trial, and the message has neither.
+// what commits the upgrade. If the length is 0, there is no trial, and the message says neither.
 void offer_on_trial(const Notes& notes, Party& party, Actions& actions) {
   offer(notes, party, actions);
   const Terms& terms = notes.request.terms;
@@ -125,7 +124,7 @@ void kill_party(Party& party, Time now, Actions& actions) {
   party.limit = now + Duration(10'000);
   party.grace.reset();
   party.hello.reset();
-  party.beat.reset();  // a killed agent owes no heartbeat; `silent` does not change
+  party.beat.reset();  // a killed agent need not send heartbeats; `silent` stays as it is
 }
 
 void spawn(Party& party, Generation generation, Role role, ProgramId program, Actions& actions) {
@@ -142,7 +141,7 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   message.generation = party.generation;
   message.role = party.role;
   party.promises_word = !hello.features.empty();
-  message.features = hello.features;  // the only feature in these tests is `readiness`
+  message.features = hello.features;  // `readiness` is the only feature in these tests
   if (notes.policy.watchdog != Duration::zero()) {
     message.watchdog_ms = notes.policy.watchdog.count();
   }
@@ -198,7 +197,7 @@ void tell_failed(Notes& notes, Actions& actions) {
     send(actions, notes.a, UpgradeFailed{notes.request.cause.value_or(Failure{})});
 }
 
-// Records the one ending of an accepted upgrade.
+// Records how an accepted upgrade has ended. Each accepted upgrade has exactly one ending.
 template <UpgradeOutcome outcome>
 void ends(Notes& notes, const Happening&, Actions& actions) {
   const Request& request = notes.request;
@@ -249,7 +248,7 @@ int status_of(const Ending& ending) {
   return 125;
 }
 
-// Notes how agent A, which was active, has ended.
+// Records how agent A, the active one, has ended.
 void note_end(Notes& notes, const Happening& happening, bool clean) {
   notes.clean = clean;
   if (!clean) notes.left.reset();
@@ -302,7 +301,7 @@ const Named<Effect> effects[] = {
        a.push_back(PassSignal{n.a.generation, as<SignalReceived>(h).signal});
      }},
 
-    // Requests for upgrades, and the endings of upgrades.
+    // Effects about requests for upgrades, and about the endings of upgrades.
     {"note request",
      [](N& n, const H& h, A& a) {
        n.request = request_of(n, said<Upgrade>(h));
@@ -349,7 +348,7 @@ const Named<Effect> effects[] = {
      }},
     {"candidate_ready",
      [](N& n, const H&, A& a) {
-       if (n.request.by_control) return;  // only an operator can confirm this upgrade
+       if (n.request.by_control) return;  // only the operator can confirm, so the agent is not told
        n.request.told = true;
        send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
      }},
@@ -379,7 +378,7 @@ const Named<Effect> effects[] = {
     {"put link back", [](N& n, const H&, A& a) { put_link_back(n, a); }},
     {"forget request", [](N& n, const H&, A&) { n.request = Request{}; }},
 
-    // The start of the previous program after the first agent has failed.
+    // Effects for the start of the previous program after the first agent has failed.
     {"fails boot", fails<Stage::boot>},
     {"fails spawn errno", fails<Stage::spawn, Detail::trouble>},
     {"fails start", fails<Stage::start>},
@@ -456,7 +455,7 @@ const Named<Effect> effects[] = {
     {"keep state",
      [](N& n, const H& h, A&) { n.left = said<Stopped>(h).state; }},
 
-    // The end of the last active agent, and the end of the upgrader.
+    // Effects for the end of the last active agent, and for the end of the upgrader.
     {"A left clean", [](N& n, const H& h, A&) { note_end(n, h, true); }},
     {"A left unclean", [](N& n, const H& h, A&) { note_end(n, h, false); }},
     {"verdict 125", [](N& n, const H&, A&) { n.verdict = n.verdict.value_or(125); }},

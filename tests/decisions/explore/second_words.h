@@ -1,6 +1,6 @@
-// The vocabulary of the second table: the events that its rows answer, the notes that it keeps
-// besides the situation, and the guards and effects that its rows name. Written from the protocol
-// page, without a look at the supervisor.
+// The vocabulary of the second table (second.table): the events that its rows are for, the notes
+// that it keeps besides the situation, and the guards and effects that its rows name. Written from
+// the protocol page, without a look at the supervisor.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace upgrader::test {
 
-// One of the two agents. A is active, or is started to become active without a trial. B is a
-// candidate that waits to be activated.
+// One of the two agents of the second table. Agent A is active, or is started to become active
+// without a trial. Agent B is a candidate that waits to be activated.
 struct Party {
   Generation generation = 0;  // the agent's generation; 0 if there is no such agent
   agent_protocol::Role role = agent_protocol::Role::first;
@@ -26,26 +26,26 @@ struct Party {
   std::optional<Time> beat = {};   // the deadline for the next `heartbeat`
   std::optional<Time> hello = {};  // when the log reports that `hello` is missing
   std::optional<Time> lasts = {};  // when the agent's start counts as a success
-  // The deadline for a `heartbeat` has passed, and no heartbeat has come since.
+  // True if the agent has missed the deadline for a `heartbeat`, and has sent none since.
   bool silent = false;
   bool offered = false;  // the agent's `activate` has been sent and is not written whole yet
   // The agent has the feature `readiness`: it will send `healthy` when it works.
   bool promises_word = false;
   bool works = false;       // the agent has sent `healthy`, or does not have to send it
-  bool left_unfit = false;  // the agent's exit was seen first, and then its `unfit` was read
-  bool stood_by = false;    // the agent was started as a standby, while another agent was on trial
+  bool left_unfit = false;  // the agent's `unfit` was read only after its exit
+  bool stood_by = false;    // the agent was started as a standby
   bool told_why = false;    // the agent's `welcome` said why the upgrade had failed
 
   bool operator==(const Party&) const = default;
 };
 
-// A requested upgrade, with the terms that the request sets, and the default of each other term.
+// A requested upgrade: the terms that the request sets, and the defaults for its other terms.
 struct Request {
   std::string id;
   bool by_signal = false;
   bool by_control = false;
-  // The request is for the executable that AGENT names. If the upgrade fails, AGENT's link is put
-  // back.
+  // True if the request is for the executable that AGENT's link names. If the upgrade fails,
+  // AGENT's link is then put back.
   bool of_agent = false;
   std::string owed = {};  // the operator's request that has no answer yet
   bool told = false;      // the active agent has been sent the upgrade's id
@@ -59,8 +59,8 @@ struct Request {
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  // Set only if the first agent has failed at a boot, and the previous program is started instead.
-  // Describes that failure.
+  // Describes the failure of the first agent at a boot. Set only if the previous program is started
+  // because of this failure.
   std::optional<agent_protocol::PastFailure> boot = {};
 
   bool operator==(const Request&) const = default;
@@ -70,7 +70,7 @@ struct Notes {
   Policy policy;
   Party a, b;
   Generation last = 0;
-  Request request;  // the upgrade under way; its id is empty if there is none
+  Request request;  // the upgrade under way; if there is none, its id is empty
   // The last active agent: whether it said `stopped` (clean), the state that it left, and the
   // status with which the upgrader would exit because of its end.
   bool clean = false;
@@ -78,21 +78,21 @@ struct Notes {
   int end = 0;
   std::optional<int> verdict;  // the upgrader's exit status, once it is final
   int signals = 0;             // how many signals SIGUSR2 have come so far
-  bool attempts_over = false;  // the starts of AGENT's executable are not counted any more
-  bool put_off = false;        // the deadline that has passed was put off once already
-  // An order that the supervisor has given; its outcome must be the next event.
+  bool attempts_over = false;  // no more starts of AGENT's executable are counted
+  bool put_off = false;        // the passed deadline had been put off once before
+  // The order that the supervisor has given last. The next event must be its outcome.
   std::optional<Action> asked;
 
   bool operator==(const Notes&) const = default;
 };
 
-// A kind of event, as an index into the list of the event names that the table uses.
+// A kind of event, as an index into the list of all event names of the second table.
 using What = std::size_t;
 [[nodiscard]] What what_named(std::string_view name);  // npos if the name is unknown
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
-// An event, with the name that the table has for it.
+// An event, with the name that the second table has for it.
 struct Happening {
   What what = 0;
   const Event* event = nullptr;
@@ -100,18 +100,18 @@ struct Happening {
   Time now{};
 };
 
-// Returns the last of these actions if it is an order whose outcome the supervisor waits for.
-// Otherwise returns nothing.
+// Returns the last of these actions if the supervisor must wait for its outcome. Otherwise returns
+// nothing.
 [[nodiscard]] std::optional<Action> asked_by(const Actions& actions);
 
-// Returns the deadline that has passed first, or null if none has passed.
+// Returns the earliest of the deadlines that have passed, or null if none has passed.
 [[nodiscard]] std::optional<Time>* deadline_due(Notes& notes, Time now);
 
-// Returns the message's name, which is the same on the wire and in the table.
+// Returns the message's name. Messages have the same names on the wire and in the second table.
 [[nodiscard]] std::string_view wire_name(const agent_protocol::AgentMessage& message);
 
-// Translates an event into the table's terms. Returns nothing if the event is about an agent that
-// has ended, or if no deadline has passed.
+// Translates an event of the supervisor into the second table's terms. Returns nothing if the event
+// is about an agent that has ended, or if no deadline has passed.
 [[nodiscard]] std::optional<Happening> happening_of(const Notes& notes, const Event& event,
                                                     Time now);
 

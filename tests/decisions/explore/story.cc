@@ -48,7 +48,7 @@ class Teller {
     if (kind == EventKind::limit_unseen || kind == EventKind::close_limit_unseen ||
         kind == EventKind::heartbeat_limit_unseen || kind == EventKind::hello_limit_unseen ||
         kind == EventKind::upgrade_limit_unseen || kind == EventKind::attempts_limit_unseen) {
-      return true;  // the supervisor only looks at the clock here, and changes nothing
+      return true;  // at such a move the supervisor does nothing
     }
     say_outcomes(move);
     if (kind == EventKind::limit || kind == EventKind::close_limit ||
@@ -76,9 +76,9 @@ class Teller {
   }
 
  private:
-  // Returns whether the event is of the class `wanted`. The exploration has classes of their own
-  // for an `extend` or a `cancel` that comes just before a deadline. Here they are the same as any
-  // other `extend` or `cancel` of that agent, because the caller chooses the time of the message.
+  // Returns whether the event is of the class `wanted`. An `extend` or a `cancel` that comes just
+  // before a deadline has a class of its own in the exploration. Here it counts as any other
+  // `extend` or `cancel` of that agent, because the caller chooses the time of the message.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -89,8 +89,8 @@ class Teller {
     return class_of(supervisor_.state(), event, now_) == usual;
   }
 
-  // Returns the outcome with the errno that a scenario would use: EAGAIN for a failed start. The
-  // exploration uses EIO for every failure.
+  // Returns the outcome with the errno that a scenario would use, which is EAGAIN for a failed
+  // start. The exploration uses EIO for every failure.
   static Event as_named(Event outcome, Pending pending) {
     auto& its = std::get<Outcome>(outcome);
     const bool spawn_fails = pending == Pending::spawn && its.refused && !its.not_executable;
@@ -98,7 +98,8 @@ class Teller {
     return outcome;
   }
 
-  // Adds a line such as "next check fails EIO" for each outcome of the move, in their order.
+  // Writes a line such as "next check fails EIO" into the scenario for each outcome of the move, in
+  // their order.
   void say_outcomes(const Move& move) {
     for (std::size_t at = 1; at < move.length; ++at)
       say_outcome(move.steps[at]);
@@ -124,8 +125,8 @@ class Teller {
         next && class_of(supervisor_.state(), DeadlinePassed{}, *next) == move.steps[0];
     if (!is_next) return false;
     const Time then = std::max(*next, now_);
-    // A `wait` in a scenario passes every deadline of that instant. If there is a second one, this
-    // move cannot be written as a scenario.
+    // In a scenario, a `wait` passes every deadline of its instant. If two deadlines lie at this
+    // instant, the move, which passes one of them, cannot be written as a scenario.
     Supervisor ahead = supervisor_;
     (void)ahead.step(DeadlinePassed{}, then);
     const std::optional<Time> another = ahead.next_deadline();

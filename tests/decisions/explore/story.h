@@ -1,5 +1,5 @@
 // Writes a sequence of moves of the exploration as a scenario (tests/decisions/scenario), with the
-// generations and times of a real run. The answers in it are those of the supervisor that was
+// generations and times of a real run. The scenario shows the answers of the supervisor that was
 // explored.
 #pragma once
 
@@ -12,7 +12,7 @@ namespace upgrader::test {
 
 struct Story {
   std::string text;  // the scenario, which play() can read
-  // The violations that a watcher has found when the scenario was played.
+  // The violations that a watcher finds while the scenario is played.
   std::vector<std::string> violations;
 };
 

@@ -7,8 +7,8 @@ namespace {
 
 using namespace agent_protocol;
 
-// Returns whether the agent must send heartbeats: it is active, has not stopped, and is neither
-// killed nor rolled back.
+// Returns whether the agent must send heartbeats. It must if it is active, has not stopped, and is
+// neither killed nor rolled back.
 bool is_watched(const std::optional<Agent>& agent) {
   return agent && agent->activated && !agent->stopped && !agent->killed &&
          agent->told != StopReason::rollback;
@@ -35,8 +35,8 @@ bool has_passed_unheard(const State& before, const Due& due, const Event& event)
 
 }  // namespace
 
-// Checks when init is sent READY=1. If the agent has the feature `readiness`, READY=1 must wait for
-// its `healthy`.
+// Checks whether init is sent READY=1 at the right time. If the agent has the feature `readiness`,
+// READY=1 must wait for the agent's `healthy`.
 void judge_readiness(const State& before, bool was_ready, const Event& event, const State& after,
                      bool ready, std::vector<std::string>& broken) {
   if (!ready) {

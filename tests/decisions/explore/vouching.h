@@ -11,7 +11,7 @@
 namespace upgrader::test {
 
 // Checks one step of the supervisor, which has led from the state `before` to `after`. `due` names
-// the deadline that had passed, if one had. Returns the broken rules, each as a text.
+// the deadline that had passed, or says that none had. Returns the broken rules, each as a text.
 [[nodiscard]] std::vector<std::string> broken_vouching(const Policy& policy, const State& before,
                                                        const Due& due, const Event& event,
                                                        const Supervisor& after);

@@ -53,12 +53,12 @@ Walked walk(int policy, const std::shared_ptr<const SecondTable>& table) {
 std::vector<Walked> walk_all(const Rows* rows) {
   std::vector<Walked> walks;
   // Each exploration has its own copy of the table, which counts the uses of its rows. The copies
-  // are made before the threads begin: making one uses assertions, and the test framework allows
-  // assertions in one thread only.
+  // are made before the threads begin, because making a copy uses assertions of the test framework,
+  // which are allowed in one thread only.
   std::vector<std::shared_ptr<const SecondTable>> tables;
   for (int which = 0; which < explored_policies; ++which) {
-    // With --relink, time limits change no decision. So a short run explores only one of the two
-    // policies with --relink.
+    // Leaves one of the two policies with --relink out of a short run: with --relink, time limits
+    // change no decision.
     if (!wants_the_whole() && which == relink_policy - 1) continue;
     walks.push_back({which, {}});
     tables.push_back(rows != nullptr ? std::make_shared<const SecondTable>(*rows) : nullptr);
@@ -116,7 +116,8 @@ void check_phase_table(const std::vector<Walked>& walks, const std::string& head
   for (const std::string& difference : differences(steps_of_table(header), taken))
     FAIL_CHECK(difference);
 
-  // Checks the rule for SIGTERM and SIGQUIT, a sentence below the table of phases in supervisor.h.
+  // Checks the rule about SIGTERM and SIGQUIT that stands below the table of phases in
+  // supervisor.h.
   for (int number = 0; number < static_cast<int>(Phase::shutting_down); ++number) {
     const std::string phase(name_of(static_cast<Phase>(number)));
     CHECK(by_signals.erase({phase, "shutting_down"}) == 1);

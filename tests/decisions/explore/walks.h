@@ -27,9 +27,9 @@ struct Walked {
 // that begins with `who`.
 void check_walks(const std::vector<Walked>& walks, const char* who);
 
-// Compares the observed changes of the phase with the table at the head of supervisor.h, whose text
-// is `header`. The table must list every observed change, and no other. Fails the running test for
-// each difference.
+// Compares the observed changes of the supervisor's phase with the table at the head of
+// supervisor.h, whose text is `header`. The table must list every observed change, and no other.
+// Fails the running test for each difference.
 void check_phase_table(const std::vector<Walked>& walks, const std::string& header);
 
 }  // namespace upgrader::test

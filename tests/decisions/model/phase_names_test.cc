@@ -1,5 +1,5 @@
-// Tests that the model has the same phases as the supervisor, so that neither changes without the
-// other.
+// Tests that the model for spin (upgrade.pml) has the same phases as the supervisor, so that
+// neither can change without the other.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>
