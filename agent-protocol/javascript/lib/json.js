@@ -33,7 +33,7 @@ class Reader {
     this.take(/[ \t\n\r]*/y);
   }
 
-  // Skips the next character and returns true if it is this one; returns false otherwise.
+  // Returns true if the next character is `character`, and skips it. Otherwise returns false.
   takes(character) {
     this.skipSpace();
     if (this.text[this.at] !== character) return false;

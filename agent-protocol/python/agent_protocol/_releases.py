@@ -164,8 +164,8 @@ class Releases:
         scratch: str,
         environment: Mapping[str, str],
     ) -> Any:
-        """Packs a project of pip into a release. Returns the release's manifest and the manifest's
-        sha256. All files are made below `scratch`."""
+        """Packs a project of pip into a release. Returns the path of the release's manifest, and
+        the sha256 of the release's file. All files are made below `scratch`."""
         deed = f"pack {name} {version}"
         command = [self.program, "--json", "pack", "--wheels", f"--name={name}"]
         command += [f"--version={version}", f"--out={scratch}/out", *words]

@@ -72,7 +72,7 @@ class Channel:
 
     @property
     def input_waits(self) -> bool:
-        """Returns True if a whole line has been read that next() has not returned yet."""
+        """Returns True if a whole line has been read that has not been returned as an event yet."""
         return b"\n" in self._unread
 
     def _full(self) -> bool:

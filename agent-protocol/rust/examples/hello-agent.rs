@@ -2,7 +2,7 @@
 //! away twice.
 //!
 //! usage: hello-agent PORT FILE, where FILE holds the last number that was given away. Upgrades,
-//! crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A
+//! crashes and power cuts repeat no number, since a number is on the disk before anybody gets it. A
 //! number that was written, but not sent before a crash, is skipped.
 
 use agent_protocol::{Agent, Event};
@@ -46,7 +46,7 @@ fn poll(agent: &Agent, listener: &Option<TcpListener>, pause: i32) -> bool {
     let pollfd = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let listening = listener.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let mut watched = [pollfd(agent.as_raw_fd()), pollfd(listening)];
-    // SAFETY: the array has two elements, and so says the second argument.
+    // SAFETY: the array has two elements, which is the number in the second argument.
     unsafe { libc::poll(watched.as_mut_ptr(), 2, pause) };
     watched[1].revents != 0
 }

@@ -13,7 +13,7 @@ use std::os::unix::io::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-// True if this process has opened its conversation.
+// True if this process has opened a conversation.
 static OPENED: AtomicBool = AtomicBool::new(false);
 
 /// The reason why a call failed, for people: what the call was to do, and what is wrong.
@@ -28,14 +28,14 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// The terms of a requested upgrade. For a member that is `None` the upgrader uses its own default.
+/// The terms of a requested upgrade. For a term that is `None`, the upgrader uses its own default.
 #[derive(Clone, Debug, Default)]
 pub struct Upgrade {
     /// The upgrade's id, which is required: 1 to 64 bytes of printable ASCII.
     pub id: String,
     /// The new program, which is required: an absolute path.
     pub executable: String,
-    /// The arguments after the program's name. If `None`, those of this agent.
+    /// The arguments after the program's name. `None` means the arguments of this agent.
     pub args: Option<Vec<String>>,
     /// "parallel" or "sequential".
     pub mode: Option<String>,
@@ -55,8 +55,9 @@ pub struct Upgrade {
 
 type Check = Box<dyn FnOnce() -> Result<(), String>>;
 
-/// One process has one agent, which must be opened first. If the protocol does not allow a message
-/// now, or the upgrader would refuse it, the call returns an error, and nothing is sent.
+/// One process has one agent, which must be opened first. A call that sends a message returns an
+/// error if the protocol does not allow the message in the present state, or if the upgrader would
+/// refuse it. Then nothing is sent.
 pub struct Agent {
     session: Session,
     channel: Option<Channel>,
@@ -69,12 +70,13 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Starts the conversation. `version` is the program's own, at most 128 bytes.
+    /// Starts the conversation. `version` is the version of the program, at most 128 bytes.
     ///
     /// Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL variables are
-    /// gone from the environment, and SIGTERM is caught: a held agent exits at once with status
-    /// 143, an active one gets `Stop`. Fails with EBUSY if this process has opened its conversation
-    /// before, with ENOTCONN if it has done so under an upgrader and has executed itself anew.
+    /// gone from the environment, and SIGTERM is caught: it makes a held agent exit at once with
+    /// status 143, and an active agent get `Stop`. Fails with EBUSY if this process has opened its
+    /// conversation before, with ENOTCONN if the process had a conversation with an upgrader and
+    /// has then executed its program again.
     pub fn open(version: Option<&str>) -> io::Result<Agent> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
         if let Some(version) = version {
@@ -162,8 +164,8 @@ impl Agent {
         event
     }
 
-    /// Returns the next event; waits for up to `timeout`, or without limit. Returns `None` when the
-    /// time is over.
+    /// Returns the next event. Waits for up to `timeout`, or without limit if `timeout` is `None`.
+    /// Returns `None` when the time is over.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Option<Event> {
         let begin = Instant::now();
         loop {
@@ -179,20 +181,22 @@ impl Agent {
                 }
             };
             let mut watched = pollfd(self.watch.as_raw_fd(), libc::POLLIN);
-            // SAFETY: the pointer leads to one structure, and the third argument says one.
+            // SAFETY: the pointer leads to one structure, which is the number in the third
+            // argument.
             unsafe { libc::poll(&mut watched, 1, left_ms) };
         }
     }
 
     // ---- messages from the program
 
-    /// Adds a start-up check for ready(). The check returns what is wrong as its error.
+    /// Adds a start-up check for ready(). If the check fails, it returns an error that says what is
+    /// wrong.
     pub fn add_check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String> + 'static) {
         self.checks.push((name.to_string(), Box::new(check)));
     }
 
     /// Runs the checks in order and sends `ready`. If a check fails, sends `unfit` and returns the
-    /// error: the program must then end without side effect.
+    /// error. The program must then exit without any other effect.
     pub fn ready(&mut self) -> Result<(), Refused> {
         self.session.ask(&Word::Ready).map_err(Refused)?;
         for (name, check) in std::mem::take(&mut self.checks) {
@@ -207,39 +211,41 @@ impl Agent {
         self.say(Word::Ready, Writer::new("ready"), false)
     }
 
-    /// Says that this agent must not be given the work (if it is held), or must not keep it (if it
-    /// is on trial). `reason` is cut to 1,024 bytes. Returns when the upgrader's pipe has taken the
-    /// message.
+    /// Tells the upgrader that this agent must not be given the work (if the agent is held), or
+    /// must not keep the work (if it is on trial). `reason` is cut to 1,024 bytes. Returns when the
+    /// whole message has been written to the pipe.
     pub fn unfit(&mut self, reason: &str) -> Result<(), Refused> {
         let reason = message::fit(reason, message::REASON_BYTES_MAX);
         let line = Writer::new("unfit").text("reason", Some(&reason));
         self.say(Word::Unfit, line, true)
     }
 
-    /// Requests an upgrade of this agent. `Accepted` or `UpgradeFailed` is the answer.
+    /// Requests an upgrade of this agent. The answer is the event `Accepted` or `UpgradeFailed`.
     pub fn request_upgrade(&mut self, upgrade: &Upgrade) -> Result<(), Refused> {
         let line = upgrade_line(upgrade)
             .map_err(|why| Refused(format!("cannot request upgrade {}: {why}", upgrade.id)))?;
         self.say(Word::Upgrade(upgrade.id.clone()), line, false)
     }
 
-    /// Opens the gate of the upgrade whose candidate is ready.
+    /// Confirms the upgrade whose candidate is ready: the upgrader then stops this agent and
+    /// activates the candidate.
     pub fn confirm(&mut self, id: &str) -> Result<(), Refused> {
         let line = Writer::new("confirm").text("id", Some(id));
         self.say(Word::Confirm(id.to_string()), line, false)
     }
 
-    /// Cancels the upgrade. That is possible also after a stop for it, until stopped(): the agent
-    /// stays active. `reason` is cut to 1,024 bytes.
+    /// Cancels the upgrade, so that this agent stays active. May be called even after a `Stop` for
+    /// that upgrade, until stopped() is called. `reason` is cut to 1,024 bytes.
     pub fn cancel(&mut self, id: &str, reason: Option<&str>) -> Result<(), Refused> {
         let reason = reason.map(|text| message::fit(text, message::REASON_BYTES_MAX));
         let line = Writer::new("cancel").text("id", Some(id)).text("reason", reason.as_deref());
         self.say(Word::Cancel(id.to_string()), line, false)
     }
 
-    /// Confirms a clean stop. All work must be finished or given up by then, and the program must
-    /// exit next. `state` goes to the next agent. It has at most 32,768 bytes, and at most 65,000
-    /// when it is escaped for JSON. Returns when the upgrader's pipe has taken the message.
+    /// Confirms a clean stop. All work must be finished or given up before the call, and the
+    /// program must exit after it. `state` is passed to the next agent. It has at most 32,768
+    /// bytes, and at most 65,000 when it is escaped for JSON. Returns when the whole message has
+    /// been written to the pipe.
     pub fn stopped(&mut self, state: Option<&str>) -> Result<(), Refused> {
         if let Some(state) = state {
             message::check_state(state)
@@ -253,13 +259,14 @@ impl Agent {
         self.say(Word::Stopped, line(), true)
     }
 
-    /// Says on trial that this agent works: the upgrade is committed at once.
+    /// Tells the upgrader that this agent, which is on trial, works. The upgrade is then committed
+    /// at once.
     pub fn healthy(&mut self) -> Result<(), Refused> {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
 
-    /// Asks for more time: the deadline that is running ends at least this time, 1 ms to 24 h,
-    /// after this call.
+    /// Asks the upgrader for more time: the present deadline is moved, so that it is at least this
+    /// time (1 ms to 24 h) after this call.
     pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
         let ms = message::check_time("the time", by, Duration::from_millis(1))
             .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;
@@ -267,7 +274,7 @@ impl Agent {
         self.say(Word::Extend, line, false)
     }
 
-    /// Says that this agent is alive.
+    /// Tells the upgrader that this agent is alive.
     pub fn heartbeat(&mut self) -> Result<(), Refused> {
         self.say(Word::Heartbeat, Writer::new("heartbeat"), false)
     }
@@ -370,13 +377,13 @@ impl Agent {
         Ok(())
     }
 
-    /// Makes the descriptor poll readable while next_event() has something to do.
+    /// Makes the conversation's descriptor poll readable while next_event() has something to do.
     fn settle(&self) {
         let mut more = !self.events.is_empty() || self.signals.terminated();
         if let Some(channel) = &self.channel {
             let (input, output) = (channel.input.as_raw_fd(), channel.output.as_raw_fd());
             more = more || channel.input_waits() || (channel.over && !self.told_over);
-            // For a descriptor that is no longer watched the error is ENOENT, and nothing changes.
+            // If a descriptor is no longer watched, the error is ENOENT, and nothing changes.
             let _ = if channel.over {
                 self.control(libc::EPOLL_CTL_DEL, input, 0)
                     .and_then(|()| self.control(libc::EPOLL_CTL_DEL, output, 0))

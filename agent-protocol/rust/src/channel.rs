@@ -10,7 +10,7 @@ const UNSENT_BYTES_MAX: usize = 131_072; // the upgrader keeps as many for an ag
 pub struct Channel {
     pub input: OwnedFd,
     pub output: OwnedFd,
-    /// The input has ended: nothing more can be read.
+    /// True when the input has ended: nothing more can be read.
     pub over: bool,
     unsent: Vec<u8>,
     unread: Vec<u8>,
@@ -42,7 +42,7 @@ impl Channel {
         !self.unsent.is_empty()
     }
 
-    /// Returns true if a whole line has been read and not been taken.
+    /// Returns true if a whole line has been read that has not been returned as an event yet.
     pub fn input_waits(&self) -> bool {
         self.unread.contains(&b'\n')
     }
@@ -52,14 +52,15 @@ impl Channel {
         while self.turn(0) {}
     }
 
-    /// Waits until the upgrader's pipe has taken all that was queued, or nobody reads it.
+    /// Waits until all queued bytes have been written to the pipe, or nobody reads the pipe any
+    /// more.
     pub fn flush(&mut self) {
         while self.output_waits() && !self.over {
             self.turn(-1);
         }
     }
 
-    /// Returns the next event that has come, if any. Skips lines that are not messages.
+    /// Returns the next event that has arrived, if there is one. Skips lines that are not messages.
     pub fn take(&mut self) -> Option<Event> {
         while let Some(end) = self.unread.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.unread.drain(..=end).collect();
@@ -90,7 +91,7 @@ impl Channel {
             pollfd(if reads { self.input.as_raw_fd() } else { -1 }, libc::POLLIN),
             pollfd(self.output.as_raw_fd(), if self.output_waits() { libc::POLLOUT } else { 0 }),
         ];
-        // SAFETY: `ends` is an array of two.
+        // SAFETY: `ends` is an array of two elements, which is the number that is passed.
         let count = unsafe { libc::poll(ends.as_mut_ptr(), 2, timeout_ms) };
         if count <= 0 {
             return count < 0 && interrupted();

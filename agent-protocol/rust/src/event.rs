@@ -23,8 +23,8 @@ pub enum Role {
     Fallback,
 }
 
-/// The cause of a stop. The upgrader has three reasons; the other causes are a SIGTERM to this
-/// process, and the end of the upgrader itself.
+/// The cause of a stop. For the first three, the upgrader has requested the stop. The fourth is a
+/// SIGTERM to this process, and the last the end of the upgrader itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     Upgrade,
@@ -34,7 +34,8 @@ pub enum StopReason {
     EndOfInput,
 }
 
-/// One event. Later versions add kinds, so a `match` needs an arm for others.
+/// One event. Later versions of this library add kinds of events, so a `match` needs an arm for
+/// others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -46,11 +47,13 @@ pub enum Event {
         role: Role,
         previous_version: Option<String>,
         failure: Option<Failure>,
-        /// The longest time between two heartbeats. Send one at least every half of this time.
+        /// The longest time between two heartbeats. The program should send one at least every half
+        /// of it.
         watchdog: Option<Duration>,
     },
     /// Gives the work to this agent, now. If `clean` is false, the program must recover as after a
-    /// crash. A fallback that was started as a standby, before the failure, gets `failure` here.
+    /// crash. A fallback that was started before the failure, as a standby, learns of it from
+    /// `failure`.
     Activate {
         clean: bool,
         state: Option<String>,

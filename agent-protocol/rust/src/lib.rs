@@ -1,5 +1,5 @@
-//! The agent's half of agent-protocol(7): by it a program lets upgrader(8) replace it while it
-//! works.
+//! The agent's half of agent-protocol(7): by this library a program lets upgrader(8) replace it by
+//! its next version.
 //!
 //! [`Agent::open`] starts the conversation, and must be called first. Without an upgrader the same
 //! calls work, and lead the program through the same steps. See README.md.

@@ -1,6 +1,6 @@
 //! The mark by which a process knows that it has been an agent. It is needed because opening the
 //! conversation removes the upgrader's variables from the environment: an agent that has executed
-//! its program again would find no upgrader, and activate itself beside the active one.
+//! its program again would find no upgrader, and activate itself beside the agent that is active.
 
 const VARIABLE: &str = "LIBAGENT_PROTOCOL_PROCESS";
 const UNKNOWN_START: &str = "0";

@@ -138,7 +138,7 @@ struct Members<'a> {
     twice: Vec<String>,
 }
 
-/// The value of a member. None if the message is malformed and must be ignored by
+/// The value of a member. None if the message is malformed, so that agents must ignore it by
 /// agent-protocol(7).
 type Taken<T> = Option<T>;
 
@@ -196,7 +196,8 @@ impl Members<'_> {
         })
     }
 
-    /// Returns the member `failure`. Only a fallback gets this member, in one of its messages.
+    /// Returns the member `failure`, which names the failed upgrade to a fallback: in `welcome`, or
+    /// in `activate` if the failure came after the `welcome`.
     fn past_failure(&self) -> Taken<Option<Failure>> {
         match self.find("failure", false)? {
             None => Some(None),

@@ -8,14 +8,14 @@
 //! After its own `stopped` the agent is `Stopped`. It is `Ended` if it was held and has said unfit
 //! or must exit at once.
 //!
-//! If a message does not fit the state, the upgrader has usually sent it before it read a message
-//! of this agent. Such a message changes nothing, and the program does not get it. Two cases are
-//! special. A `stop` for an upgrade that this agent has cancelled is ignored. A `stop` that comes
-//! after this agent has stopped by itself is answered with `stopped`.
+//! A message that does not fit the state was usually sent before the upgrader had read a message of
+//! this agent that changed the state. Such a message changes nothing, and the program does not get
+//! it. Two cases are special. A `stop` for an upgrade that this agent has cancelled is ignored. A
+//! `stop` that comes after this agent has stopped by itself is answered with `stopped`.
 //!
 //! Alone, without an upgrader, the program goes through the same states: ready is followed by
-//! activate and SIGTERM by a stop; a request for an upgrade is refused; everything else does
-//! nothing.
+//! activate and SIGTERM by a stop; a request for an upgrade is refused; all other messages are
+//! accepted and have no effect.
 
 use crate::event::{Event, Role, StopReason};
 
@@ -82,8 +82,8 @@ impl Word {
     }
 }
 
-/// An action for the caller to perform. The actions of one step are performed in order.
-// A large variant costs little, since only one action exists at a time.
+/// An action for the caller to perform. The actions of one step are performed in order. A large
+/// variant costs little memory, since only one action exists at a time.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
@@ -102,11 +102,11 @@ pub struct Session {
     welcomed: bool,
     role: Role,
     trial: Trial,
-    /// The id of an upgrade that has not been answered.
+    /// The id of a requested upgrade that the upgrader has not answered.
     request: Option<String>,
-    /// The upgrade under way that is to replace this agent, and how far it has come.
+    /// The upgrade under way that is to replace this agent, and the step that it has reached.
     upgrade: Option<(String, Step)>,
-    /// The reason, if the upgrader has requested the stop.
+    /// The reason in the upgrader's `stop`, if the upgrader has sent one.
     ordered: Option<StopReason>,
     /// SIGTERM has requested a stop.
     signalled: bool,
@@ -145,8 +145,8 @@ impl Session {
         !matches!(self.life, Life::Active | Life::Stopping | Life::Stopped)
     }
 
-    /// Returns true if `stopped` would be sent at once, and false if it would be kept until the
-    /// upgrader requests a stop.
+    /// Returns true if a `stopped` is sent at once, and false if it is kept until the upgrader
+    /// requests a stop.
     pub fn stop_ordered(&self) -> bool {
         self.ordered.is_some() && !self.gone
     }
@@ -316,8 +316,8 @@ impl Session {
                 self.life = Life::Stopped;
                 return self.stop_ordered();
             }
-            // A stop that the upgrader did not request has no deadline that an `extend` could move,
-            // so the `extend` is not sent.
+            // If the upgrader has not requested this stop, there is no deadline that an `extend`
+            // could move, so the `extend` is not sent.
             Word::Extend => return self.life == Life::Starting || self.ordered.is_some(),
             Word::Healthy | Word::Heartbeat | Word::Status => {}
         }

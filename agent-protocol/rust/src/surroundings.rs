@@ -1,5 +1,5 @@
-//! Removes from the process what the upgrader has put there: variables and descriptors. Also
-//! catches SIGTERM.
+//! Removes from the process everything that the upgrader has added to it: variables of the
+//! environment, and the pipes as descriptors 0 and 1. Also catches SIGTERM.
 
 use crate::channel::Channel;
 use crate::session::EXIT_TERMINATED;
@@ -22,7 +22,7 @@ fn checked(result: libc::c_int) -> Result<libc::c_int> {
     }
 }
 
-/// Makes a private, close-on-exec copy.
+/// Makes a copy of a descriptor, which is close-on-exec and has a number of 3 or more.
 fn private_copy(number: RawFd) -> Result<OwnedFd> {
     // SAFETY: fcntl returns a new descriptor, which nobody else owns.
     unsafe {
@@ -31,8 +31,8 @@ fn private_copy(number: RawFd) -> Result<OwnedFd> {
     }
 }
 
-/// Moves the pipes away from descriptors 0 and 1, so that no child process inherits the pipes, and
-/// printed text does not go to the upgrader.
+/// Moves the pipes away from descriptors 0 and 1. So child processes do not inherit the pipes, and
+/// text that the program prints does not go to the upgrader.
 pub fn take_pipes() -> Result<Channel> {
     let (input, output) = (private_copy(0)?, private_copy(1)?);
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
@@ -86,12 +86,13 @@ extern "C" fn note_term(signal: libc::c_int) {
 
 fn add_one(number: RawFd) {
     let one = 1u64;
-    // SAFETY: writes eight bytes. If the descriptor is full, it polls readable already.
+    // SAFETY: writes eight bytes. If the eventfd is full, the write fails, and the eventfd polls
+    // readable already.
     unsafe { libc::write(number, (&one as *const u64).cast(), 8) };
 }
 
 /// While an object of this type exists, the process catches SIGTERM. The object's descriptor polls
-/// readable after a SIGTERM, and after wake().
+/// readable after a SIGTERM or a call of wake().
 pub struct Signals {
     event: OwnedFd,
     before: libc::sigaction,
