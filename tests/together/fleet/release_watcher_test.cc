@@ -1,5 +1,5 @@
-// Tests sources of releases: how they are read, which releases are new, and how new releases are
-// handled.
+// Tests sources of releases: how a source's index is read, which of its releases are new, and what
+// a controller does with a new release.
 #include "fleet/model/release_watcher.h"
 
 #include <catch2/catch.hpp>
@@ -51,7 +51,7 @@ TEST_CASE("a text that is not an index is refused in words") {
   CHECK(parse_index("u", R"({"message":"rate limit"})").reason() == "lists no releases");
 }
 
-// A store of records, and a ReleaseWatcher that follows a source.
+// The records of a cell, and a ReleaseWatcher for one source of releases.
 struct Bench {
   CellRecords records;
   ReleaseWatcher watcher;
@@ -79,7 +79,7 @@ struct Bench {
     const auto at = records.find(root + rest);
     return at == records.end() ? "" : at->second.value;
   }
-  // Runs the watcher until it has nothing left to do. Returns its actions.
+  // Runs the watcher until it has nothing left to do. Returns what it has done, as texts.
   std::vector<std::string> look() {
     std::vector<std::string> deeds;
     for (int i = 0; i < 50; ++i) {

@@ -1,5 +1,4 @@
-// Tests which rollouts and plans that have ended are kept, and which are erased, in a cell that is
-// many years old.
+// Tests which of a cell's past rollouts and plans are kept, and which are erased after years.
 #include "fleet/model/retention.h"
 
 #include <catch2/catch.hpp>
@@ -48,7 +47,7 @@ struct Bench {
     put("node/n1/plan/" + name, write_record(PlanMember{}));
     put("once/" + name + "/a", write_record(Once{.version = "3", .success = true}));
   }
-  // Writes all transactions that are due now. Returns their number.
+  // Commits all transactions that erase old records now. Returns the number of transactions.
   int settle() {
     for (int count = 0;; ++count) {
       REQUIRE(count < 1'000);
@@ -93,7 +92,7 @@ TEST_CASE("an old rollout that is not one of the last 20 is erased with all its 
   CHECK(bench.has("rollout/r10"));
   bench.now_s += 90 * day;
   bench.settle();
-  CHECK(bench.has("rollout/r10"));  // kept, since it is not older than the limit
+  CHECK(bench.has("rollout/r10"));  // exactly as old as the limit allows
   bench.now_s += 1;
   CHECK(bench.settle() == 5);
 

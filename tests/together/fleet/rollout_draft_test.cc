@@ -1,4 +1,4 @@
-// Tests how a new rollout is checked before it touches any node, and how its records are written.
+// Tests how a new rollout is checked before any node moves, and which records are written for it.
 #include "fleet/model/rollout_draft.h"
 
 #include <catch2/catch.hpp>
@@ -199,7 +199,8 @@ TEST_CASE("a node waits for its confirmation three soaks, at least five minutes,
   CHECK(confirm_ms({.soak_ms = 60'000, .confirm_ms = 120'000}) == 120'000);
 }
 
-// Commits the transactions of next_creation(). After each one, the record is read again.
+// Makes a rollout with the transactions of next_creation(). After each transaction, continues with
+// the rollout's record that the transaction has written.
 struct Writer {
   std::optional<WrittenRollout> written;
   std::vector<Transaction> all;
@@ -228,8 +229,8 @@ TEST_CASE("a rollout is created until all of it is written; its last write makes
   REQUIRE(writer.all.size() == 3);
   CHECK(writer.all[0].compares[1] ==
         Compare{.key = key_of(KeyKind::release, {"agent", "1.1.0"}), .revision = 7});
-  // The first transaction compares that the record `stop` is absent. Otherwise an unfinished
-  // rollout would be left under this name.
+  // The first transaction already requires that the record `stop` is absent. If only the last one
+  // did, a stop would leave a half-made rollout in the store.
   CHECK(writer.all[0].compares.back() == Compare{.key = key_of(KeyKind::stop)});
   CHECK(writer.all[1].puts[1].key == key_of(KeyKind::rollout_batch, {"r1"}, 1));
   CHECK(writer.all[2].compares[1] == Compare{.key = key_of(KeyKind::stop)});

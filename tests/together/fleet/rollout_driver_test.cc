@@ -1,5 +1,5 @@
-// Tests a rollout's driver alone, step by step: its lease, its waits, large batches, and a store
-// that refuses transactions.
+// Tests the driver of a rollout by itself, one step at a time: its lease, its waiting times, large
+// batches, and a store that refuses transactions.
 #include "fleet/model/rollout_driver.h"
 
 #include <catch2/catch.hpp>
@@ -19,12 +19,13 @@ using namespace fleet;
 
 constexpr Ms second = 1'000;
 
-// A driver, a store, and a clock that tests move.
+// A rollout's driver, with a store in memory and a clock that the test moves.
 struct Bench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
   std::vector<Transaction> committed;
   Ms now = 0;
-  std::int64_t round = 0;  // the number of the last round of questions to the gates
+  // The number of the driver's last round of questions to the gates, or 0 after the answer.
+  std::int64_t round = 0;
 
   explicit Bench(int nodes, RolloutTerms terms = {.pause_ms = 5 * second}, int batches = 1) {
     terms.component = "agent";
@@ -45,7 +46,7 @@ struct Bench : fleet_test::DriverWork {
 
   void tell(const DriverEvent& event) { take(driver.step(event, now)); }
 
-  // Carries out the driver's actions until the driver waits.
+  // Carries out the driver's actions until the driver waits for a message or for the time.
   void settle() {
     DriverWork::settle([this](const DriverEvent& event) { tell(event); },
                        [this](const DriverAction& action) {
@@ -61,7 +62,8 @@ struct Bench : fleet_test::DriverWork {
     settle();
   }
 
-  // Lets each of these nodes answer its command, and report that its upgrade has this phase.
+  // For each of these nodes, writes that it has done its command and that its upgrade has this
+  // phase.
   void all_answer(int first, int nodes, UpgradePhase phase) {
     for (int i = first; i < first + nodes; ++i)
       answer(i, phase);
@@ -75,7 +77,7 @@ struct Bench : fleet_test::DriverWork {
     put(key_of(KeyKind::node_answer, {node(i), "agent"}),
         write_record(Answer{.command = command.value().id, .result = result}));
   }
-  // Changes only the node's record `upgrade`: the node does not answer its command.
+  // Writes the node's record `upgrade` with this phase. Leaves the node's answer unchanged.
   void phase(int i, UpgradePhase now_is) {
     put(key_of(KeyKind::node_upgrade, {node(i), "agent"}),
         write_record(Upgrade{.phase = now_is, .attempt = "r.apply.1"}));
@@ -109,8 +111,8 @@ TEST_CASE("a batch of 1,000 is ordered in transactions that etcd takes, all befo
     CHECK_FALSE(why_not_taken(one));
   for (int i = 0; i < 1'000; ++i)
     REQUIRE(bench.stage(i) == NodeStage::preparing);
-  // One transaction is for the driver's key. The other 24 have three writes for each of the 1,000
-  // nodes.
+  // The first transaction writes the driver's key. The other 24 transactions write three records
+  // for each of the 1,000 nodes.
   CHECK(bench.committed.size() == 1 + 24);
 }
 
@@ -146,7 +148,8 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
     const std::string key = key_of(KeyKind::rollout_node, {"r", bench.node(i)});
     return read_record<RolloutNode>(bench.store.find(key)->value).value();
   };
-  // Node 0 fails while it prepares, and answers with the reason. Node 1 fails while it soaks.
+  // Node 0 fails while it prepares, and its answer has the evidence. Node 1 fails while it soaks,
+  // and its record `upgrade` has the evidence.
   bench.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}),
             write_record(Answer{.command = "r.prepare.1",
                                 .result = "no space left",
@@ -165,7 +168,7 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
   CHECK(record(1).evidence == std::vector<Capsule>{{.stage = "trial", .exit_status = 3}});
 }
 
-// Lets a rollout of one node run until its bake begins.
+// Brings a rollout over one node to the beginning of its bake.
 void reach_bake(Bench& bench) {
   bench.settle();
   bench.answer(0, UpgradePhase::prepared);
@@ -181,14 +184,14 @@ TEST_CASE("a rollout with a bake is completed when the bake has passed, and not 
 
   bench.wait(95 * second);
   CHECK(bench.rollout().state == RolloutState::baking);
-  // The driver records its progress after each tenth of the bake.
+  // The driver writes the bake's progress after each tenth of the bake.
   CHECK(bench.rollout().baked_ms == 90 * second);
   bench.wait(5 * second);
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
 }
 
-// Lets time pass. Meanwhile the rollout's gate gives this answer whenever it is asked.
+// Lets time pass. Whenever the driver asks the rollout's gate, the gate gives this answer.
 void wait_with_gate(Bench& bench, Ms time, GateSays says) {
   for (const Ms end = bench.now + time; bench.now < end && !bench.driver.is_over();) {
     bench.wait(second);
@@ -215,7 +218,7 @@ TEST_CASE("a gate that does not know holds the end of a bake, and one that knows
   CHECK(bench.rollout().reason == "its bake has passed, and it waits: gate g: not known: it says");
   const std::size_t writes = bench.committed.size();
   wait_with_gate(bench, 300 * second, answer);
-  CHECK(bench.committed.size() == writes);  // while the driver waits, it writes nothing
+  CHECK(bench.committed.size() == writes);  // a waiting driver writes nothing
 
   wait_with_gate(bench, 20 * second, GateSays::well);
   CHECK(bench.rollout().state == RolloutState::completed);
@@ -288,7 +291,7 @@ TEST_CASE("a whole rollout of good nodes takes fewer than 12 transactions a node
 
   CHECK(bench.rollout().state == RolloutState::completed);
   CHECK(bench.driver.is_over());
-  // Few transactions, since each has the records of all fifty nodes.
+  // Each transaction has the records of all fifty nodes, so a few transactions are enough.
   CHECK(bench.committed.size() <= 12);
 }
 
@@ -302,7 +305,7 @@ TEST_CASE("a rollout whose version no node has kept is aborted, though fewer fai
   CHECK(bench.driver.is_over());
 }
 
-// Returns the present command of a node.
+// Returns the node's current command.
 Command command_of(Bench& bench, int node) {
   const std::string key = key_of(KeyKind::node_command, {Bench::node(node), "agent"});
   return read_record<Command>(bench.store.find(key)->value).value();
@@ -462,7 +465,7 @@ TEST_CASE(
 
   CHECK(bench.driver.is_over());
   CHECK(bench.told.back().ends_with("this program knows 1"));
-  CHECK(bench.store.revision() == before + 1);  // the driver has written only its key
+  CHECK(bench.store.revision() == before + 1);  // only the driver's key was written
 }
 
 TEST_CASE("a node whose answer cannot be read has failed, and no other node") {

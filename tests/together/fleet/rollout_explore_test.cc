@@ -1,6 +1,7 @@
-// Tests every order of events in a small rollout. At any step, a driver may be killed or may wake
-// too late, an answer of the store may be lost, a node may fail, and a person may intervene.
-// Nothing may be ordered twice or too early, and every course of events must end.
+// Tests every possible order of events in a small rollout. At any step, a driver may be killed, a
+// frozen driver may wake up too late, an answer of the store may get lost, a node may fail, and a
+// person may give an order. No node may get an order twice or too early, and every course of events
+// must end.
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/report.h"
@@ -310,7 +311,8 @@ TEST_CASE("canaries: two nodes of one site that are in one batch are found") {
 }
 
 TEST_CASE("the states that were walked are reported") {
-  if (states_walked == 0) return;  // only this test was run, so there are no figures to report
+  // If no other test of this program was run, there are no figures to report.
+  if (states_walked == 0) return;
   report("make explore-fleet", std::to_string(states_walked) + " states of rollouts",
          "every order of events, to a fixpoint, nothing wrong");
 }

@@ -1,5 +1,5 @@
-// Checks every transaction of a rollout's driver, and every end of a rollout. The rules were
-// written from the description of the driver, without looking at its code.
+// Checks every transaction of a rollout's driver, and how each rollout ends, in the explorations
+// and simulations. The author of these rules had the description of the driver, and not its code.
 #include <algorithm>
 
 #include "fleet/model/enum_text.h"
@@ -34,7 +34,7 @@ void RolloutWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;
 }
 
-// Plants an error in a driver's transaction.
+// Plants an error in a driver's transaction, for the canaries of the explorations.
 void RolloutWorld::seed(Transaction& transaction) {
   const auto drop = [&transaction](const std::string& key) {
     std::erase_if(transaction.compares, [&](const Compare& one) { return one.key == key; });
@@ -70,7 +70,7 @@ void RolloutWorld::seed(Transaction& transaction) {
   }
 }
 
-// Checks a transaction before it is committed.
+// Checks a driver's transaction before it is committed.
 void RolloutWorld::judge(const Transaction& transaction, Revision fence) {
   const KeyValue* driver = store_.find(key_of(KeyKind::driver, {"r"}));
   const bool takes_key = transaction.puts[0].key == key_of(KeyKind::driver, {"r"});
@@ -93,8 +93,8 @@ std::vector<std::string> RolloutWorld::batch_of(const std::string& node) const {
                           : read_record<RolloutBatch>(found->value).value().nodes;
 }
 
-// Returns the number of the node's batch. If no batch has the node, returns the number after the
-// last batch.
+// Returns the number of the batch that has this node. If no batch has the node, returns the number
+// of batches.
 std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
   for (std::uint64_t i = 0;; ++i) {
     const KeyValue* found = store_.find(key_of(KeyKind::rollout_batch, {"r"}, i));
@@ -104,7 +104,7 @@ std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
   }
 }
 
-// Checks that no other node of the site is on trial when a node is told to begin.
+// Checks a command to apply: no other node of the node's site may be moving now.
 void RolloutWorld::judge_place(const std::string& node, const std::string& order) {
   if (setup_.sites.empty()) return;
   const auto site = [this](const std::string& id) {
@@ -120,8 +120,9 @@ void RolloutWorld::judge_place(const std::string& node, const std::string& order
   }
 }
 
-// Checks a command of an undo. It must name the version that the node had before. All nodes of
-// later batches must have gone back already, except those that cannot go back.
+// Checks a command of an undo. The command must name the version that the node had before the
+// rollout. Unless the undo has --now, all nodes of later batches must have gone back already,
+// except those that cannot go back.
 void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   const Rollout now = rollout();
   if (now.state != RolloutState::undoing) is_wrong(command.id + " was ordered before the undo");
@@ -139,9 +140,8 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
   }
 }
 
-// Checks that a node is told to confirm only after the gate has said `well` to this driver, after
-// the batch was applied. If other nodes of the batch are being confirmed already, no new answer is
-// needed.
+// Checks a command to confirm: since the batch was applied, the gate must have given this driver
+// the answer `well`. If the batch is being confirmed already, its other nodes need no new answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;
@@ -197,8 +197,8 @@ void RolloutWorld::judge_order(const std::string& node, const Command& command) 
   }
 }
 
-// Returns the first broken promise of an undo, or an empty text. No node that can go back may run
-// the new version, and each desired version must be as it was before the rollout.
+// Returns how the end of an undo breaks a promise, or an empty text. No node that can go back may
+// run the new version, and each desired version must be the one from before the rollout.
 std::string RolloutWorld::wrong_undo() const {
   for (const auto& [id, node] : nodes_) {
     const RolloutNode at = record(id).value_or(RolloutNode{});
@@ -233,8 +233,8 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // The driver no longer knows the state of a node that did not answer, that cannot go back, or
-    // that it has left alone.
+    // In these stages, the driver does not know which version the node runs: the node has not
+    // answered, cannot go back, or was left alone.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
                          at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {

@@ -1,5 +1,5 @@
-// Runs random courses of larger rollouts: many nodes, good and bad, drivers that are killed or
-// frozen, answers that are lost, and a person who intervenes. rollout_judge.cc checks every
+// Simulates larger rollouts with random events: many good and bad nodes, drivers that are killed or
+// frozen, lost answers of the store, and a person who gives orders. rollout_judge.cc checks every
 // transaction. RUNS=N makes N runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -38,7 +38,7 @@ WorldSetup setup_of(Random& random) {
   return setup;
 }
 
-// Chooses a step at random. Steps that move the rollout on are more likely than faults.
+// Chooses a step at random. Faults are less likely than steps that bring the rollout forward.
 RolloutWorld::Step choose(Random& random, const std::vector<RolloutWorld::Step>& steps) {
   using Move = RolloutWorld::Move;
   std::vector<RolloutWorld::Step> ordinary;
@@ -57,7 +57,7 @@ struct Life {
 };
 
 Life live(std::uint64_t seed, Seeded seeded = Seeded::none) {
-  // A rollout over thirty nodes takes about a thousand steps.
+  // A rollout over thirty nodes needs about a thousand of these steps.
   constexpr std::size_t steps_max = 20'000;
   Random random(seed);
   WorldSetup setup = setup_of(random);

@@ -15,7 +15,8 @@ using namespace fleet;
 namespace {
 
 constexpr std::string_view component = "agent";
-// How long a batch waits for its gates, in milliseconds: long enough for two questions to a gate.
+// How long a batch waits for the answer of its gates, in milliseconds. A gate is asked twice in
+// this time.
 constexpr std::int64_t judge_timeout = 15'000;
 
 std::string key_of_node(KeyKind kind, const std::string& node) {
@@ -31,8 +32,8 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns, as text, how often the command's batch was begun before. Each beginning of a batch has
-// `attempts_max` numbers of its own for the ids of its commands.
+// Returns, as text, how often the command's batch was begun before this time. The command's id has
+// a number, and each beginning of a batch has `attempts_max` such numbers of its own.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));
@@ -70,8 +71,8 @@ RolloutWorld::RolloutWorld(const WorldSetup& setup) : setup_(setup), left_(setup
   store_.put(key_of(KeyKind::rollout, {"r"}), write_record(rollout));
   for (const std::string& id : ids_)
     store_.put(key_of(KeyKind::node_versions, {id}), write_record(Versions{{{"agent", "1"}}}));
-  // The first node has a desired version of its own, the old version. The desired version of the
-  // cell is the new one.
+  // The first node has its own desired version, which is the old version. The desired version of
+  // the whole cell is the new version.
   store_.put(key_of_node(KeyKind::node_desired, ids_.front()),
              write_record(Desired{.version = "1", .why = "before"}));
   store_.put(key_of(KeyKind::desired, {component}), write_record(Desired{.version = "2"}));
@@ -148,9 +149,9 @@ void RolloutWorld::replace_driver() {
   begin_driver();
 }
 
-// Moves the clock from deadline to deadline of the driver, until the driver acts or has no deadline
-// left. If it does not act at a hundred deadlines, it counts as resting. The driver's lease is
-// always renewed in time.
+// Moves the clock to the driver's next deadline, again and again, until the driver acts or has no
+// deadline. After a hundred deadlines without an action, the driver counts as resting. The driver's
+// lease never ends meanwhile.
 void RolloutWorld::pass_time() {
   for (int i = 0; i < 100; ++i) {
     const std::optional<Ms> at = driver_->next_deadline();
@@ -278,7 +279,7 @@ void RolloutWorld::write(const std::string& key, const std::string& value) {
   if (!driver_->is_over()) tell_changes();
 }
 
-// Carries out an order of the person. `pause` for a paused rollout resumes it.
+// Carries out a person's order. The order `pause` resumes the rollout if it is paused already.
 void RolloutWorld::change_rollout(RolloutOrder order) {
   Rollout now = rollout();
   if (order == RolloutOrder::undo || order == RolloutOrder::undo_now) {
@@ -388,7 +389,7 @@ void RolloutWorld::handle(const std::string& node, NodeDouble& self, const Comma
   write(key_of_node(KeyKind::node_answer, node), write_record(answer));
 }
 
-// Writes the node's upgrade and its answer in one transaction.
+// Writes the node's record `upgrade` and its answer in one transaction.
 void RolloutWorld::upgrade_is(const std::string& node, UpgradePhase phase, const std::string& error,
                               const Answer* answer) {
   const std::string key = key_of_node(KeyKind::node_upgrade, node);

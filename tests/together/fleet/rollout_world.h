@@ -1,6 +1,6 @@
-// A rollout with everything that takes part in it, as one value that can be copied, printed and
-// moved on by one step. It has a store, a driver that may be killed, a killed driver that wakes too
-// late, good and bad nodes, and a person. Every transaction is judged before it is committed.
+// A rollout and all that takes part in it, as a single value: a store, a driver that may be killed
+// or frozen, good and bad nodes, and a person who gives orders. An exploration copies this value,
+// and makes one step at a time with each copy. Every transaction is checked before it is committed.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +21,26 @@ enum class Nature {
   bad_start,      // the new version dies at its activation
   bad_soak,       // the new version dies during its soak
   silent,         // the node never answers
-  lost_at_apply,  // the node stops answering at `apply`
+  lost_at_apply,  // the node is silent after its `apply`
   lost_at_confirm,
-  interrupted_once,  // the outcome of the node's first `apply` is unknown
-  bad_undo,          // the node's previous version does not start any more
+  interrupted_once,  // its first `apply` is interrupted
+  bad_undo,          // the version from before no longer starts
 };
 
-// The part of a simulated node's state that its records do not show.
+// The part of a simulated node's state that is not in its records.
 struct NodeDouble {
   Nature nature = Nature::good;
   bool on_trial = false;
   bool soaked = false;
   bool committed = false;
-  bool undoes = false;  // the upgrade on trial is part of an undo
+  bool undoes = false;  // the node is on trial with an undo's version
   std::string answered = {};
   std::map<std::string, int> executed = {};
 
   bool operator==(const NodeDouble&) const = default;
 };
 
-// An error that is put into the driver's writes on purpose. The world's checks must find it.
+// An error that is planted in the driver's writes. The checks of the exploration must find it.
 enum class Seeded {
   none,
   no_fence,
@@ -56,10 +56,11 @@ enum class Seeded {
 
 struct Faults {
   int kills = 0;      // how often the driver may be killed
-  int unknowns = 0;   // how many answers of the store may be lost
-  int abandoned = 0;  // how many nodes may go back because no confirmation came
+  int unknowns = 0;   // how many answers of the store may get lost
+  int abandoned = 0;  // how many nodes may miss their confirmation
   int orders = 0;     // how many orders the person may give
-  // How often the watch may hold back its report of a person's write, and of all later writes.
+  // How often the watch may be late: it then reports a person's write, and all later writes, only
+  // after a further step.
   int lags = 0;
 };
 
@@ -68,14 +69,14 @@ struct WorldSetup {
   std::int64_t batch = 1;
   std::int64_t max_failed = 1;
   Faults faults = {};
-  std::vector<fleet::RolloutOrder> orders = {};  // the orders that the person may give
-  bool person_stops = false;                     // whether the person may set `stop`
-  std::vector<std::string> sites = {};  // the nodes' sites; a batch has at most one node of each
+  std::vector<fleet::RolloutOrder> orders = {};  // orders that the person may give
+  bool person_stops = false;                     // the person may write the record `stop`
+  std::vector<std::string> sites = {};           // one per node; a batch has one node of each
   bool max_failed_unsaid = false;
   bool undo = false;  // whether the rollout has --undo
   bool has_gate = false;
   std::int64_t bake_ms = 0;
-  std::vector<fleet::GateSays> gate_says = {};  // the answers that the gate may give
+  std::vector<fleet::GateSays> gate_says = {};  // answers that the gate may give
   Seeded seeded = Seeded::none;
 };
 
@@ -84,45 +85,53 @@ class RolloutWorld {
   explicit RolloutWorld(const WorldSetup& setup);
 
   enum class Move {
-    deliver,           // carries out the driver's action, and reports the outcome
-    done_unheard,      // commits the driver's transaction; the store's answer is lost
-    not_done_unheard,  // does not commit the transaction; the outcome stays unknown
-    late_unheard,      // reports the outcome as unknown; the transaction may arrive later
+    deliver,       // performs the driver's action and answers it
+    done_unheard,  // commits the transaction; the answer is lost
+    // Loses the driver's transaction. Its outcome is reported as unknown.
+    not_done_unheard,
+    // Delays the driver's transaction, which may arrive later. Its outcome is reported as unknown.
+    late_unheard,
     late_arrives,
-    kill,         // kills the driver before its action and erases its key; another driver begins
-    kill_done,    // kills the driver after its action
-    freeze,       // like `kill`, but the killed driver's transaction arrives later
-    node_acts,    // the node carries out its command, soaks, or fails
-    node_leaves,  // the node goes back because no confirmation came
+    // Kills the driver before its action, and erases its key. Another driver begins.
+    kill,
+    // Kills the driver after its action. Another driver begins.
+    kill_done,
+    // Like `kill`, but the transaction of the killed driver arrives later.
+    freeze,
+    // The node makes its next step: it carries out its command, ends its soak, or fails.
+    node_acts,
+    // The node goes back by itself, since it was not confirmed in time.
+    node_leaves,
     person_orders,
     person_stops,
     person_lets_go,
     gate_answers,
-    watch_reports,  // the watch reports the writes that it has held back
+    watch_reports,  // a late watch reports what it has held back
     time_passes,
   };
   struct Step {
     Move move = Move::deliver;
-    std::size_t which = 0;  // the index of the node, of the person's order or of the gate's answer
+    // An index: of the node, of the person's order, or of the gate's answer.
+    std::size_t which = 0;
   };
 
-  // Returns the moves that are possible now. If there are none, nothing will ever change.
+  // Returns the steps that are possible now. If there is none, the rollout stays as it is for ever.
   [[nodiscard]] std::vector<Step> steps() const;
   void make(const Step& step);
 
-  // Returns the first fault that was found, or an empty text.
+  // Returns the first fault that the checks have found, or an empty text.
   [[nodiscard]] const std::string& wrong() const { return wrong_; }
-  // Returns in words how the rollout has ended.
+  // Returns a name for the way in which the rollout has ended.
   [[nodiscard]] std::string end() const;
-  // Returns what is wrong with the end of the rollout, or an empty text. Must be called when
+  // Returns what is wrong with the end of the rollout, or an empty text. May only be called when
   // steps() is empty.
   [[nodiscard]] std::string wrong_end() const;
 
   [[nodiscard]] const fleet::Rollout& rollout() const;
   [[nodiscard]] const std::map<std::string, NodeDouble>& nodes() const { return nodes_; }
   [[nodiscard]] std::size_t commits() const { return commits_; }
-  // Returns a text about the whole world. Two worlds have the same text if they differ only in the
-  // numbers of revisions, and the order of the revisions is the same.
+  // Returns a text that describes the whole state. Two states have the same text if they differ
+  // only in the revisions of their records, and if the order of these revisions is the same.
   [[nodiscard]] std::string words() const;
 
  private:
@@ -144,7 +153,7 @@ class RolloutWorld {
   void write(const std::string& key, const std::string& value);
   void change_rollout(fleet::RolloutOrder order);
 
-  // Returns the node's present command, or null if it has none.
+  // Returns the node's current command, or null if it has none.
   [[nodiscard]] const fleet::Command* command_of(const std::string& node) const;
   [[nodiscard]] bool can_act(const std::string& node) const;
   void node_acts(const std::string& node);
@@ -170,9 +179,11 @@ class RolloutWorld {
   std::map<std::string, NodeDouble> nodes_;
   std::vector<std::string> ids_;
   std::optional<fleet::RolloutDriver> driver_;
-  std::optional<fleet::DriverAction> asked_;    // the driver's action that is not answered yet
-  std::optional<fleet::AskGates> asked_gates_;  // the questions to gates that are not answered yet
-  // The gate's last answer to this driver about the present batch.
+  // The driver's current action, until it is answered.
+  std::optional<fleet::DriverAction> asked_;
+  // The driver's questions to the gates, until they are answered.
+  std::optional<fleet::AskGates> asked_gates_;
+  // The gate's last answer to this driver for the current batch.
   fleet::GateSays gate_said_ = fleet::GateSays::unknown;
   std::vector<Late> late_;
   fleet::Ms now_ = 0;
@@ -180,9 +191,10 @@ class RolloutWorld {
   std::size_t commits_ = 0;
   bool lags_ = false;  // the watch holds reports back
   std::vector<TestStore::Change> unreported_;
-  bool resting_ = false;  // time has passed, and the driver has not acted
+  bool resting_ = false;  // the driver did nothing at a hundred deadlines
   std::string wrong_;
-  // The records that were read last, each with its revision, so that none is parsed twice.
+  // The last parsed record of the rollout and the last parsed commands, with their revisions, so
+  // that no record is parsed twice.
   mutable std::pair<fleet::Revision, fleet::Rollout> rollout_read_;
   mutable std::map<std::string, std::pair<fleet::Revision, fleet::Command>> commands_read_;
 };

@@ -1,5 +1,5 @@
-# Opens the page of a cell in a real browser. A controller serves the page, a browser shows it, and
-# tests look for texts on it.
+# Opens the page of a cell in a real browser, and checks the texts on the page. A controller serves
+# the page.
 import os
 import socket
 import ssl
@@ -14,9 +14,9 @@ PICTURES = os.environ.get("PICTURES")
 
 
 class Passage:
-    """Forwards connections of the browser to a controller by TLS, with a person's certificate,
-    which a headless browser cannot be given. The requests and headers stay as the browser sends
-    them."""
+    """Accepts connections of the browser, and forwards them to a controller with a person's TLS
+    certificate, since a headless browser cannot be given a certificate. Requests and headers are
+    forwarded unchanged."""
 
     def __init__(self, cell, port, who):
         self.node = "passage"
@@ -71,8 +71,9 @@ class Passage:
 
 
 class Page:
-    """A controller that serves, and a browser that shows its page. The cell ends both. With `who`,
-    the page is served by TLS, and the browser has the certificate of this person."""
+    """A controller with a web server, and a browser that shows the controller's page. The cell ends
+    both programs. With `who`, the page is served by TLS, and the browser has the certificate of the
+    person `who`."""
 
     def __init__(self, cell, who=None):
         self.node = "browser"
@@ -89,7 +90,7 @@ class Page:
                   " at('live').textContent === 'live' && cell !== null")
 
     def url_for(self, cell, who):
-        """Returns the address of the page for the browser of this person."""
+        """Returns the URL of the page with which the browser has the certificate of this person."""
         return "https://127.0.0.1:%d/" % Passage(cell, self.controller.port, who).port
 
     def wait(self, what, expression):
@@ -105,21 +106,21 @@ class Page:
         return self.browser.evaluate("at('%s').innerText" % name)
 
     def says(self, name, text):
-        """Waits until this part of the page has the text."""
+        """Waits until the part `name` of the page shows the text."""
         try:
             self.wait(text, "at(%r) && at(%r).innerText.includes(%r)" % (name, name, text))
         except AssertionError as error:
             raise AssertionError("%s; it says: %s" % (error, self.text(name))) from error
 
     def stages(self, rollout):
-        """Returns the stage of each node in the picture."""
+        """Returns the stage of each node in the rollout's picture."""
         return self.browser.evaluate(
             "Object.fromEntries([...document.querySelectorAll('#rollout-%s a[data-node]')]"
             ".map(cell => [cell.dataset.node, cell.dataset.stage]))" % rollout)
 
     def fits(self, name):
-        """Checks at each width that nothing on the page is wider than the screen, and keeps
-        pictures."""
+        """Checks at each screen width that no part of the page is wider than the screen. Keeps
+        screenshots if PICTURES is set."""
         for width in WIDTHS:
             self.browser.set_width(width)
             self.wait("the width", "innerWidth === %d" % width)
@@ -133,9 +134,9 @@ class Page:
                 self.browser.set_dark(False)
 
     def accessible(self):
-        """Checks the page as a screen reader gets it: everything that can be used has a name, and
-        no level of headings is left out. Returns the role and the name of each part. While a
-        question is asked, that is all of the page."""
+        """Checks the page as screen readers see it: each part that can be used has a name, and the
+        headings skip no level. Returns the role and the name of each part. If the page shows a
+        dialogue, only the dialogue's parts are returned."""
         parts = self.browser.roles()
         usable = ("button", "link", "textbox", "searchbox", "DisclosureTriangle", "dialog",
                   "region", "figure", "article", "group")
@@ -149,8 +150,8 @@ class Page:
         return [(role, name) for role, name, _ in parts]
 
     def reach(self, key):
-        """Presses the Tab key until the part with this `data-key` has the focus. Checks that the
-        focus is visible."""
+        """Presses the Tab key until the part whose `data-key` or id is `key` has the focus. Checks
+        that the focus is visible."""
         for _keys_at_most in range(300):
             self.browser.press("Tab")
             if self.browser.evaluate("document.activeElement.dataset.key || "

@@ -1,4 +1,4 @@
-# A fleet-controller with a web server, the requests of tests to it, and nodes that are only
+# A fleet-controller with a web server, functions for requests to it, and nodes that exist only as
 # records.
 import http.client
 import json
@@ -27,8 +27,8 @@ class Controller(machines.Controller):
         return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=30, context=context)
 
     def ask(self, method, path, body=None, who=None, **headers):
-        """Returns the status, the headers and the body of an answer. A JSON body is returned as an
-        object."""
+        """Sends a request. Returns the status, the headers and the body of the response. A body in
+        JSON is returned as an object."""
         line = self.connection(who)
         text = None if body is None else body if isinstance(body, str) else json.dumps(body)
         line.request(method, path, text,
@@ -58,8 +58,8 @@ def node(cell, name, version="1.0.0", reports=True, **instance):
 
 
 def secured(cell, *roles):
-    """Starts a controller that asks clients for certificates. Enrols a person for each of these
-    roles."""
+    """Enrols a person for each of these roles. Starts a controller that requires certificates of
+    its clients."""
     for name in roles:
         role, _, who = name.partition(":")
         enrol(cell, who, "--role=" + role, file=role + "-" + who)

@@ -1,5 +1,5 @@
-// Tests the web server itself, on real sockets and a clock that the test moves: how long a
-// connection may take, and how many unread bytes are kept in memory.
+// Tests the web server alone, with real sockets and a clock that the test moves: how long a
+// connection may take, and how many unread bytes the server keeps in memory.
 #include "fleet/http/server.h"
 
 #include <arpa/inet.h>
@@ -20,10 +20,11 @@ namespace {
 using namespace fleet;
 using std::chrono::seconds;
 
-// The number of turns of the loop, each of at most a millisecond, after which a test gives up.
+// The number of turns of the loop after which a test gives up. A turn waits for at most a
+// millisecond.
 constexpr int turns_max = 20'000;
 
-// A client. Its descriptor is closed when it is destroyed.
+// A client of the server. The destructor closes the client's socket.
 class Client {
  public:
   explicit Client(std::uint16_t port, int buffer = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -47,7 +48,7 @@ class Client {
     if (socket_ >= 0) ::close(socket_);
     socket_ = -1;
   }
-  // Returns all bytes that have arrived.
+  // Returns all bytes that the server has sent to this client so far.
   const std::string& heard() {
     char bytes[4'096];
     ssize_t size = 0;
@@ -92,8 +93,8 @@ struct Bench {
     uv_loop_close(&loop);
   }
 
-  // Runs the loop until the condition holds. The test's clock stands still meanwhile, so only
-  // timers that are due now run.
+  // Runs the loop until the condition holds. The simulated clock does not move meanwhile, so the
+  // loop runs only timers that are due already.
   template <class Condition>
   void until(const char* what, const Condition& is_so) {
     for (int turn = 0; turn < turns_max; ++turn) {
@@ -139,8 +140,8 @@ TEST_CASE("a head that never ends, and a body that never ends, end the connectio
     bench.pass(seconds(4));
     bench.until("its end", [&] { return client.is_shut(); });
 
-    // The server keeps the connection `other` open: its request has arrived whole and has not been
-    // answered.
+    // The request of `other` has arrived completely and has no answer yet. So the server must not
+    // close this connection.
     CHECK_FALSE(other.is_shut());
     bench.server->answer(bench.asked.front(), {.body = "here"});
     bench.until("the answer", [&] { return other.heard().ends_with("here"); });

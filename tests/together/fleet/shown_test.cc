@@ -1,4 +1,5 @@
-// Tests how texts of others are shown in fleetctl's tables and JSON, and in logs.
+// Tests how foreign texts, such as those of nodes, are made safe for fleetctl's tables, for its
+// JSON and for logs.
 #include <catch2/catch.hpp>
 
 #include "fleet/common/log_line.h"

@@ -111,7 +111,7 @@ std::string SimNode::key(KeyKind kind) const {
 
 // ---- records
 
-// Writes the records that a fleet-agent writes when it begins to act.
+// Writes the records with which a starting fleet-agent registers its node.
 void SimNode::enter() {
   Transaction all;
   NodeInfo info{.protocol = 1};
@@ -206,9 +206,10 @@ void SimNode::feed(const WishEvent& event) {
   }
 }
 
-// Runs `deed` in a later turn of the loop, as a disk, a fetch or an upgrader would answer.
+// Runs `deed` in a later turn of the loop. The answers of a disk, a download or an upgrader would
+// come like this.
 void SimNode::later(std::function<void()> deed) {
-  if (soon_.size() > 8) soon_.erase(soon_.begin());  // the oldest timers have run already
+  if (soon_.size() > 8) soon_.erase(soon_.begin());  // the oldest timer has run already
   soon_.push_back(timers_.after(std::chrono::milliseconds(0), std::move(deed)));
 }
 
@@ -275,7 +276,7 @@ void SimNode::perform(const PassGate&) {
   later([this] { feed(StopOrdered{}); });
 }
 
-// ---- actions for the desired version
+// ---- actions that bring the node to its desired version
 
 void SimNode::perform(const FetchRelease& fetch) {
   later([this, attempt = fetch.attempt] { feed(Fetched{.attempt = attempt}); });
@@ -307,8 +308,8 @@ void SimNode::perform(const ReportUpgrade& report) {
   write_upgrade();
 }
 
-// Writes the newest record of the upgrade. Only one such write is under way at a time, since the
-// store might carry out two in the wrong order.
+// Writes the newest record of the upgrade. Waits for the end of each such write before the next
+// one, since the store might commit two writes in the wrong order.
 void SimNode::write_upgrade() {
   if (upgrade_.empty() || std::exchange(writes_upgrade_, true)) return;
   write({.puts = {{key(KeyKind::node_upgrade), std::exchange(upgrade_, "")}}},

@@ -1,7 +1,7 @@
-// A node as the store sees it: the parts of fleet-agent that decide about commands, desired
-// versions and plans, with a client of the store, the watches and the lease of a fleet-agent, but
-// without an upgrader or a disk. It has one component, `shop`. Work that takes time on a real
-// machine takes none here.
+// A simulated node. It has those parts of fleet-agent that decide about commands, desired versions
+// and plans. Like fleet-agent, it has a client of the store, with watches and a lease. It has no
+// upgrader and no disk: work that takes time on a real machine is done at once. The node has one
+// component, `shop`.
 #pragma once
 
 #include <uv.h>
@@ -27,20 +27,20 @@
 
 namespace fleet::test {
 
-// A simulated node's part in all plans, like PlanDesk in fleet/agent/plan_desk.h. It runs no hook
-// programs: each hook succeeds at once.
+// The part of a simulated node that takes part in plans, like PlanDesk of fleet-agent. It does not
+// run programs as hooks: every hook succeeds at once.
 class SimPlans {
  public:
-  // `own` is the mirror of the records below the node's key. `wrote` is called at each write. All
-  // arguments must outlive this object.
+  // `own` mirrors the records below the node's key. `wrote` is called at each write to the store.
+  // The arguments must live longer than this object.
   SimPlans(Store& store, Timers& timers, const Mirror& own, std::string node, std::uint64_t seed,
            std::function<void()> wrote);
   SimPlans(const SimPlans&) = delete;
   SimPlans& operator=(const SimPlans&) = delete;
 
-  // Gives all plans the present records. Called when the node's records have changed.
+  // Shows the current records to all plans. Must be called after each change of the node's records.
   void look();
-  // Begins to take part in plans. The node's record `active` has this revision.
+  // Begins to take part in plans. `active` is the revision of the node's record `active`.
   void act(Revision active);
   [[nodiscard]] bool follows() const { return plans_.follows(); }
 
@@ -68,21 +68,27 @@ class SimNode {
   static constexpr std::string_view component = "shop";
 
   struct Observer {
-    std::function<void()> registered;             // called when the node's records are in the store
-    std::function<void(const Command&)> ordered;  // called when the node has read a command
-    // Called when the node's report is in the store.
+    // Called when the node's first records are in the store.
+    std::function<void()> registered;
+    // Called when the node has read a command.
+    std::function<void(const Command&)> ordered;
+    // Called when the node's answer to a command is in the store.
     std::function<void(const NodeLedger&)> answered;
-    std::function<void(const std::string& version)> wished;  // called when the desired version runs
-    std::function<void()> wrote;  // called when the node has sent a write
-    std::function<void()> asked;  // called when the node has sent a transaction that only compares
-    std::function<void()> renewed;  // called when the node's lease was renewed
+    // Called when the node runs its desired version.
+    std::function<void(const std::string& version)> wished;
+    // Called when the node has sent a transaction that writes.
+    std::function<void()> wrote;
+    // Called when the node has sent a transaction that only compares revisions.
+    std::function<void()> asked;
+    // Called when the node's lease was renewed.
+    std::function<void()> renewed;
     // Called when the node's watch or lease was lost.
     std::function<void(const std::string& words)> troubled;
   };
   struct Settings {
     EtcdStore::Settings store;
     std::string name = {};
-    std::string group = {};  // the value of the node's label `group`
+    std::string group = {};  // the value of the label `group`
     std::chrono::seconds lease{30};
   };
 
@@ -91,7 +97,7 @@ class SimNode {
   SimNode& operator=(const SimNode&) = delete;
   ~SimNode() = default;
 
-  // Returns whether the node has its lease, and follows all records that it needs.
+  // Returns whether the node has a lease, and follows all records that it needs.
   [[nodiscard]] bool is_connected() const;
 
  private:
@@ -138,14 +144,15 @@ class SimNode {
   NodeCommander commander_;
   WishMachine machine_;
   bool registered_ = false;
-  // True if the last upgrade was begun to reach the desired version; machine_ then makes its
-  // record.
+  // True if the last upgrade was begun for the desired version. Then machine_ makes the records of
+  // this upgrade, and commander_ makes none.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
-  std::string upgrade_;  // the record of the upgrade to the desired version, until it is written
+  // The newest record of the upgrade to the desired version, while it waits to be written.
+  std::string upgrade_;
   bool writes_upgrade_ = false;
   std::string version_ = "1.0.0";
-  std::string before_;  // the version before the last upgrade
+  std::string before_;  // the version from before the last upgrade
   std::unique_ptr<Timer> deadline_;
   std::vector<std::unique_ptr<Timer>> soon_;
 };
