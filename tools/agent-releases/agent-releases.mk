@@ -1,12 +1,12 @@
-# Builds agent-releases and libagent-releases, which keep the releases of a program on disk. A
-# release is fetched, verified and then never changed, and upgrades to it are recorded.
+# Builds agent-releases and libagent-releases, which keep the versions of a program on disk. They
+# fetch and verify each release, never change it afterwards, and record the upgrades to it.
 
 tool_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev minisign curl \
   xz-utils zstd
 build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
-# The files that only the program agent-releases has. All others are in libagent-releases.
+# The files of the program agent-releases that are not in libagent-releases. All other files are.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
   attempt.cc check_published.cc child.cc commands.cc interruption.cc key_files.cc \
   options.cc options_publish.cc pack.cc project_node.cc project_python.cc \
@@ -17,16 +17,16 @@ releases_library := $(BUILD)/libagent-releases.a
 releases_program := $(BUILD)/agent-releases
 releases_libraries = -lcurl -larchive -lsodium
 
-# The files that only follow a directory of releases are compiled apart from those that fetch. So an
-# agent that only follows needs neither libcurl nor libarchive.
+# The files that follow a directory of releases are compiled apart from the files that fetch
+# releases. So an agent that only follows is linked without libcurl and libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
   follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
   self_test.cc store.cc trust.cc tree.cc verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
-# libagent-releases contains its own copy of the JSON parser. So a program can also link the shared
-# libagent-protocol, which has a copy, too.
+# libagent-releases contains its own copy of the JSON parser. A program may nevertheless link the
+# shared libagent-protocol too, which contains another copy.
 $(releases_library): $(base_text) $(base_moment) \
     $(version_unit) \
     $(call unit,tools/releases-core, \
@@ -54,8 +54,8 @@ releases_walk := tests/together/releases/choice_test.cc
 releases_unit_tests := $(releases_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/together/releases/%.o: \
   CXXFLAGS += -O0
-# The test that makes every possible choice of choice.h would take half a minute of processor time
-# without optimisation.
+# One test makes every possible choice of core/choice.h. Without optimisation that would take half a
+# minute of processor time.
 $(call objects,$(releases_walk)): CXXFLAGS += -O1
 # replay_test replays the fuzzer's inputs without the fuzzer.
 $(call wing,together/releases/wing,$(releases_files))
@@ -91,8 +91,8 @@ check-projects:
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) NETWORK=$(NETWORK) tests/together/releases/projects
 
-# crash-releases kills every command at every system call, and checks every state that a power cut
-# may leave.
+# crash-releases kills every command at every system call, and checks every state of the disk that a
+# power cut may leave behind.
 crash-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_built)
@@ -100,21 +100,22 @@ crash-releases:
 	@BUILD=$(BUILD) EVERY=1 tests/together/releases/faults
 	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) tests/together/releases/crash
 
-# bench-releases fetches 200 MB over http, and compares the time with the total time of curl,
-# sha256sum and sync for the same file, in the same run.
+# bench-releases fetches 200 MB over http. In the same run, curl fetches the same file, and
+# sha256sum and sync process it. The two times are compared.
 bench-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) tests/together/releases/bench
 
-# endurance-releases checks that 10,000 adds and removes (ROUNDS=N) leave no file behind.
+# endurance-releases adds and removes a release 10,000 times (ROUNDS=N), and checks that no file is
+# left behind.
 endurance-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/together/releases/endurance
 
-# fuzz-releases runs libFuzzer, built by clang, on everything that reads foreign bytes; SECONDS=N is
-# the time for each kind of input. `make keep-fuzzed-releases` adds its findings to
+# fuzz-releases runs libFuzzer, built by clang, on all code that reads bytes from others. SECONDS=N
+# is the time for each kind of input. `make keep-fuzzed-releases` adds the inputs that were found to
 # tests/together/releases/inputs.txt.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
   $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \

@@ -1,4 +1,4 @@
-// The program agent-releases: performs one command. The exit status shows how the command ended.
+// The program agent-releases. It performs one command, and its exit status shows how that ended.
 #include <sodium.h>
 
 #include <cstdio>
@@ -14,8 +14,8 @@ namespace {
 
 int complain(const Refusal& refusal) {
   const char* hint = refusal.trouble == Trouble::usage ? "; see --help" : "";
-  // The reason may contain names from a hostile archive, so characters that a terminal obeys are
-  // escaped.
+  // The reason may contain names from a hostile archive, so control characters are escaped before a
+  // terminal gets them.
   const std::string reason = upgraderctl::shown(refusal.reason);
   std::fprintf(stderr, "agent-releases: %s%s\n", reason.c_str(), hint);
   return exit_status_of(refusal.trouble);

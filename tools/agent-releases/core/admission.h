@@ -1,6 +1,6 @@
-// Decides whether a release may be added now to this directory of this machine: compares its
-// manifest with the directory, the machine and the clock. Other files verify its signature and its
-// bytes.
+// Decides whether a release may be added to a directory on this machine now. Compares the release's
+// manifest with the directory, the machine and the clock. The manifest's signature and the
+// release's bytes are verified elsewhere.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct Present {
   std::string_view which;
 };
 
-// The versions that a directory and its agent have.
+// The versions that are known on this machine.
 struct Versions {
   std::optional<Version> running;  // the version of the agent that runs, if the caller knows it
   std::optional<Version> current;  // the version to which the link `current` leads
@@ -40,7 +40,7 @@ struct Versions {
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 
-// A time that has certainly passed, and the fact that proves it, in words.
+// A time that is certainly in the past, and in words the fact that proves this.
 struct Passed {
   Moment when = 0;
   std::string what;
@@ -53,9 +53,9 @@ inline constexpr Moment program_date = 1'795'305'600;  // this is 2026-11-22T00:
 // Returns when a manifest was signed, from the trusted comment that minisign writes.
 [[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);
 
-// Returns the latest time that has certainly passed, of these: the ledger's last entry, the
-// signature of this manifest, the newest release in the directory (`added`), and the program's
-// date.
+// Returns the latest time that is certainly in the past, of the following: the ledger's last entry,
+// the signature of the manifest that is to be added, the adding of the directory's newest release
+// (`added`), and program_date.
 [[nodiscard]] Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                                  std::optional<Moment> added);
 
@@ -63,8 +63,8 @@ struct Circumstances {
   std::string name;                // the NAME of the directory's releases
   std::string processor;           // the processor for which this program was built
   Moment now = 0;                  // the time by the system's clock, which may be wrong
-  Passed passed;                   // if `now` is earlier than this time, the clock is wrong
-  std::optional<Present> present;  // a release older than this version needs --older
+  Passed passed;                   // if `now` is earlier than this, the system's clock is wrong
+  std::optional<Present> present;  // releases older than this version are refused without --older
   bool older_is_wanted = false;
 };
 

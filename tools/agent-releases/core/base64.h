@@ -1,4 +1,4 @@
-// Encodes and decodes base64, the form of minisign's keys and signatures, by libsodium.
+// Encodes and decodes base64, in which minisign writes keys and signatures, by libsodium.
 #pragma once
 
 #include <sodium.h>
@@ -11,7 +11,8 @@
 
 namespace agent_releases {
 
-// Returns true for the characters of base64. libsodium would accept some bytes above 127, too.
+// Returns true for the characters of base64. Must be called before libsodium decodes a text, since
+// libsodium also accepts some bytes above 127.
 [[nodiscard]] inline bool is_base64(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
          c == '/' || c == '=';

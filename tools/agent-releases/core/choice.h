@@ -20,13 +20,13 @@ struct Candidate {
 // The operator's wish: the version in the file `desired`.
 struct Wish {
   std::optional<Version> version;  // the desired version; absent if the file holds no valid version
-  std::string writing;             // identifies this state of the file; differs after each write
+  std::string writing;             // an identifier that changes at each write of the file
 };
 
-// Returns the index of the release that should replace `running`. With a wish this is the desired
-// release; without a wish, the newest one that is newer than `running` and not a pre-release. A
-// release that has failed is never chosen. If the file `desired` holds no valid version, no release
-// is chosen, since the wanted version, though unknown, need not be the newest.
+// Returns the index of the release that should replace `running`, or nothing. With a wish it is the
+// desired release. Without a wish it is the newest release, if that is newer than `running`;
+// pre-releases do not count. A release that has failed is never chosen. If the file `desired` holds
+// no valid version, no release is chosen, because the operator may have wanted any version.
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,

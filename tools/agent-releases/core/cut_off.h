@@ -6,7 +6,7 @@
 
 namespace agent_releases {
 
-// Removes the first piece of `text`, and the separator behind it, and returns the piece. Without a
+// Removes the first piece of `text` and the separator after it. Returns the piece. If there is no
 // separator, the whole text is the piece.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);

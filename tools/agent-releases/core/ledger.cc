@@ -12,7 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 4> ending_names{"trying", "committed", "failed",
                                                        "forgotten"};
 constexpr std::size_t short_bytes_max = 128;
-constexpr std::size_t id_bytes_max = 64;  // the protocol's limit for an upgrade's id
+constexpr std::size_t id_bytes_max = 64;  // the limit of agent-protocol(7) for an upgrade's id
 
 std::optional<Ending> ending_of(std::string_view name) {
   const auto* found = std::ranges::find(ending_names, name);
@@ -41,8 +41,8 @@ std::optional<Entry> parse_entry(std::string_view line) {
   return entry;
 }
 
-// Cuts a text that is too long for the ledger. If the cut would split a character of UTF-8, U+FFFD
-// replaces that character.
+// Shortens a text that is too long for the ledger. A UTF-8 character that would be cut in two is
+// replaced by U+FFFD.
 std::string_view in_short(std::string_view text, std::size_t bytes_max) {
   return text.substr(0, bytes_max - 3);
 }

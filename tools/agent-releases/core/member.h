@@ -16,8 +16,8 @@ inline constexpr std::size_t members_max = 100'000;
 inline constexpr std::size_t member_depth_max = 64;
 inline constexpr std::size_t member_path_bytes_max = 4'095;
 
-// Returns the most bytes to which an archive may unpack: a hundred times its own size, plus 64 MiB
-// so that the limit is not too strict for small archives.
+// Returns the most bytes to which an archive may unpack: a hundred times its own size plus 64 MiB.
+// The 64 MiB keep the limit from being too strict for small archives.
 [[nodiscard]] constexpr std::int64_t unpacked_bytes_max(std::int64_t archive_bytes) {
   constexpr std::int64_t small_one = 67'108'864;
   constexpr std::int64_t dense = 100;
@@ -30,7 +30,7 @@ inline constexpr std::size_t member_path_bytes_max = 4'095;
 
 // Checks the target of a symbolic link in a directory with `depth` components. The target must be
 // relative, and must not lead out of the archive's directory. It may have `..` only at its
-// beginning: after a name, a `..` is refused, since that name could be a link that leads out.
+// beginning: a name before a `..` could itself be a link that leads out.
 [[nodiscard]] Outcome check_link_target(std::string_view target, std::size_t depth);
 
 }  // namespace agent_releases

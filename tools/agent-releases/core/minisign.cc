@@ -26,8 +26,8 @@ struct Signature {
   std::string trusted_comment;
 };
 
-// Removes the next line from the text and returns it without its end; returns nothing if none is
-// left.
+// Removes the next line from the text. Returns the line without its newline, or nothing if no line
+// is left.
 std::optional<std::string_view> take_line(std::string_view& text) {
   if (text.empty()) return std::nullopt;
   const std::size_t end = text.find('\n');
@@ -117,8 +117,8 @@ Result<std::string> verify_signature(std::string_view message, std::string_view 
   const Result<Signature> parsed = parse_signature(text);
   if (!parsed) return parsed.refusal();
   const Signature& signature = parsed.value();
-  // The number in a signature says which key has made the signature. But anybody can give a new key
-  // the number of an existing one, so all keys with this number are tried.
+  // A signature has the number of the key that made it. But anybody can make a key with the number
+  // of another key, so all keys with this number are tried.
   bool known = false;
   for (const PublicKey& key : keys) {
     if (key.number != signature.key_number) continue;

@@ -24,8 +24,8 @@ struct PublicKey {
 // Parses a file of `minisign -G`: a comment, and on the second line the key in base64.
 [[nodiscard]] Result<PublicKey> parse_public_key(std::string_view text);
 
-// Verifies that one of the keys has made both signatures: of the message, and of the trusted
-// comment. Returns the trusted comment.
+// Verifies that one of the keys has made both signatures: the one of the message, and the one of
+// the trusted comment. Returns the trusted comment.
 [[nodiscard]] Result<std::string> verify_signature(std::string_view message,
                                                    std::string_view signature,
                                                    const std::vector<PublicKey>& keys);

@@ -1,6 +1,6 @@
-// Makes keys and signatures in minisign's format: `minisign -V` accepts what is made here, and the
-// keys of `minisign -G` are read, with and without a password. Reads no files and asks nobody:
-// random bytes and passwords come from the caller.
+// Makes keys and signatures in minisign's format, which `minisign -V` accepts. Also reads the keys
+// that `minisign -G` makes, with and without a password. Reads no files and asks nobody: the caller
+// passes the random bytes and the passwords.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct SecretKey {
   std::array<unsigned char, secret_bytes> bytes{};
 };
 
-// The content of a secret key's file. The key in it is encrypted if it has a password.
+// The content of a secret key's file. If the file has a password, the key in it is encrypted.
 struct SecretKeyFile {
   bool has_password = false;
   std::array<unsigned char, salt_bytes> salt{};
@@ -36,8 +36,8 @@ struct SecretKeyFile {
 
 [[nodiscard]] Result<SecretKeyFile> parse_secret_key(std::string_view text);
 
-// Decrypts the key. Refuses a wrong password or a damaged file. For a key with a password, this
-// takes up to a GiB of memory and some seconds of processor time, as set in the file.
+// Decrypts the key. Refuses a wrong password or a damaged file. A key with a password needs as much
+// memory and processor time as its file says: up to a GiB, and some seconds.
 [[nodiscard]] Result<SecretKey> open_secret_key(const SecretKeyFile& file,
                                                 std::string_view password);
 
@@ -48,15 +48,15 @@ struct Randomness {
 };
 [[nodiscard]] SecretKey make_key(const Randomness& randomness);
 
-// Returns the text of a key's file. With an empty password the key is not encrypted. Encryption
-// needs a GiB of memory. If there is less memory, a weaker encryption is used, as by minisign.
+// Returns the text of a key's file. If the password is empty, the key is not encrypted. Encryption
+// needs a GiB of memory. With less memory the encryption is weaker, as it is in minisign.
 [[nodiscard]] Result<std::string> secret_key_text(const SecretKey& key, std::string_view password,
                                                   const Randomness& randomness);
 
 [[nodiscard]] PublicKey public_key_of(const SecretKey& key);
 [[nodiscard]] std::string public_key_text(const PublicKey& key);
 
-// Returns the number of a key as minisign shows it: "1A2B3C4D5E6F7081".
+// Returns the number of a key in the form in which minisign prints it: "1A2B3C4D5E6F7081".
 [[nodiscard]] std::string shown_key_number(const std::array<unsigned char, 8>& number);
 
 // Returns the text of a signature's file. The trusted comment has the time and the name of the

@@ -1,4 +1,4 @@
-// A point in time, to the second, as manifests and the ledger hold it in the form of RFC 3339.
+// A point in time, to the second. Manifests and the ledger hold it in the form of RFC 3339.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Makes and recognises the names of the files in a directory of releases. Checks names that come
-// from others before they become part of a path.
+// Makes and recognises the names of the files in a directory of releases. Also checks names from
+// other sources before they become part of a path.
 #pragma once
 
 #include <cstddef>
@@ -27,24 +27,25 @@ inline constexpr std::string_view signature_ending = ".json.minisig";
 inline constexpr std::string_view files_ending = ".files";
 inline constexpr std::string_view partial_ending = ".part";
 
-// The longest NAME of releases. The name of a file has at most 255 bytes, which must also hold a
-// version and an ending.
+// The longest NAME of releases. A name of a file has at most 255 bytes, and must hold a version and
+// an ending besides NAME.
 inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t entry_bytes_max = 1'024;
 
-// The longest component of a path in file systems.
+// The longest component of a path that file systems allow.
 inline constexpr std::size_t component_bytes_max = 255;
 
-// The next two functions return the fault in the NAME of releases, or in the version of a release.
+// The next two functions return what is wrong with the NAME of releases or with a release's
+// version, or nothing.
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 
-// Returns the fault in a relative path, which must stay below its directory: each component must be
-// a name, and neither `.` nor `..`.
+// Returns what is wrong with a relative path, or nothing. The path must stay below its directory:
+// each component must be a name, and not `.` or `..`.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
-// Returns the name of the file in .staging that a process locks while it makes release NAME-v1.2.3.
-// No release can have this name.
+// Returns the name of a lock in .staging. A process holds this lock while it makes the release
+// NAME-v1.2.3. No release can have this name.
 [[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
 
 // Returns the file name of a release, such as `NAME-v1.2.3`.
@@ -56,8 +57,8 @@ struct Known {
   Version version;
 };
 
-// Returns which part of a release of that NAME a file in the directory is: the release itself, its
-// manifest, its signature or its list of files. Returns nothing for any other file.
+// Recognises which part of a release a file in the directory is, by the file's name: the release
+// itself, its manifest, its signature or its list of files. Returns nothing for any other name.
 [[nodiscard]] std::optional<Known> recognise(std::string_view entry, std::string_view name);
 
 }  // namespace agent_releases

@@ -66,7 +66,7 @@ Outcome check_program(const Found& file) {
                  "with #!"};
 }
 
-// Refuses a file, directory or link that `add` would refuse when it unpacks the archive.
+// Refuses a file, directory or link of the archive that `agent-releases add` would refuse later.
 Outcome check_member(const Found& found) {
   const auto path = member_path(found.path);
   if (!path) return Refusal{"the name " + found.path + " " + path.reason()};
@@ -94,7 +94,8 @@ const Found* find(const std::vector<Found>& tree, std::string_view path) {
   return found == tree.end() ? nullptr : &*found;
 }
 
-// Finds the program to execute: the one that the publisher has named, otherwise NAME or bin/NAME.
+// Finds the program that the release executes: the one that the publisher has named, or else NAME
+// or bin/NAME.
 Result<const Found*> find_entry(const Wanted& wanted, const std::vector<Found>& tree) {
   if (!wanted.entry.empty()) {
     if (const Outcome sound = check_entry(wanted.entry); !sound) return sound.refusal();
@@ -118,16 +119,15 @@ Result<std::string> processor_of(const Found& program) {
   return Refusal{program.path + " is for a processor that manifests have no name for"};
 }
 
-// Returns the processor of an ELF program. Refuses if the publisher has named a different
-// processor.
+// Returns the processor of an ELF program. Refuses if the publisher has named another processor.
 Result<std::string> arch_of_program(const Wanted& wanted, const Found& program) {
   Result<std::string> found = processor_of(program);
   if (!found || wanted.arch.empty() || wanted.arch == found.value()) return found;
   return Refusal{program.path + " is for " + found.value() + ", and not for " + wanted.arch};
 }
 
-// Returns the processor of a release whose program is a script. A script itself runs on any
-// processor, but the libraries and programs beside it may not.
+// Returns the processor of a release whose program is a script. The script itself runs on any
+// processor, but libraries and programs in the release may not.
 Result<std::string> arch_of_script(const Wanted& wanted, const std::vector<Found>& tree) {
   std::set<std::string> processors;
   std::string first;

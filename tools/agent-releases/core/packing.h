@@ -1,5 +1,5 @@
-// Makes the plan of `pack` for a file or a directory: whether `add` would accept it, for which
-// processor it is, and how the published files are named. Reads and writes no files.
+// Plans how `pack` packs a file or a directory: checks that `add` would accept the release, finds
+// out its processor, and names the published files. Reads and writes no files.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace agent_releases {
 // One file, directory or link, as found on disk.
 struct Found {
   enum class Kind : std::uint8_t { file, directory, link, other };
-  // Relative to the directory that is packed; for a single file, as the user named it.
+  // The path relative to the packed directory. For a single file, the path that the user gave.
   std::string path;
   Kind kind = Kind::file;
-  unsigned mode = 0;  // the bits of the permissions, set-user-ID and set-group-ID
+  unsigned mode = 0;  // the permission bits, with set-user-ID and set-group-ID
   std::int64_t bytes = 0;
   std::int64_t written_ns = 0;  // the time of the last change, from the file system
   std::string target{};         // the target of the link; empty if this is not a link
@@ -31,9 +31,9 @@ struct Found {
 struct Wanted {
   std::string name;
   Version version;
-  // The processor of the release; if empty, the one for which the program is built.
+  // The processor of the release. If empty, the processor of the program is used.
   std::string arch{};
-  std::string entry{};  // the program of a directory; if empty, NAME or bin/NAME
+  std::string entry{};  // the path of the program in a directory; if empty, NAME or bin/NAME
   std::int64_t min_protocol = 1;
   std::optional<Moment> expires{};
   bool undo = true;  // false: a fleet's rollout of the release cannot be undone
@@ -46,24 +46,24 @@ struct Packing {
   std::vector<Found> tree{};  // the files in the order of packing
 };
 
-// The next two functions make the plan for a file or a directory. Both refuse everything that `add`
-// would refuse, or that the kernel could not execute.
+// The next two functions plan the packing of a file or of a directory. They refuse everything that
+// `add` would refuse or that the kernel could not execute.
 [[nodiscard]] Result<Packing> plan_file(const Wanted& wanted, const Found& file);
 [[nodiscard]] Result<Packing> plan_tree(const Wanted& wanted, std::vector<Found> tree);
 
-// Checks the name, the version and the expiry, without the files. `now` is the time by the system's
-// clock.
+// Checks the name, the version and the expiry in the publisher's options. `now` is the time by the
+// system's clock.
 [[nodiscard]] Outcome check_wanted(const Wanted& wanted, Moment now);
 
-// Refuses a directory whose archive, of `archive_bytes`, would unpack to more bytes than `add`
-// allows.
+// Refuses the archive of a directory if it would unpack to more bytes than `add` allows for an
+// archive of `archive_bytes` bytes.
 [[nodiscard]] Outcome check_unpacked_bytes(const std::vector<Found>& tree,
                                            std::int64_t archive_bytes);
 
 // Returns NAME-VERSION-ARCH, the name of a release's published files without their endings.
 [[nodiscard]] std::string published_name(const Wanted& wanted, const Packing& packing);
 
-// Returns the published name of the release's own file, with its ending.
+// Returns the published name, with its ending, of the file that holds the release's bytes.
 [[nodiscard]] std::string published_file(const Wanted& wanted, const Packing& packing);
 
 [[nodiscard]] Manifest manifest_of(const Wanted& wanted, const Packing& packing, std::int64_t bytes,

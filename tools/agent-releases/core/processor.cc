@@ -1,4 +1,4 @@
-// Finds out for which processor a program is.
+// Finds out for which processor a program was built.
 #include "agent-releases/processor.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ constexpr std::array<Processor, 10> processors{{
     {"s390x", Bits::b64, Order::big, 22, 0, 0},
 }};
 
-// Reads a number of `bytes` bytes, at most 4.
+// Reads an unsigned number of `bytes` bytes, at most 4.
 std::uint32_t number_at(std::string_view text, std::size_t at, std::size_t bytes, Order order) {
   std::uint32_t number = 0;
   for (std::size_t i = 0; i < bytes; ++i) {

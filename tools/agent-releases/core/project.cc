@@ -33,8 +33,8 @@ std::string program_of(JsonReader& json, const std::string& package, std::string
   return json.text("main", member_path_bytes_max).value_or(std::string(default_main));
 }
 
-// Puts a text in quotes, in a form that JavaScript and Python read alike. Texts that are not plain
-// ASCII have been refused before.
+// Puts a text in quotes, so that JavaScript and Python read it as the same string. The caller has
+// already refused texts that are not plain ASCII.
 std::string quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) {
@@ -73,8 +73,9 @@ std::vector<std::string> node_program_paths(const std::string& program) {
   return {path, path + ".js", path + ".cjs", path + ".mjs", path + "/" + std::string(default_main)};
 }
 
-// Returns the text of the small program that starts a Node.js project. The project's program then
-// runs as if it had been named on the command line, so that `require.main` and the like are right.
+// Returns the text of the small program that starts a Node.js project. It runs the project's
+// program as if that had been named on the command line of node, so that `require.main` and the
+// like are right.
 std::string node_entry_text(const std::string& program) {
   return "#!/usr/bin/env node\n"
          "// Made by agent-releases pack: runs the program of this release.\n"
@@ -85,8 +86,8 @@ std::string node_entry_text(const std::string& program) {
          "require('node:module').runMain();\n";
 }
 
-// Returns the text of the small program that starts a Python project. It prevents Python from
-// writing bytecode into the release, which must never change.
+// Returns the text of the small program that starts a Python project. The program keeps Python from
+// writing bytecode into the release, because a release must never change.
 std::string python_entry_text(const std::string& name, const std::string& program, bool is_module,
                               const std::string& version) {
   std::string text =
@@ -137,7 +138,7 @@ bool has_native_files(const std::vector<Found>& tree) {
 
 namespace {
 
-// Returns true if `python3 -m` would find the module among the project's files or packages.
+// Returns true if `python3 -m MODULE` would find the module among the project's files or packages.
 bool has_module(const std::vector<Found>& tree, const std::string& module) {
   if (!is_module_name(module)) return false;
   std::string path = module;

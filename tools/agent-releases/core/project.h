@@ -1,6 +1,6 @@
-// Projects of Node.js and Python: finds the program of a project, and makes the small program that
-// `pack` puts beside it to run it. Reads no files: project_node.cc and project_python.cc run npm
-// and pip.
+// Finds the program of a Node.js or Python project, and makes the small program that starts it,
+// which `pack` adds to the release. Reads no files: project_node.cc and project_python.cc do, and
+// run npm and pip.
 #pragma once
 
 #include <optional>
@@ -24,43 +24,43 @@ struct NodePackage {
   std::string program;  // the path of the script to run: `bin`, or else `main`
 };
 
-// Parses a package.json. If `bin` has several programs, takes the one that is called `wanted`, or
-// else the one that has the package's name.
+// Parses a package.json. If `bin` names several programs, chooses the program that is called
+// `wanted`, or else the program that has the package's name.
 [[nodiscard]] Result<NodePackage> parse_package(std::string_view text, std::string_view wanted);
 
-// Returns the paths that Node.js would try, in this order, to find the file that `main` names.
+// Returns the paths at which Node.js looks for the file that `main` names, in the order of its
+// search.
 [[nodiscard]] std::vector<std::string> node_program_paths(const std::string& program);
 
-// The paths that `pack` adds to a project: the program that starts it, for Node.js or Python, and
-// the directory of Python packages. The ending .cjs makes Node.js read the program as CommonJS,
-// even in a package of ES modules.
+// The files and the directory that `pack` adds to a project: the program that starts the project,
+// for Node.js or Python, and the directory of Python packages. Because of the ending .cjs, Node.js
+// reads its program as CommonJS, even in a package of ES modules.
 inline constexpr std::string_view node_entry = "agent-entry.cjs";
 inline constexpr std::string_view python_entry = "agent-entry";
 inline constexpr std::string_view python_packages = "site-packages";
 
-// Returns the text of the program that starts the Node.js program at the path `program` of a
-// release.
+// Returns the text of a program that starts the Node.js program `program`, a path in the release.
 [[nodiscard]] std::string node_entry_text(const std::string& program);
 
-// Returns the text of the program that starts the Python program `program`: a path in the release,
-// or the name of a module. If `version` is set, such as "3.11", the packages work only with that
-// Python.
+// Returns the text of a program that starts the Python program `program`, which is a path in the
+// release or the name of a module. If `version` is not empty, such as "3.11", the started program
+// refuses any other version of Python, because the packages would not work there.
 [[nodiscard]] std::string python_entry_text(const std::string& name, const std::string& program,
                                             bool is_module, const std::string& version);
 
-// Returns the name of a package that has the source of a native addon, but no addon built from it;
-// or nothing.
+// Returns the name of a package whose native addon was not built: the source is there, the addon is
+// not. Returns nothing if there is no such package.
 [[nodiscard]] std::optional<std::string> unbuilt_addon(const std::vector<Found>& tree);
 
 // Returns true if the tree has ELF files.
 [[nodiscard]] bool has_native_files(const std::vector<Found>& tree);
 
-// Returns the program of a Python project: the one that was named, otherwise NAME.py, __main__.py
-// or NAME/__main__.py. Returns an empty string if the tree has none of them.
+// Returns the path of a Python project's program: the one that the publisher named, or else
+// NAME.py, __main__.py or NAME/__main__.py. Returns an empty string if none of these files exists.
 [[nodiscard]] std::string python_program(const std::string& name, const std::string& entry,
                                          const std::vector<Found>& tree);
 
-// Returns true for a name that `python3 -m` takes, such as "package.module".
+// Returns true if the text has the form of a module's name for `python3 -m`: "package.module".
 [[nodiscard]] bool is_module_name(std::string_view text);
 
 }  // namespace agent_releases

@@ -1,5 +1,5 @@
-// Chooses the releases that may be removed, from a list of all releases with the reasons to keep
-// them.
+// Chooses the releases that may be removed. For each release the caller says whether there is a
+// reason to keep it.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Bounds {
   std::optional<Moment> before;  // releases that were added at or after this time stay
 };
 
-// Returns the versions to remove, in the order of versions.
+// Returns the versions of the releases to remove, oldest version first.
 [[nodiscard]] std::vector<Version> choose_to_prune(std::vector<Holding> holdings,
                                                    const Bounds& bounds);
 

@@ -34,8 +34,8 @@ bool parse_number(std::string_view text, std::uint64_t& number) {
   return true;
 }
 
-// Splits a pre-release or build at its dots. Returns false if a part is not a valid identifier; an
-// empty part at the end is not valid either: "1.0.0-a." is not a version.
+// Splits a pre-release or a build at its dots. Returns false if a part is not a valid identifier.
+// An empty part is not valid either, so "1.0.0-a." is not a version.
 bool parse_identifiers(std::string_view text, bool numbers_are_numbers,
                        std::vector<std::string>& identifiers) {
   for (bool more = true; more;) {
@@ -95,7 +95,7 @@ std::string Version::text() const {
 std::strong_ordering Version::operator<=>(const Version& other) const {
   if (const auto order = numbers <=> other.numbers; order != 0) return order;
   if (prerelease.empty() || other.prerelease.empty()) {
-    // A pre-release is older than the release of the same numbers.
+    // A pre-release is older than the release with the same numbers.
     return prerelease.empty() <=> other.prerelease.empty();
   }
   const std::size_t common = std::min(prerelease.size(), other.prerelease.size());

@@ -1,6 +1,6 @@
-// The manifest of a release: its name and version, the processor that it is for, and the hash of
-// its bytes. This file parses a manifest, which may be hostile. publication.h verifies its
-// signature and decides whether the release may be added.
+// The manifest of a release: its name and version, its processor, and the hash of its bytes. This
+// header declares the parser of manifests, which may be hostile. publication.h verifies the
+// signature of a manifest and decides whether its release may be added.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ namespace agent_releases {
 // The ending of a manifest's file: the manifest of release NAME-v1.2.3 is NAME-v1.2.3.json.
 inline constexpr std::string_view manifest_ending = ".json";
 
-// A manifest that `pack` makes needs less than 1 KiB. A larger file than this is refused.
+// The largest manifest. A larger file is refused; `pack` makes manifests of less than 1 KiB.
 inline constexpr std::size_t manifest_bytes_max = 65'536;
 
-// The most bytes of a release, about the size of a whole system. A manifest that states more is
-// wrong.
+// The most bytes of a release, 64 GiB: about the size of a whole system. A manifest that states a
+// larger size is wrong.
 inline constexpr std::int64_t release_bytes_max = std::int64_t{1} << 36;
 
 enum class Kind : std::uint8_t { file, tar };
@@ -32,7 +32,7 @@ struct Manifest {
   std::string arch;
   Kind kind = Kind::file;
   std::int64_t size = 0;
-  std::string sha256;  // the hash as 64 digits, with lower-case letters
+  std::string sha256;  // the hash in 64 lower-case hexadecimal digits
   std::string entry;   // the program to execute, if the release is an archive
   std::int64_t min_protocol = 1;
   std::string url;
@@ -42,8 +42,8 @@ struct Manifest {
 
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);
 
-// Returns the manifest as one line, with its newline, for a release that is made on this machine
-// from an installed program.
+// Returns the manifest as one line, with its newline. Used for a release that is made on this
+// machine from an installed program.
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
 [[nodiscard]] bool is_sha256(std::string_view text);

@@ -1,4 +1,4 @@
-// A value, or the reason in words why there is none, with the kind of trouble.
+// A value; or, if there is none, the reason in words and the kind of trouble.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace agent_releases {
 
-// The kinds of refusals. agent-releases has an exit status for each.
+// The kinds of trouble for which something is refused. agent-releases has an exit status for each
+// kind.
 enum class Trouble : std::uint8_t {
   usage,    // the command line is wrong
   absent,   // the requested thing does not exist
-  refused,  // a rule forbids it: signature, hash, name, machine, expiry, still in use
+  refused,  // a rule was violated: signature, hash, name, machine, expiry, still in use
   cut_off,  // a fetch was interrupted; the same command can continue it
   system,   // the system refused: no space, no permission, a disk error
   damaged,  // the bytes on disk are not those that were added

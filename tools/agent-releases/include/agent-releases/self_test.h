@@ -1,6 +1,6 @@
-// Runs the self-test of a release without waiting for it: starts the release's program with its
-// arguments and --self-test. The program must print "VERSION ok" on its standard output and exit
-// with status 0.
+// Runs the self-test of a release, without waiting for its end. The release's program is started
+// with the given arguments and --self-test. It must print "VERSION ok" on its standard output and
+// exit with status 0.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ class SelfTest {
 
   SelfTest(const std::string& path, std::vector<std::string> arguments, const Version& version);
 
-  // Kills the self-test if it still runs, with all processes that it has started.
+  // Kills the self-test, if it still runs, and all processes that it has started.
   ~SelfTest();
   SelfTest(const SelfTest&) = delete;
   SelfTest& operator=(const SelfTest&) = delete;
@@ -28,13 +28,13 @@ class SelfTest {
   // has no pidfds, or if the self-test was never started.
   [[nodiscard]] int exit_descriptor() const { return exit_; }
 
-  // Kills the self-test, which then counts as failed for the reason `why`.
+  // Kills the self-test. It then counts as failed for the reason `why`.
   void kill(const std::string& why);
 
   // Returns the result of the self-test, or nothing while it still runs.
   [[nodiscard]] std::optional<Verdict> verdict();
 
-  // Returns why the self-test has not passed.
+  // Returns the reason why the self-test has not passed.
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
@@ -45,7 +45,7 @@ class SelfTest {
   std::string failure_;
   int output_ = -1;  // the reading end of the self-test's standard output
   int exit_ = -1;
-  pid_t process_ = 0;  // the self-test while it runs; it leads a process group
+  pid_t process_ = 0;  // the pid of the running self-test, which leads a process group
 };
 
 }  // namespace agent_releases

@@ -1,5 +1,5 @@
-// Checks who owns a file that a program executes or trusts: the owner must be root or the program's
-// own user, and no other user may be able to write to the file.
+// Checks the owner of a file that a program executes or trusts. The owner must be root or the
+// program's own user, and no other user may be able to write to the file.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,8 +10,8 @@
 
 namespace agent_releases {
 
-// Checks who owns the file or directory `path`, whose stat(2) is `status`. Refuses unless the owner
-// is root or the caller and nobody else may write to it. The reason names `path`.
+// Checks the owner of the file or directory `path`, whose stat(2) result is `status`. Refuses
+// unless root or the caller owns it and no other user may write to it. The reason names `path`.
 [[nodiscard]] Outcome check_owner(const struct stat& status, const std::string& path);
 
 }  // namespace agent_releases

@@ -12,19 +12,19 @@
 
 namespace agent_releases {
 
-// The most bytes of a version. A longer one would leave no room in the name of a file.
+// The longest version, in bytes. A longer one would leave no room in the name of a file.
 inline constexpr std::size_t version_bytes_max = 128;
 
 struct Version {
   std::array<std::uint64_t, 3> numbers{};
   std::vector<std::string> prerelease;
-  std::string build;  // the part after `+`, which is neither compared nor part of paths
+  std::string build;  // the part after `+`; it is not compared, and not in paths
 
-  // Parses a version such as "1.2.3-rc.1+build". Each version has only one spelling: no leading
-  // zeros.
+  // Parses a version such as "1.2.3-rc.1+build". Refuses leading zeros, so that each version has
+  // only one spelling.
   [[nodiscard]] static std::optional<Version> parse(std::string_view text);
 
-  // Returns the version without the build, as in paths.
+  // Returns the version without its build, as it is written in paths.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] bool is_prerelease() const { return !prerelease.empty(); }
 
