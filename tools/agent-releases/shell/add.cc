@@ -1,5 +1,5 @@
-// Adds a release: fetches and verifies its bytes, makes them durable under temporary names, and
-// renames these in such an order that no part of an unfinished release can be taken for a release.
+// Adds a release: fetches and verifies its bytes, and writes them durably under temporary names.
+// Then renames the files, in such an order that an unfinished release is never taken for a release.
 // publication.h fetches the manifest.
 #include <sys/stat.h>
 
@@ -45,8 +45,8 @@ class Addition {
   Publication published_;
 };
 
-// Checks whether the release exists already. Refuses if it exists with other bytes: a release never
-// changes.
+// Returns true if the release exists already. Refuses if it exists with other bytes, because a
+// release never changes.
 Result<bool> Addition::is_there() const {
   const Manifest& manifest = published_.manifest;
   const std::string path = store_.directory().path_of(store_.name_of(manifest.version));
@@ -68,8 +68,8 @@ Result<bool> Addition::is_there() const {
                  "another version"};
 }
 
-// Adds the missing parts of a release that exists already: the manifest, and the signature that was
-// fetched now.
+// Completes a release that exists already: adds its manifest and the fetched signature, if they are
+// missing.
 Outcome Addition::complete(const Directory& staging) {
   const Version& version = published_.manifest.version;
   const Directory& directory = store_.directory();
@@ -130,8 +130,9 @@ Outcome Addition::finish(const Directory& staging, const Download& download) {
   return staging.rename(part_name(manifest), staging, store_.name_of(manifest.version));
 }
 
-// Moves the files out of .staging. The release itself comes last, because its name makes it
-// visible: its list of files, its signature and its manifest must be durable before that.
+// Moves the files of the release out of .staging. The release's own file comes last, because it
+// makes the release visible. By then the list of files, the signature and the manifest must be
+// durable.
 Outcome Addition::place(const Directory& staging) {
   const Directory& directory = store_.directory();
   const std::string name = store_.name_of(published_.manifest.version);
@@ -158,12 +159,13 @@ Outcome Addition::place(const Directory& staging) {
   return staging.sync();
 }
 
-// Fetches the bytes. Sets `is_resumable` if the next call can continue the partial download.
+// Fetches the bytes of the release and writes its files in .staging. Sets `is_resumable` if a later
+// call can continue the partial download.
 Outcome Addition::make(const Directory& staging, bool& is_resumable) {
   const auto url = resolve_url(published_.url, published_.manifest.url);
   if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
-  // The file of a program must be closed before the program can be executed, so `download`, which
-  // has the file open, is destroyed at the end of this function.
+  // `download` has the program's file open until the end of this function. A file that is open for
+  // writing cannot be executed.
   Download download(fetcher_, published_.manifest, staging, adding_.progress);
   if (const Outcome fetched = download.run(url.value()); !fetched) {
     is_resumable = fetched.refusal().trouble == Trouble::cut_off && download.has_begun();
@@ -179,14 +181,13 @@ Outcome Addition::settle(const Directory& staging, bool& was_there) {
   return was_there ? complete(staging) : place(staging);
 }
 
-// Adds a release that does not exist yet. First locks its names in .staging, because other
+// Adds a release that does not exist yet. First claims its names in .staging, because other
 // processes may write to the directory while this release is fetched and unpacked.
 Outcome Addition::add_anew(bool& was_there) {
   const Version& version = published_.manifest.version;
   Result<Claim> claim = store_.claim(version, part_name(published_.manifest));
   if (!claim) return claim.refusal();
-  // While this process waited for the lock on the names, another process may have added the
-  // release.
+  // Another process may have added the release while this process waited for the claim.
   const Result<bool> there = is_there();
   if (!there) return there.refusal();
   bool is_resumable = false;
@@ -204,8 +205,8 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release, unless it exists already. If it exists, only removes the files that crashes
-// have left, partial downloads included.
+// Adds the release, unless it exists already. If it exists, removes only what crashes have left in
+// .staging, including partial downloads.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

@@ -1,5 +1,5 @@
-// Makes a release of a program that was installed as a plain file, and makes the program's path a
-// link to it.
+// Adopts a program that was installed as a plain file: makes a release of it, and replaces the file
+// by a link to the release.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ class Adoption {
   Outcome link_place() const;
 
   const Store& store_;
-  Directory parent_;  // the directory with the plain file
+  Directory parent_;  // the directory that has the plain file
   std::string base_;
   std::string path_;
   std::string name_;
@@ -70,8 +70,8 @@ Result<upgrader::OwnedFd> Adoption::open_program() const {
   return program;
 }
 
-// Finds out the processor of the program, and keeps it in arch_. A script is taken to be for this
-// machine's processor only, since its interpreter may not exist elsewhere.
+// Finds out the program's processor, and stores it in arch_. A script gets this machine's
+// processor, because its interpreter may not exist on machines with another one.
 Outcome Adoption::learn_processor(int program) {
   std::array<char, elf_header_bytes> header;
   const ssize_t count = ::pread(program, header.data(), header.size(), 0);
@@ -107,8 +107,8 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   return synced ? place(staging, size) : synced;
 }
 
-// Moves the release to its place: the manifest first, and the release itself last, since the store
-// shows a release as soon as its file is there.
+// Moves the release from .staging into the directory of releases. The manifest comes first and the
+// release's own file last, because that file makes the release visible.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
   const auto there_already = directory.status(name_);
@@ -139,9 +139,9 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// Makes `current` a link to the adopted path, unless `current` exists already. The adopted path is
-// now itself a link, which leads to the release; it is the link that the upgrader replaces at a
-// commit.
+// Makes `current` a link to the adopted path, unless `current` exists already. The adopted path
+// itself is now a link to the release. At a commit, the upgrader replaces the link at the adopted
+// path.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

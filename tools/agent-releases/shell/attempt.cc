@@ -19,13 +19,14 @@ Outcome record(const Store& store, const Entry& entry) {
 
 struct Chosen {
   Release release;
-  std::string left_out;  // why newer releases were not considered; empty if all were
+  std::string left_out;  // why newer releases were left out; empty if none was
 };
 
-// Returns the release that should replace `running`, after verifying it, or nothing. A release that
-// cannot be verified is left out. The hash of an adopted release, which has no manifest, is known
-// only after verifying: if the ledger then says that a release with this hash has failed, this
-// release is left out, too. Refuses if no release is chosen and one could not be verified.
+// Chooses the release that should replace `running`, and verifies it. Returns nothing if no release
+// should. A release that cannot be verified is left out, and the next one is chosen. An adopted
+// release has no manifest, so its hash is known only after the verification. If the ledger says
+// that a release with this hash has failed, the release is left out, too. Refuses if no release is
+// left and one of them could not be verified.
 Result<std::optional<Chosen>> choose_verified(const Store& store, const Version& running,
                                               const std::optional<Wish>& wish,
                                               const std::vector<Entry>& ledger) {

@@ -1,5 +1,5 @@
-// For agents that request their upgrades by themselves, without a Follower: chooses the release
-// that should replace the agent, and records how the upgrade ended.
+// For agents that request their upgrades themselves, without a Follower. Chooses the release that
+// should replace the agent, and records how the upgrade ended.
 #pragma once
 
 #include <optional>
@@ -17,18 +17,20 @@ struct Attempt {
   std::string left_out;  // why newer releases were left out, such as damaged bytes; or ""
 };
 
-// Chooses and verifies the release that should replace `running`, and records that it is being
-// tried. `running` is the version of an agent that has passed its trial: if the ledger says that
-// this version is being tried, the function first records that it is committed. The agent must
-// request the upgrade next, since a release that was tried counts as failed until an ending is
-// recorded. A release that does not have the bytes that were added is left out, and the next one is
-// chosen. If every candidate is left out, the function refuses, and records no try. Returns nothing
-// if no release should replace `running`.
+// Chooses and verifies the release that should replace `running`, and records an upgrade to it as
+// `trying`. The agent must request that upgrade next, because a release without a recorded ending
+// counts as failed. Returns nothing if no release should replace `running`.
+//
+// `running` must be the version of an agent that has passed its trial. If the ledger has `running`
+// as `trying`, its commit is recorded first.
+//
+// A release whose bytes have changed since it was added is left out, and the next one is chosen. If
+// all are left out, the function refuses and records nothing.
 [[nodiscard]] Result<std::optional<Attempt>> begin_attempt(const Releases& releases,
                                                            const Version& running, Moment now);
 
-// Records in the ledger how an upgrade failed, unless the ledger has its ending already. Returns
-// the ledger's last entry about this upgrade.
+// Records in the ledger how an upgrade failed, unless the ledger has the ending of that upgrade
+// already. Returns the last entry about the upgrade.
 [[nodiscard]] Result<Entry> end_attempt(const Releases& releases, const Failure& failure,
                                         Moment now);
 

@@ -34,7 +34,7 @@ class Checking {
   Checking(const Directory& directory, std::vector<PublicKey> keys, Moment now)
       : directory_(directory), keys_(std::move(keys)), now_(now) {}
 
-  // Checks a file. Returns nothing if it is JSON, but not a manifest.
+  // Checks the file `name`. Returns nothing if the file is JSON but not a manifest.
   Result<std::optional<CheckedManifest>> look_at(const std::string& name);
 
  private:
@@ -48,8 +48,8 @@ class Checking {
   const Directory& directory_;
   std::vector<PublicKey> keys_;
   Moment now_;
-  // For each name, version and processor: the first manifest that was found, and the hash of its
-  // release.
+  // The first manifest with a certain name, version and processor, and the hash of its release.
+  // Another manifest with the same three must state the same hash.
   std::map<std::string, std::pair<std::string, std::string>> seen_;
 };
 
@@ -70,8 +70,8 @@ Result<std::string> Checking::verify(const std::string& text, CheckedManifest& c
   return verify_signature(text, *signature.value(), keys_);
 }
 
-// Checks a manifest as `add` would on a machine that has the right processor, in a directory that
-// has no release yet.
+// Checks a manifest as `add` would, on a machine with the right processor and in a directory
+// without releases.
 Outcome Checking::judge_alone(const Manifest& manifest, const std::string& comment) const {
   const std::string_view processor = todays_processor_name(manifest.arch);
   if (manifest.arch != "any" && !is_processor_name(processor)) {
@@ -140,7 +140,7 @@ Outcome Checking::judge(const std::string& text, CheckedManifest& checked) {
   return alone ? judge_file(manifest.value(), checked) : alone;
 }
 
-// Checks one file. An index of releases is skipped: it is JSON, too, but not a manifest.
+// Checks one file. Skips an index of releases, which is JSON but not a manifest.
 Result<std::optional<CheckedManifest>> Checking::look_at(const std::string& name) {
   CheckedManifest checked{.name = name};
   const auto signature = directory_.status(name + std::string(signature_of_manifest));

@@ -1,5 +1,5 @@
-// Checks a directory of published files as `add` would on a machine with the right processor, so
-// that faults are found before anybody fetches the files.
+// Checks a directory of published files in the way in which `add` checks them on a machine. So
+// faults are found before any machine fetches the files.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace agent_releases {
 struct CheckedManifest {
   std::string name;  // the name of the manifest's file
   Outcome sound = std::monostate{};
-  std::string notes{};  // the facts that could not be checked, and why
+  std::string notes{};  // what could not be checked, and why
 };
 
-// Checks the files *.json of the directory in the order of their names: those that are manifests,
-// and those that are signed. With `keys`, a directory of public keys, each must be signed by one of
-// these keys; without it, no signature is verified. Each archive is unpacked into a directory below
-// TMPDIR, which is removed afterwards.
+// Checks all manifests among the files *.json of a directory, in the order of their names. `keys`
+// is a directory of public keys. Each manifest must be signed by one of them; if `keys` is empty,
+// no signature is verified. Each archive is unpacked into a temporary directory, which is removed
+// afterwards.
 [[nodiscard]] Result<std::vector<CheckedManifest>> check_published(const std::string& directory,
                                                                    const std::string& keys,
                                                                    Moment now);

@@ -33,8 +33,8 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-// Reads from the pipe until the child closes its end. Each wait is short: a signal that comes just
-// before a wait does not interrupt it, and is noticed only after the wait.
+// Reads from the pipe until the child closes its end. If this process is interrupted, sends SIGTERM
+// to the child. Each wait is short, because a signal that comes just before a wait does not end it.
 Outcome drain(int pipe, pid_t child, std::string& output) {
   bool told = false;
   std::array<char, 4'096> bytes;

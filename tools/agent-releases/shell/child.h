@@ -1,4 +1,4 @@
-// Runs npm and Python as child processes, one at a time, never by a shell.
+// Runs npm and Python as child processes, one after the other, and never by a shell.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace agent_releases {
 // The most bytes that are read of a child's output.
 inline constexpr std::size_t child_output_bytes_max = 65'536;
 
-// Runs the program, found along PATH, in the directory, and waits until it ends. Returns its
-// standard output; its standard error is ours. Refuses if the program is missing or fails. If this
-// process is interrupted, the program is interrupted, too.
+// Runs a program in the directory, and waits for its end. The program is found by PATH. Returns its
+// standard output; its standard error is that of this process. Refuses if the program is missing or
+// fails. If this process is interrupted, so is the program.
 [[nodiscard]] Result<std::string> run_child(const std::vector<std::string>& command,
                                             const std::string& directory);
 

@@ -23,8 +23,8 @@ void print(const std::string& text) {
 }
 
 Result<Fact> fact_of(const Releases& releases, Release release) {
-  // A user who may not read the ledger still sees the releases, but not how the upgrades to them
-  // ended.
+  // A user who may not read the ledger still gets the list of releases, but without the endings of
+  // the upgrades to them.
   const Directory& place = releases.store().directory();
   const auto ledger = may_read_ledger(place) ? read_ledger(place) : std::vector<Entry>{};
   if (!ledger) return ledger.refusal();

@@ -1,4 +1,4 @@
-// The commands of agent-releases: performs one, and prints the result.
+// Performs a command of agent-releases, and prints the result.
 #pragma once
 
 #include "agent-releases/result.h"

@@ -111,7 +111,8 @@ std::optional<std::string> Directory::link_target(const std::string& name) const
 
 Result<upgrader::OwnedFd> Directory::open_file(const std::string& name, int flags,
                                                mode_t mode) const {
-  // O_NONBLOCK has no effect on regular files. Without it, opening a FIFO could wait for ever.
+  // O_NONBLOCK keeps the opening of a FIFO from waiting for ever. It has no effect on regular
+  // files.
   const int safe = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   upgrader::OwnedFd file(::openat(descriptor(), name.c_str(), safe, mode));
   if (!file) return refusal_from_errno("open", path_of(name));
@@ -156,12 +157,12 @@ Outcome Directory::write(const std::string& name, std::string_view text, mode_t 
 Outcome Directory::rename(const std::string& name, const Directory& into,
                           const std::string& new_name, Existing existing) const {
   const unsigned flags = existing == Existing::keep ? RENAME_NOREPLACE : 0;
-  // Uses syscall(), since musl has no function renameat2().
+  // Use syscall(), because musl has no function renameat2().
   long failed = ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
                           new_name.c_str(), flags);
-  // Some file systems do not support RENAME_NOREPLACE. There the new name is checked first. No name
-  // can be made between the check and the rename, since only the holder of the writer's lock makes
-  // names.
+  // Some file systems do not support RENAME_NOREPLACE. On these, check first that the new name does
+  // not exist. No other process can make it between the check and the rename, because this process
+  // holds the writer's lock.
   if (failed != 0 && errno == EINVAL && flags != 0) {
     const auto there = into.status(new_name);
     if (!there) return there.refusal();

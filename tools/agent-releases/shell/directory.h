@@ -1,6 +1,6 @@
-// An open directory, with functions for the files in it. Each file is opened relative to the
-// directory's descriptor, by a single name, and no symbolic link is followed. So no function can
-// reach a file outside the directory.
+// An open directory, with functions for its files. Each file is opened relative to the directory's
+// descriptor, by a single name, and without following symbolic links. So no function can reach a
+// file outside of the directory.
 #pragma once
 
 #include <sys/stat.h>
@@ -17,11 +17,11 @@
 
 namespace agent_releases {
 
-// Returns the refusal "cannot DEED PATH: " with the text of errno. Must be called while errno is
-// unchanged.
+// Returns the refusal "cannot DEED PATH: " with the text of errno. Must be called before anything
+// else changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
-// Reads the rest of an open file. A rest of more than `bytes_max` bytes is an error.
+// Reads the rest of an open file. Refuses if the rest has more than `bytes_max` bytes.
 [[nodiscard]] Result<std::string> read_all(int descriptor, const std::string& path,
                                            std::size_t bytes_max);
 [[nodiscard]] Outcome write_all(int descriptor, const std::string& path, std::string_view bytes);
@@ -29,7 +29,7 @@ namespace agent_releases {
 
 class Directory {
  public:
-  // Opens a directory; links in its path are followed.
+  // Opens a directory. Symbolic links in its path are followed.
   [[nodiscard]] static Result<Directory> open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -39,7 +39,8 @@ class Directory {
   // Returns the names in the directory without `.` and `..`, in any order.
   [[nodiscard]] Result<std::vector<std::string>> names() const;
 
-  // Returns the status of the entry itself, not of a link's target; nothing if there is none.
+  // Returns the status of the entry `name`, or nothing if it does not exist. For a symbolic link
+  // this is the status of the link, not of its target.
   [[nodiscard]] Result<std::optional<struct stat>> status(const std::string& name) const;
   [[nodiscard]] std::optional<std::string> link_target(const std::string& name) const;
 
@@ -69,7 +70,7 @@ class Directory {
   // exist.
   [[nodiscard]] Outcome remove(const std::string& name) const;
 
-  // Makes the present entries of the directory survive a power cut.
+  // Syncs the directory, so that the entries that it has now survive a power cut.
   [[nodiscard]] Outcome sync() const;
 
  private:

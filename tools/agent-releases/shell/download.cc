@@ -12,8 +12,9 @@
 namespace agent_releases {
 namespace {
 
-// The limits for the retries of an interrupted transfer: fruitless_tries_max is for retries in a
-// row that bring nothing, or only little because the server is slow; tries_max is for all retries.
+// The most retries of an interrupted transfer. tries_max limits all retries together.
+// fruitless_tries_max limits the retries in a row that fetch nothing, or only little because the
+// server is slow.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 
@@ -44,7 +45,8 @@ Outcome Download::write_piece(std::string_view bytes) {
   if (const Outcome written = write_all(part_.get(), path_, bytes); !written) return written;
   const std::int64_t before = bytes_ / behind;
   bytes_ += static_cast<std::int64_t>(bytes.size());
-  // Makes the disk write while the transfer goes on, so that the final sync is short.
+  // Start writing these bytes to disk while the transfer goes on, so that the sync at the end is
+  // short.
   if (bytes_ / behind != before) {
     ::sync_file_range(part_.get(), before * behind, behind, SYNC_FILE_RANGE_WRITE);
   }
@@ -62,7 +64,7 @@ Outcome Download::start_anew() {
   return std::monostate{};
 }
 
-// Reads and hashes the bytes that an earlier, interrupted fetch has left.
+// Reads and hashes the bytes that an earlier, interrupted fetch has left in the file.
 Outcome Download::take_up() {
   std::array<char, 65'536> bytes;
   while (true) {
@@ -85,8 +87,8 @@ Outcome Download::open() {
   }
   part_ = std::move(*part.value());
   if (const Outcome taken = take_up(); !taken) return taken;
-  // Reserves disk space for the whole file before anything is fetched, if the file system supports
-  // fallocate(), so that a full disk is noticed at once.
+  // Reserves disk space for the whole file before the transfer, so that a full disk is noticed at
+  // once. Does nothing if the file system does not support fallocate().
   const off_t size = manifest_.size;
   if (::fallocate(part_.get(), FALLOC_FL_KEEP_SIZE, 0, size) != 0 &&
       (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
@@ -139,8 +141,8 @@ Refusal Download::cut_off(const std::string& url, const std::string& why) const 
 
 Outcome Download::run(const std::string& url) {
   if (const Outcome opened = open(); !opened) return opened;
-  // If the file was fetched in parts and has a wrong hash, it may have changed on the server
-  // between two parts. In that case the whole file is fetched once more.
+  // A file that was fetched in several parts and has a wrong hash may have changed on the server in
+  // between. Then the whole file is fetched once more.
   for (bool first = true;; first = false) {
     if (const Outcome complete = fetch_rest(url); !complete) return complete;
     if (hash_.digits() == manifest_.sha256) return std::monostate{};

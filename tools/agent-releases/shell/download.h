@@ -1,4 +1,4 @@
-// Downloads the bytes of one release into .staging. Continues an interrupted download, takes no
+// Downloads the bytes of one release into .staging. Continues an interrupted download, fetches no
 // more bytes than the manifest states, and checks the hash of the whole file.
 #pragma once
 
@@ -17,8 +17,8 @@ namespace agent_releases {
 // Returns the name of the file that holds the bytes of a release while they are downloaded.
 [[nodiscard]] std::string part_name(const Manifest& manifest);
 
-// Returns the time limit of one call of run(): ten minutes, and the time that the file takes at 8
-// KiB a second. After that, another call continues the download.
+// Returns the time limit of one call of run(): ten minutes, plus the time that the file takes at 8
+// KiB a second. Another call of run() can continue the download.
 [[nodiscard]] constexpr std::chrono::milliseconds fetch_limit(std::int64_t bytes) {
   constexpr std::int64_t bytes_a_second = 8'192;
   return std::chrono::minutes(10) + std::chrono::seconds(bytes / bytes_a_second);
@@ -29,13 +29,14 @@ class Download {
   Download(Fetcher& fetcher, const Manifest& manifest, const Directory& staging,
            const std::function<void(const Progress&)>& progress);
 
-  // Downloads the file. Afterwards it has the size and the hash that the manifest says.
+  // Downloads the file, or the rest of it. On success the file has the size and the hash that the
+  // manifest states.
   [[nodiscard]] Outcome run(const std::string& url);
 
   [[nodiscard]] int descriptor() const { return part_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Returns true if there are bytes from which the next call can continue.
+  // Returns true if the file has bytes, after which another call of run() can continue.
   [[nodiscard]] bool has_begun() const { return bytes_ > 0; }
 
  private:
@@ -56,9 +57,9 @@ class Download {
   std::string path_;
   upgrader::OwnedFd part_;
   Hash hash_;
-  std::int64_t bytes_ = 0;  // the bytes of the file that have been fetched so far
-  std::int64_t from_ = 0;   // the bytes of the file that an earlier fetch has left
-  // the file is fetched in parts, and may have changed on the server between them
+  std::int64_t bytes_ = 0;  // how many bytes of the file there are now
+  std::int64_t from_ = 0;   // how many of these bytes an earlier fetch has left
+  // the file was fetched in several parts, and may have changed on the server in between
   bool in_parts_ = false;
   std::chrono::steady_clock::time_point ends_;
 };

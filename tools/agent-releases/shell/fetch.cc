@@ -38,8 +38,7 @@ std::string scheme_of(const std::string& text) {
   return part_of(url, CURLUPART_SCHEME).value_or("");
 }
 
-// Returns 1 to end the transfer, and 0 to continue. libcurl calls this function about once a
-// second.
+// Called by libcurl about once a second. Returns 1 to end the transfer, or 0 to continue it.
 int go_on(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   const auto& cancelled = *static_cast<const std::function<bool()>*>(context);
   return cancelled() ? 1 : 0;
@@ -70,7 +69,7 @@ std::size_t take_piece(char* bytes, std::size_t, std::size_t size, void* context
   return size;
 }
 
-// Returns true if the request may bring more bytes when it is made again after this error.
+// Returns true if the same request, made again after this error, may fetch more bytes.
 bool may_be_repeated(CURLcode code) {
   switch (code) {
     case CURLE_PARTIAL_FILE:
@@ -101,9 +100,9 @@ bool cannot_resume(CURL* handle, CURLcode code) {
          (code == CURLE_HTTP_RETURNED_ERROR && status == range_not_satisfiable);
 }
 
-// Trusts the certificates of the file `cacert` alone. If it is empty, finds the trusted
-// certificates by the environment variables of the program curl, since libcurl does not read these
-// variables itself. It does read those for proxies.
+// Sets the certificates that https trusts: those in the file `cacert` or, if `cacert` is empty,
+// those that the environment variables of the program curl name. libcurl does not read these
+// variables itself, though it reads the variables for proxies.
 void use_certificates(CURL* handle, const std::string& cacert) {
   if (!cacert.empty()) {
     curl_easy_setopt(handle, CURLOPT_CAINFO, cacert.c_str());
@@ -187,13 +186,13 @@ Result<Fetcher> Fetcher::make(const Limits& limits, std::function<bool()> cancel
   return Fetcher(handle, limits, std::move(cancelled), std::move(cacert));
 }
 
-// Prepares the handle for a request. Connections stay open from one fetch to the next.
+// Prepares the handle for a request. Connections of earlier requests stay open, and are used again.
 void Fetcher::prepare(const std::string& url) {
   CURL* const handle = handle_.get();
   curl_easy_reset(handle);
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  // A transfer that began with https is never redirected to http.
+  // Refuse redirections from https to http.
   curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR,
                    scheme_of(url) == "https" ? "https" : "http,https");
   curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, 1L);
@@ -217,8 +216,8 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_piece);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
-  // If a server ignores the requested range, it announces the size of the whole file. So the limit
-  // is that size, even if only a part is requested.
+  // Limit the file's whole size even if only a part is requested: a server that ignores the
+  // requested range announces the whole size.
   curl_easy_setopt(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.bytes));
   if (request.from > 0) {
     curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));

@@ -15,33 +15,34 @@
 
 namespace agent_releases {
 
-// Turns a path into the URL of a file; a URL stays as it is.
+// Returns the URL for a path. A text that is a URL already is returned unchanged.
 [[nodiscard]] Result<std::string> url_of(const std::string& source);
 
-// Returns `reference` as a URL; if it is relative, it is resolved against `base`. Accepts http and
-// https, and a file only if `base` is a file, too.
+// Returns `reference` as a URL. A relative `reference` is resolved against `base`. Accepts http,
+// https, and, only if `base` is a file, files.
 [[nodiscard]] Result<std::string> resolve_url(const std::string& base,
                                               const std::string& reference);
 
-// Returns the URL without a password in it, for people.
+// Returns the URL without its password, so that it can be shown to people.
 [[nodiscard]] std::string shown_url(const std::string& url);
 
-// Returns true for http and https, which libcurl fetches. Everything else is a file, or is refused.
+// Returns true if libcurl fetches the URL, by http or https. Any other URL names a file, or is
+// refused.
 [[nodiscard]] bool is_of_network(const std::string& url);
 
 class Fetcher {
  public:
-  // The limits of speed and time. A transfer that breaks one of them is ended.
+  // Limits of speed and time. A transfer that exceeds one of them is ended.
   struct Limits {
-    // The least speed. A transfer is ended when it has been slower for `slow_s` seconds.
+    // The lowest speed. A transfer that has been slower for `slow_s` seconds is ended.
     std::int64_t bytes_a_second = 2'048;
     std::int64_t slow_s = 60;
     // The time limit for a small file, from the request to the last byte.
     std::chrono::milliseconds text = std::chrono::minutes(2);
   };
-  // Makes a fetcher. Its transfers call `cancelled` at least every second; if that returns true,
-  // the transfer ends. `cacert` is the file of the certificates that https trusts; if it is empty,
-  // the environment or the system names them.
+  // Makes a fetcher. Each transfer calls `cancelled` at least once a second, and ends when that
+  // returns true. `cacert` is a file with the certificates that https trusts. If it is empty, the
+  // environment or the system says which certificates are trusted.
   [[nodiscard]] static Result<Fetcher> make(const Limits& limits,
                                             std::function<bool()> cancelled = {},
                                             std::string cacert = {});
@@ -51,22 +52,22 @@ class Fetcher {
 
   struct Request {
     std::string url;
-    // the number of bytes that an earlier fetch has left; the transfer begins after them
+    // the number of bytes that are there already; the transfer begins after them
     std::int64_t from = 0;
     std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
     std::chrono::milliseconds limit{};  // the time limit of the whole transfer
     std::function<Outcome(std::string_view)> take;
-    // Called again and again with the number of bytes that have come so far.
+    // Called repeatedly with the number of bytes that are there by then.
     std::function<void(std::int64_t)> progress;
   };
   enum class End { complete, cut_off, cannot_resume };
   struct Fetched {
     End end = End::complete;
     std::string why{};     // why the fetch is not complete; empty if it is
-    bool is_slow = false;  // the transfer was ended because the server was too slow
+    bool is_slow = false;  // the transfer was ended because it was too slow
   };
-  // Fetches bytes. Refuses only if another try would be useless. After any other failure, the
-  // result says why the fetch is not complete.
+  // Fetches bytes. Refuses if another try would be useless. After any other failure, returns a
+  // result that says why the fetch is not complete.
   [[nodiscard]] Result<Fetched> fetch(const Request& request);
 
  private:

@@ -1,5 +1,5 @@
-// Reads the file of a file: URL. Only regular files are read: libcurl would open a FIFO, and wait
-// for ever for a writer.
+// Reads a file that is named by a file: URL. Accepts only regular files, while libcurl would also
+// open a FIFO, and wait for ever for a writer.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace agent_releases {
 
-// Returns the path of a file: URL, or nothing for another kind of URL.
+// Returns the path in a file: URL, or nothing if the URL is of another kind.
 [[nodiscard]] std::optional<std::string> path_of_url(const std::string& url);
 
-// Reads the file from the byte at which the request begins, and passes the bytes to the request's
-// `take`. Passes on no more bytes than the request expects.
+// Reads the file from the byte request.from on, and passes the bytes to request.take. Passes on no
+// more bytes than the request expects.
 [[nodiscard]] Result<Fetcher::Fetched> fetch_file(const std::string& path,
                                                   const Fetcher::Request& request,
                                                   const std::function<bool()>& cancelled);

@@ -1,4 +1,4 @@
-// The public interface of a follower; follower_work.h does the work.
+// The public interface of a follower. follower_work.h does the work.
 #include "agent-releases/follower.h"
 
 #include <utility>

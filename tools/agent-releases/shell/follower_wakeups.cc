@@ -39,7 +39,7 @@ void Wakeups::watch(int descriptor) {
 void Wakeups::set(std::optional<Clock::time_point> when) {
   itimerspec time{};
   if (when) {
-    // Sets the timer to at least one nanosecond: a timer that is set to zero never runs out.
+    // Set the timer to at least one nanosecond, because zero would stop it.
     const auto left = std::max<Clock::duration>(*when - Clock::now(), std::chrono::nanoseconds(1));
     const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(left).count();
     constexpr std::int64_t second = 1'000'000'000;

@@ -1,5 +1,5 @@
-// Wakes a follower by a single descriptor, which becomes readable when a timer has run out, a
-// directory has changed or a process has exited.
+// Wakes a follower by a single descriptor. The descriptor becomes readable when a timer has
+// expired, a directory has changed, or a process has exited.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,14 @@ class Wakeups {
   [[nodiscard]] static Result<Wakeups> make();
   [[nodiscard]] int descriptor() const { return all_.get(); }
 
-  // Watches a directory. Returns false if the system cannot watch it. The caller must then look at
-  // the directory at intervals.
+  // Watches a directory. Returns false if the system cannot watch it; then the caller must look for
+  // changes at intervals.
   bool watch(const std::string& directory);
 
-  // Wakes the follower when the descriptor is readable, until the descriptor is closed.
+  // Makes the wake-up descriptor readable whenever `descriptor` is, until `descriptor` is closed.
   void watch(int descriptor);
 
-  // Wakes the follower at the time `when`. If `when` is absent, the timer is stopped.
+  // Sets the timer to the time `when`, or stops the timer if `when` is absent.
   void set(std::optional<Clock::time_point> when);
 
   // Reads the causes of the wake-up. Returns true if the directory has changed.

@@ -18,12 +18,12 @@ constexpr auto pause = 1s;
 using namespace std::chrono_literals;
 using Clock = Wakeups::Clock;
 
-// The interval at which the directory is looked at although the system reports changes, since a
-// report may be missed; and the interval if the system cannot report them.
+// The interval at which the directory is searched for changes. The first value is for systems that
+// report changes, since a report may be missed. The second is for systems that cannot.
 constexpr auto look_interval = 60s;
 constexpr auto look_interval_unwatched = 1s;
 
-// The interval at which to ask whether the self-test has exited, on kernels without pidfds.
+// On kernels without pidfds, the interval at which to test whether the self-test has exited.
 constexpr auto exit_look_interval = 20ms;
 
 }  // namespace
@@ -34,8 +34,8 @@ Result<std::vector<Entry>> FollowerNotes::with_kept(const Directory& directory) 
   return ledger;
 }
 
-// Appends the entry to the ledger. If endings of earlier upgrades could not be written yet, they
-// are appended first, since they are older.
+// Appends the entry to the ledger. Entries of earlier upgrades that could not be written before are
+// appended first, so that the ledger stays in the order of time.
 Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
   while (!kept_.empty()) {
     if (const Outcome noted = append_to_ledger(directory, kept_.front()); !noted) return noted;
@@ -68,14 +68,14 @@ Result<std::shared_ptr<Store>> Follower::Work::store() const {
       {.directory = settings_.directory, .name = settings_.name, .keys = settings_.keys});
 }
 
-// Reports a text, unless the last report was the same: as long as a fault lasts, every look at the
-// directory finds it again.
+// Reports a text, unless the last report was the same text. A fault that lasts is found again at
+// every search of the directory, but is reported once.
 void Follower::Work::report_once(const std::string& text) {
   if (std::exchange(reported_, text) != text) agent_.report(text);
 }
 
-// Begins to look for releases. Called when this agent is committed. If the ledger's last entry
-// about its version says `trying`, records that the upgrade to it was committed.
+// Begins to look for releases. Called when the upgrade to this agent is committed. If the ledger's
+// last entry about this agent's version says `trying`, records the commit.
 void Follower::Work::begin() {
   has_begun_ = true;
   next_look_ = Clock::now();
@@ -125,8 +125,8 @@ std::optional<Clock::time_point> Follower::Work::next_work() const {
   return paused_until_ ? *paused_until_ : next_look_;
 }
 
-// Chooses the next release to verify. A refused release is left out until its files change, or the
-// file `desired` is written again.
+// Chooses the next release to verify. Leaves out a release that was refused before, until its files
+// have changed or the file `desired` was written again.
 std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
                                                         const std::optional<Wish>& wish,
                                                         const std::vector<Entry>& ledger) const {
@@ -171,8 +171,8 @@ void Follower::Work::verify(const Store& store, Release release) {
   verification_.emplace(std::move(begun.value()));
 }
 
-// Gives up the chosen release. It is left out until its files change, or the file `desired` is
-// written again.
+// Gives up the chosen release. It is not chosen again before its files have changed or the file
+// `desired` was written again.
 void Follower::Work::leave_alone(const std::string& why) {
   refused_[chosen_->path] = chosen_->writing;
   agent_.report("release " + chosen_->version.text() + " is not used: " + why);
@@ -197,8 +197,8 @@ void Follower::Work::verify_more() {
   verified(sha256);
 }
 
-// Handles the end of a verification. The hash of the bytes is known now, so the ledger can say
-// whether an upgrade to these very bytes has failed before.
+// Handles the end of a verification. Now that the hash of the release is known, asks the ledger
+// whether an upgrade to a release with this hash has failed before.
 void Follower::Work::verified(const std::string& sha256) {
   hashes_[chosen_->path] = {chosen_->writing, sha256};
   chosen_->sha256 = sha256;
@@ -273,8 +273,8 @@ void Follower::Work::note_what_is_kept() {
   if (const auto opened = store(); opened) notes_.try_again(opened.value()->directory());
 }
 
-// Requests the upgrade. Before that, records durably that the release is tried, so that a release
-// that crashes the machine is not tried again.
+// Requests the upgrade. First records durably that it is being tried: if the release crashes the
+// machine, it must not be tried again.
 void Follower::Work::ask() {
   id_ = upgrade_id(chosen_->version, ::getpid(), ++requests_);
   const auto opened = store();
@@ -295,7 +295,7 @@ void Follower::Work::upgrade_failed(const Failure& failure) {
   const auto known = ledger();
   if (!known) return agent_.report(known.reason());
   const Entry* last = upgrade_of(known.value(), failure.id);
-  if (last == nullptr) return;  // no follower of this directory has requested the upgrade
+  if (last == nullptr) return;  // the upgrade was not requested by a follower of this directory
   if (last->ending == Ending::trying) {
     note_ending(failure_of(*last,
                            {.id = failure.id,

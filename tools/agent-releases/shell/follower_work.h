@@ -1,5 +1,5 @@
-// The work of a follower, one release at a time: looks for a newer release, verifies it, runs its
-// self-test, requests the upgrade from the upgrader, and records the result in the ledger.
+// The work of a follower, for one release at a time: finds a release that is due, verifies it, runs
+// its self-test, requests the upgrade from the upgrader, and records the result in the ledger.
 #pragma once
 
 #include <chrono>
@@ -22,12 +22,11 @@
 
 namespace agent_releases {
 
-// Writes a follower's entries into the ledger. Never waits for the ledger's lock, because the
-// follower's agent is at work. If an ending cannot be written now, it is kept in memory, counts as
-// written, and is written later.
+// Writes a follower's entries into the ledger. Never waits for the ledger's lock, because the agent
+// must not wait. An ending that cannot be written now is kept in memory and written later. Until
+// then, it counts as written.
 
-// The most endings that are kept in memory while they cannot be written. If there are more, the
-// oldest is dropped.
+// The most endings that are kept in memory. If there are more, the oldest one is dropped.
 inline constexpr std::size_t kept_endings_max = 64;
 
 class FollowerNotes {
@@ -35,14 +34,14 @@ class FollowerNotes {
   // Returns the entries of the ledger's file, followed by those that are kept in memory.
   [[nodiscard]] Result<std::vector<Entry>> with_kept(const Directory& directory) const;
 
-  // Appends the entry durably. If that fails, the entry is not kept.
+  // Appends the entry durably. An entry that cannot be appended is not kept in memory.
   [[nodiscard]] Outcome note(const Directory& directory, const Entry& entry);
 
-  // Appends the entry of an ending. If that fails, keeps the entry in memory and returns the
-  // reason.
+  // Appends an entry that says how an upgrade ended. If that fails, keeps the entry in memory, and
+  // returns the reason.
   [[nodiscard]] Outcome note_ending(const Directory& directory, const Entry& entry);
 
-  // Returns the time at which to try again to write the kept entries, or nothing if there are none.
+  // Returns when to try again to write the entries in memory, or nothing if there are none.
   [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_try() const;
   void try_again(const Directory& directory);
 
@@ -96,7 +95,7 @@ class Follower::Work {
 
   FollowerNotes notes_;
 
-  // The release that is at present verified, tested or requested. There is only one at a time.
+  // The one release that is being verified, tested or requested now.
   std::optional<Release> chosen_;
   std::string chosen_wish_;
   std::optional<Verification> verification_;
@@ -105,10 +104,11 @@ class Follower::Work {
   std::string id_;
   unsigned requests_ = 0;
 
-  // The hashes of verified releases, by path: the text that identifies the state of the release's
-  // files, and the sha256 that they had in this state.
+  // The hashes of verified releases, by path. Each has the identifier of the release's files at
+  // that time, and their SHA-256.
   std::map<std::string, std::pair<std::string, std::string>> hashes_;
-  // The refused releases, by path: the text that identifies the state that the release's files had.
+  // The refused releases, by path, each with the identifier that the release's files had at that
+  // time.
   std::map<std::string, std::string> refused_;
   std::string reported_;
 };

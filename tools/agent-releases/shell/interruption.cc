@@ -11,8 +11,8 @@ void note_interruption(int) {
 
 }  // namespace
 
-// Installs the handlers without SA_RESTART, so that a signal interrupts a read from the terminal,
-// too. If a signal was ignored before, as under nohup, it stays ignored.
+// Installs the handlers without SA_RESTART, so that a signal also interrupts a read from the
+// terminal. A signal that was ignored before, as under nohup, stays ignored.
 Interruption::Interruption() {
   struct sigaction noting {};
   noting.sa_handler = note_interruption;

@@ -1,6 +1,6 @@
-// While this object exists, SIGINT, SIGTERM and SIGHUP do not kill the process but are noted. A
-// command that writes files checks for them between its steps, removes its unfinished files, and
-// ends.
+// While this object exists, SIGINT, SIGTERM and SIGHUP do not kill the process, but are recorded. A
+// command that writes files asks for them between its steps. If one has come, the command removes
+// its unfinished files and ends.
 #pragma once
 
 #include <signal.h>
@@ -16,12 +16,12 @@ class Interruption {
  public:
   Interruption();
 
-  // Restores the handling of the signals that was in force before this object was made.
+  // Restores the signal handlers from before this object was made.
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // Returns a refusal if one of the signals has come, otherwise success.
+  // Returns a refusal if one of the three signals has come, otherwise success.
   [[nodiscard]] static Outcome none();
 
  private:

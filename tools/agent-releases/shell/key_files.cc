@@ -16,8 +16,8 @@
 namespace agent_releases {
 namespace {
 
-// Reads the password of a secret key: from the file that MINISIGN_PASSWORD_FILE names, or from the
-// terminal.
+// The password of a secret key is read from the file that this variable names or, if the variable
+// is not set, from the terminal.
 constexpr const char* file_variable = "MINISIGN_PASSWORD_FILE";
 constexpr const char* terminal_path = "/dev/tty";
 
@@ -29,7 +29,7 @@ Result<std::string> read_password_file(const std::string& path) {
   return text;
 }
 
-// While this object exists, the terminal does not show what is typed.
+// Switches off the echo of typed characters on the terminal, as long as this object exists.
 class Silence {
  public:
   explicit Silence(int terminal) : terminal_(terminal) {
@@ -77,9 +77,9 @@ Result<upgrader::OwnedFd> open_terminal() {
                  Trouble::usage};
 }
 
-// Reads a password: the first line of the file that MINISIGN_PASSWORD_FILE names, or else a line
-// from the terminal after printing `question`. Refuses if there is neither a file nor a terminal,
-// or if a signal interrupts the question.
+// Reads a password: the first line of the file that MINISIGN_PASSWORD_FILE names or, if the
+// variable is not set, a line from the terminal after printing `question`. Refuses if there is no
+// terminal either, or if a signal interrupts the reading.
 [[nodiscard]] Result<std::string> read_password(const std::string& question) {
   if (const char* path = std::getenv(file_variable)) return read_password_file(path);
   const Result<upgrader::OwnedFd> terminal = open_terminal();
@@ -87,7 +87,7 @@ Result<upgrader::OwnedFd> open_terminal() {
   return ask(terminal.value().get(), question);
 }
 
-// Reads the password of a new key. On a terminal, asks for it twice. Refuses an empty password.
+// Reads the password for a new key. A terminal is asked for it twice. Refuses an empty password.
 [[nodiscard]] Result<std::string> read_new_password() {
   const Refusal empty{"the password is empty: give one, or say --no-password", Trouble::usage};
   if (const char* path = std::getenv(file_variable)) {
@@ -109,7 +109,7 @@ Result<upgrader::OwnedFd> open_terminal() {
 constexpr mode_t secret_mode = 0600;
 constexpr mode_t public_mode = 0644;
 
-// A new file, which is removed again unless keep() is called.
+// A new file. The destructor removes it, unless keep() was called.
 class NewFile {
  public:
   static Result<NewFile> make(const std::string& path, mode_t mode) {

@@ -1,8 +1,8 @@
-// The ledger's file: reads it, appends to it and limits its size. Several programs may do so at the
-// same time, and a power cut may come at any moment. ledger.h interprets the lines.
+// The ledger's file: reads it, appends to it, and limits its size. Several programs may do this at
+// the same time, and a power cut may come at any moment. ledger.h interprets the lines.
 //
-// The file has a lock of its own, which is held only for moments. Only the file's owner can open
-// it, so nobody else can lock it.
+// The file has its own lock, which is held only for moments. Only the file's owner can open the
+// file, so no other user can lock it.
 #pragma once
 
 #include <vector>
@@ -14,15 +14,15 @@
 
 namespace agent_releases {
 
-// Returns true if the caller may read the ledger, or if it does not exist.
+// Returns true if the caller may read the ledger, or if the ledger does not exist.
 [[nodiscard]] bool may_read_ledger(const Directory& directory);
 
-// Reads the entries. Returns none if the ledger does not exist.
+// Reads the entries of the ledger. Returns an empty list if the ledger does not exist.
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
-// Appends the entry and syncs. Before that, removes a last line that a crash has cut off. If the
-// append fails, removes the part of the entry that was written. `patience` says how long to wait
-// for the lock; the default is not to wait, which an event loop needs.
+// Appends the entry and syncs the file. First removes an incomplete last line, which a crash has
+// left. If the append fails, removes whatever part of the entry was written. `patience` says how
+// long to wait for the lock. By default the function does not wait, as an event loop requires.
 [[nodiscard]] Outcome append_to_ledger(const Directory& directory, const Entry& entry,
                                        const Patience& patience = {});
 

@@ -17,8 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// The pause between two tries to get a lock: short at first, since most locks are held for moments,
-// and longer later, since some are held while a release is fetched or unpacked.
+// The pauses between tries to lock a file. They begin short, since most locks are held for moments,
+// and become longer, since some locks are held while a release is fetched or unpacked.
 constexpr auto shortest_pause = 2ms;
 constexpr auto longest_pause = 100ms;
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t keep_max = 1'000'000;
 
-// The texts of options that CLI11 finds, but does not parse. The functions below parse them.
+// The texts of those options that CLI11 does not parse itself. Functions below parse them.
 struct Words {
   std::string version;
   std::string as;
@@ -152,7 +152,7 @@ std::optional<std::int64_t> parse_age(std::string_view text) {
   return std::chrono::floor<std::chrono::seconds>(*age).count();
 }
 
-// Parses the command line. CLI11 reports errors by exceptions; this function catches all of them.
+// Parses the command line. Catches the exceptions by which CLI11 reports errors.
 Result<Options> parse_options(int argc, const char* const* argv) {
   Options options;
   Words words;

@@ -1,4 +1,4 @@
-// The command line of agent-releases, read and checked. commands.h performs the task.
+// The command line of agent-releases, parsed and checked. commands.h performs the task.
 #pragma once
 
 #include <cstddef>
@@ -48,9 +48,9 @@ struct Options {
   std::string cacert;
   bool unsigned_is_wanted = false;
   bool older_is_wanted = false;
-  // the version that the command names; `try`: the version of the running agent
+  // the version that the command names; for `try`, the version of the running agent
   std::optional<Version> version;
-  Failure failure;  // the command `fail`: how the upgrade failed
+  Failure failure;  // for `fail`: how the upgrade failed
   bool all = false;
   bool newest = false;
   std::size_t keep = 0;

@@ -11,7 +11,8 @@ Refusal wrong(std::string reason) {
   return Refusal{std::move(reason), Trouble::usage};
 }
 
-// Returns the path of the public key that belongs to a secret one: release.pub for release.key.
+// Returns the path of the public key for the path of a secret key, such as release.pub for
+// release.key.
 std::string public_path(const std::string& secret) {
   constexpr std::string_view ending = ".key";
   std::string path = secret;
@@ -65,7 +66,8 @@ Outcome check_publishing(Options& options, const PublishWords& words) {
   if (publishing.scripts && !publishing.npm && !publishing.wheels) {
     return wrong("--scripts needs --npm or --wheels");
   }
-  // With --npm, the name and the version need not be given: package.json has them.
+  // With --npm, the command line need not name the release and its version, because package.json
+  // does.
   if (options.name.empty() && !publishing.npm) return wrong("pack needs --name=NAME");
   if (words.version.empty() && !publishing.npm) return wrong("pack needs --version=VERSION");
   options.version = Version::parse(words.version);

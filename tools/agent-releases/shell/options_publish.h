@@ -1,4 +1,4 @@
-// The part of the command line that a publisher uses: `pack` and `key`.
+// The part of the command line that publishers use: the commands `pack` and `key`.
 #pragma once
 
 #include <cstdint>
@@ -28,12 +28,12 @@ struct PublishOptions {
   bool no_undo = false;
   bool npm = false;
   bool wheels = false;
-  bool scripts = false;  // packages may run their install scripts
-  std::string check;     // --check of pack: a directory of published files
+  bool scripts = false;  // run the install scripts of packages
+  std::string check;     // for `pack --check`: a directory of published files
   bool no_password = false;
 };
 
-// The texts of those options that CLI11 does not parse. check_publishing() parses them.
+// The texts of those options that CLI11 does not parse itself. check_publishing() parses them.
 struct PublishWords {
   std::string version;
   std::string expires;
@@ -48,7 +48,7 @@ struct PublishCommands {
 [[nodiscard]] PublishCommands declare_publishing(CLI::App& app, PublishOptions& options,
                                                  PublishWords& words);
 
-// Checks the options together, and derives the remaining members from them.
+// Checks that the options fit each other, and parses the texts in `words`.
 [[nodiscard]] Outcome check_publishing(Options& options, const PublishWords& words);
 
 }  // namespace agent_releases

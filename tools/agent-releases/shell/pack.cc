@@ -20,8 +20,8 @@ namespace {
 constexpr mode_t published_mode = 0644;
 constexpr mode_t published_program_mode = 0755;
 
-// The directory of published files. If this object has made the directory, and no file was
-// published in it, the destructor removes the directory again.
+// The directory of published files. The destructor removes the directory if this object has made it
+// and no file was published in it.
 class Out {
  public:
   static Result<Out> open(const std::string& path) {
@@ -57,8 +57,8 @@ class Publishing {
         manifest_(published_name(order.wanted, packing) + std::string(manifest_ending)),
         signature_(published_name(order.wanted, packing) + std::string(signature_ending)) {}
 
-  // Packs the release. `source` is the open file or directory; `file` has the facts about a file,
-  // and is null for a directory.
+  // Packs the release. `source` is the open file or directory to pack. For a file, `file` points to
+  // its properties. For a directory, `file` is null.
   Result<Packed> run(const upgrader::OwnedFd& source, const Found* file);
 
  private:
@@ -88,8 +88,8 @@ Result<Written> Publishing::write(const upgrader::OwnedFd& source, const Found* 
   return written;
 }
 
-// Returns true if a file with the published name and the same bytes exists. Refuses if it has other
-// bytes, since a release never changes.
+// Returns true if a published file of this name has the same bytes. Refuses if it has other bytes,
+// because a release never changes.
 Result<bool> Publishing::is_published(const Written& written) const {
   const auto status = out_.status(file_);
   if (!status) return status.refusal();
@@ -108,7 +108,7 @@ Result<bool> Publishing::is_published(const Written& written) const {
 }
 
 // Refuses to replace a manifest that is for other bytes. Also refuses to replace a signed manifest
-// without a new signature, because the old signature does not fit the new manifest.
+// without signing the new one, because the old signature would be wrong for the new text.
 Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& text) const {
   const auto there = out_.read(manifest_, manifest_bytes_max);
   if (!there) return there.refusal();
@@ -131,7 +131,8 @@ Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& 
                  Trouble::usage};
 }
 
-// Returns true if the manifest is being signed now, or if the same text was signed before.
+// Returns true if this command signs the manifest, or if a manifest with the same text is signed
+// already.
 Result<bool> Publishing::has_signature(const std::string& text) const {
   if (order_.key) return true;
   const auto there = out_.read(manifest_, manifest_bytes_max);
@@ -141,7 +142,7 @@ Result<bool> Publishing::has_signature(const std::string& text) const {
   return there.value() == text && signature.value();
 }
 
-// Publishes the files. The manifest comes last, because `add` finds a release by its manifest.
+// Publishes the files. The manifest comes last, because `add` begins with the manifest.
 Outcome Publishing::publish(Outgoing* file, const std::string& text) const {
   auto manifest = Outgoing::open(out_, manifest_);
   if (!manifest) return manifest.refusal();

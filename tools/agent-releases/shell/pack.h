@@ -30,13 +30,13 @@ struct Packed {
   std::int64_t bytes = 0;
 };
 
-// Packs a release. Before it writes, refuses everything that `add` would refuse. A failure leaves
-// the published files unchanged. If a release of this version is published already, its bytes must
-// be the same; it then gets a new manifest, for example with a later expiry.
+// Packs a release. Before anything is written, refuses everything that `add` would refuse. A
+// failure leaves the published files unchanged. A release that is published already gets a new
+// manifest, for example with a later expiry, but its bytes must be the same as before.
 [[nodiscard]] Result<Packed> pack(const PackOrder& order);
 
-// Refuses if the directory for published files is inside the directory that is packed, because the
-// published files would become part of the next release.
+// Refuses if the directory `out` lies inside the directory that is packed. Otherwise the published
+// files would become part of the next release.
 [[nodiscard]] Outcome check_apart(const std::string& source, const std::string& out);
 
 }  // namespace agent_releases

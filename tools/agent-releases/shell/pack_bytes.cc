@@ -28,8 +28,8 @@ std::string temporary_name(const std::string& name) {
 
 constexpr std::size_t piece_bytes = 262'144;
 
-// The level of compression. zstd's highest levels take twice as long, and make the file only a few
-// hundredths smaller.
+// The compression level. The highest levels of zstd take twice as long, and save only a few
+// hundredths of the size.
 constexpr const char* zstd_level = "12";
 
 struct FreeWriter {
@@ -39,8 +39,8 @@ struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-// Writes to the outgoing file, and counts and hashes the bytes. Keeps the first failure, because
-// libarchive does not pass the reason on.
+// Writes to the outgoing file, and counts and hashes the bytes. Remembers the reason of the first
+// failure, because libarchive does not pass it on.
 class Sink {
  public:
   explicit Sink(Outgoing& into) : into_(into) {}
@@ -120,7 +120,7 @@ Refusal Archiving::broken() const {
 }
 
 Outcome Archiving::begin() {
-  archive_write_set_bytes_in_last_block(writer_, 1);  // no padding after the compressed bytes
+  archive_write_set_bytes_in_last_block(writer_, 1);  // adds no padding after the compressed bytes
   if (archive_write_set_format_pax_restricted(writer_) != ARCHIVE_OK ||
       archive_write_add_filter_zstd(writer_) != ARCHIVE_OK ||
       archive_write_set_filter_option(writer_, "zstd", "compression-level", zstd_level) !=
@@ -142,8 +142,8 @@ Outcome Archiving::add_bytes(const Found& found) {
   });
 }
 
-// Adds a file without its owner and time. `add` ignores them, and they would make the archive
-// differ from one machine to the next.
+// Adds a file without its owner and time. `add` ignores both, and they would make the archive
+// differ from one machine to another.
 Outcome Archiving::add(const Found& found) {
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   if (!entry) return broken();
@@ -187,8 +187,8 @@ Outcome Archiving::run(const std::vector<Found>& tree) {
 Outgoing::Outgoing(const Directory& directory, std::string name, upgrader::OwnedFd file)
     : directory_(&directory), name_(std::move(name)), file_(std::move(file)) {}
 
-// Opens the temporary file and locks it. The kernel releases the lock when this process ends, even
-// if it is killed.
+// Opens and locks the temporary file. The kernel releases the lock when this process ends, even if
+// it is killed.
 Result<Outgoing> Outgoing::open(const Directory& directory, const std::string& name) {
   const std::string temporary = temporary_name(name);
   auto locked = try_lock(directory, temporary, O_RDWR);

@@ -1,5 +1,5 @@
-// Writes the bytes of a release: of one file, or of a directory as a tar compressed by zstd. The
-// same directory always gives the same bytes, on any machine and at any time.
+// Writes the bytes of a release, from one file, or from a directory as a tar compressed by zstd.
+// The same directory always yields the same bytes, on any machine and at any time.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace agent_releases {
 
-// A file to be published. It is written under a temporary name in its directory, made durable, and
-// then renamed, so that under its final name it is always complete or absent.
+// A file that is being published. It is written under a temporary name, made durable, and then
+// renamed, so that a file with the final name is always complete.
 class Outgoing {
  public:
   // Opens the temporary file. Refuses while another process writes the same file. Overwrites a
@@ -34,8 +34,8 @@ class Outgoing {
   // Sets the mode that the published file has, and syncs the file.
   [[nodiscard]] Outcome finish(mode_t mode);
 
-  // Renames the file to its final name, which replaces an older file. The caller must then sync the
-  // directory.
+  // Renames the file to its final name. Replaces an older file of that name. The caller must sync
+  // the directory afterwards.
   [[nodiscard]] Outcome publish();
 
  private:
@@ -51,11 +51,11 @@ struct Written {
   std::string sha256;
 };
 
-// Copies a file. Refuses if the file has changed since the plan was made.
+// Copies a file. Refuses if the file has changed since `found` was read.
 [[nodiscard]] Result<Written> copy_file(int file, const Found& found, Outgoing& into);
 
-// Writes all files of the tree, in the order of their paths. Refuses if one of them has changed
-// since the plan was made.
+// Writes an archive of all files in `tree`, in the order of their paths. Refuses if one of them has
+// changed since `tree` was read.
 [[nodiscard]] Result<Written> write_archive(const Directory& directory,
                                             const std::vector<Found>& tree, Outgoing& into);
 

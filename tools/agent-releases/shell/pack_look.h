@@ -1,5 +1,5 @@
-// Lists the files to be packed: every file, directory and link below a directory, or one file.
-// Changes and judges nothing: packing.h judges.
+// Lists the files to be packed: every file, directory and link below a directory, or a single file.
+// Only reads. packing.h decides whether they can be packed.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace agent_releases {
 
-// Returns everything below the directory, in any order. Follows no link. Refuses if a part cannot
-// be read, or if there are more files than a release may have.
+// Returns every file, directory and link below the directory, in any order, without following
+// links. Refuses if one of them cannot be read, or if there are more files than a release may have.
 [[nodiscard]] Result<std::vector<Found>> look_at_tree(const Directory& tree);
 
-// Returns the facts about the open file at this path.
+// Returns the properties of an open file. `path` is its path.
 [[nodiscard]] Result<Found> look_at_file(int file, const std::string& path);
 
 // Returns when the file was last written, in nanoseconds since 1970, as in Found.

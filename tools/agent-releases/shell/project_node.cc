@@ -19,8 +19,8 @@ namespace {
 constexpr const char* package_file = "package.json";
 constexpr std::size_t lock_bytes_max = 67'108'864;
 
-// Unpacks NAME-VERSION.tgz, the only file that `npm pack` makes. Returns the directory `package` in
-// it.
+// Unpacks NAME-VERSION.tgz, the only file that `npm pack` makes. Returns the archive's directory
+// `package`.
 Result<Directory> unpack_package(const Directory& scratch) {
   const auto names = scratch.names();
   if (!names) return names.refusal();
@@ -43,8 +43,8 @@ Result<std::string> read_needed(const Directory& directory, const std::string& n
   return std::move(*text.value());
 }
 
-// Reads the project's lock file, which may have one of two names. If both exist, takes the one that
-// npm would take.
+// Reads the project's lock file, which may have one of two names. If both files exist, reads the
+// one that npm would read.
 Result<std::pair<std::string, std::string>> read_lock(const Directory& project) {
   for (const std::string name : {"npm-shrinkwrap.json", "package-lock.json"}) {
     auto text = project.read(name, lock_bytes_max);

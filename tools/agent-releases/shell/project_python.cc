@@ -46,8 +46,8 @@ Outcome copy_file(const Directory& from, const Directory& into, const std::strin
   return refusal_from_errno("write", into.path_of(name));
 }
 
-// Copies everything except the names for which `is_left_out` returns true. Refuses devices, FIFOs
-// and sockets, and directories that are deeper than a release may be.
+// Copies a directory, except the names for which `is_left_out` returns true. Refuses devices, FIFOs
+// and sockets. Also refuses directories that are nested deeper than a release may be.
 [[nodiscard]] Outcome copy_tree(const Directory& from, const Directory& into,
                                 const std::function<bool(const std::string&)>& is_left_out,
                                 std::size_t depth = 0) {
@@ -81,14 +81,14 @@ Outcome copy_file(const Directory& from, const Directory& into, const std::strin
 constexpr const char* requirements_file = "requirements.txt";
 constexpr const char* bytecode_directory = "__pycache__";
 
-// Returns true for hidden files, such as .git and .venv, which are not the project's own, and for
-// bytecode, which differs from one machine to the next.
+// Returns true for files that are not packed: hidden ones, such as .git and .venv, because they are
+// not part of the program; and bytecode, because it differs from one machine to another.
 bool is_left_out(const std::string& name) {
   return name.starts_with('.') || name == bytecode_directory;
 }
 
-// Installs the packages. Accepts only wheels: to install any other package, pip would run a program
-// of that package.
+// Installs the packages, but only from wheels. To install a package of another kind, pip would run
+// a program of that package.
 Outcome install_wheels(const Project& project, const Directory& tree) {
   std::vector<std::string> command{"python3",       "-m",
                                    "pip",           "install",
@@ -100,14 +100,14 @@ Outcome install_wheels(const Project& project, const Directory& tree) {
   if (!project.run_scripts) command.emplace_back("--only-binary=:all:");
   const auto installed = run_child(command, project.directory);
   if (!installed) return Refusal{"pip: " + installed.reason(), installed.refusal().trouble};
-  // Removes the programs that packages bring, since their first line names the Python of this
-  // machine.
+  // Removes the programs that packages have installed, because their first line names the Python of
+  // this machine.
   const auto packages = tree.subdirectory(std::string(python_packages));
   if (!packages) return errno == ENOENT ? Outcome(std::monostate{}) : packages.refusal();
   return packages.value().remove("bin");
 }
 
-// Returns the version of the python3 in PATH, such as "3.11".
+// Returns the version of the python3 that PATH finds, such as "3.11".
 Result<std::string> python_version(const std::string& directory) {
   auto version = run_child(
       {"python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"}, directory);

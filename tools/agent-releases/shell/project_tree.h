@@ -1,5 +1,6 @@
-// Makes, in a new directory, the files that are packed for a project of Node.js or Python: its own
-// files, the packages that its lock file names, and a program that starts it.
+// Makes the files that are packed for a project of Node.js or Python, in a new directory: the
+// project's own files, the packages that its lock file names, and a program that starts the
+// project.
 #pragma once
 
 #include <string>
@@ -11,25 +12,26 @@
 namespace agent_releases {
 
 struct Project {
-  std::string directory;     // the project's directory, which is only read
+  std::string directory;     // the project's directory, which is not changed
   std::string name{};        // the release's NAME; if empty, the package's name
-  std::string entry{};       // the script to run; if empty, the project's own choice
-  bool run_scripts = false;  // packages may run programs while they are installed
+  std::string entry{};       // the script to run; if empty, the one that the project names
+  bool run_scripts = false;  // let packages run programs while they are installed
 };
 
 struct ProjectTree {
-  Scratch scratch;        // the temporary directory that has the files
-  std::string path{};     // the directory in `scratch` with these files
+  Scratch scratch;        // the temporary directory that contains the files
+  std::string path{};     // the directory in `scratch` that is packed
   std::string name{};     // the release's NAME, if known
   std::string version{};  // the project's version; empty if it has none
-  std::string entry{};    // the program that was made to start the project
+  std::string entry{};    // the path of the program that starts the project
 };
 
-// Uses package.json and package-lock.json: takes the files of `npm pack`, and the packages of `npm
-// ci --omit=dev`.
+// Makes the files for a Node.js project: those that `npm pack` would publish, and the packages that
+// `npm ci --omit=dev` installs. Needs package.json and package-lock.json.
 [[nodiscard]] Result<ProjectTree> make_node_tree(const Project& project);
 
-// Uses requirements.txt, which must have the hash of every package: `pip install --require-hashes`.
+// Makes the files for a Python project, with the packages that `pip install --require-hashes`
+// installs. Needs requirements.txt with the hash of every package.
 [[nodiscard]] Result<ProjectTree> make_python_tree(const Project& project);
 
 }  // namespace agent_releases

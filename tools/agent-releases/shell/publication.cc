@@ -27,8 +27,8 @@ Outcome judge_request(const Store& store, const Releases::Adding& adding) {
       Trouble::usage};
 }
 
-// Returns the URL to fetch. If only network sources are allowed, refuses a path without looking at
-// it, since the answer would reveal whether the file exists.
+// Returns the URL to fetch. If only network sources are allowed, refuses a path without looking for
+// the file, because the answer would reveal whether the file exists.
 Result<std::string> url_to_fetch(const Releases::Adding& adding) {
   if (adding.allow_files || is_of_network(adding.source)) return url_of(adding.source);
   return Refusal{shown_url(adding.source) + " is no URL of http or https, and no other is allowed"};
@@ -65,7 +65,7 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // If a release of this version exists already, nothing is added, so its version need not be
+  // If a release of this version exists already, nothing will be added. So its version is not
   // compared with those of the other releases.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();

@@ -1,5 +1,6 @@
-// Fetches a release's manifest and the manifest's signature, verifies them, and checks them against
-// the directory, the machine and the clock. Does not fetch the release's own bytes: see download.h.
+// Fetches a release's manifest and the signature of the manifest. Verifies the signature, and
+// decides whether the release may be added to the directory now. download.h fetches the release's
+// own bytes.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@ struct Publication {
   std::string url;  // the URL of the manifest
 };
 
-// Fetches and checks a manifest. Refuses if its release may not be added to this directory now.
+// Fetches and checks a manifest. Refuses if the release may not be added to this directory now.
 [[nodiscard]] Result<Publication> fetch_publication(const Store& store,
                                                     const Releases::Adding& adding,
                                                     Fetcher& fetcher);

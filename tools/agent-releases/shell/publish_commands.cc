@@ -84,8 +84,8 @@ Outcome pack_order(PackOrder& order, const Options& options) {
   return std::monostate{};
 }
 
-// Packs the files of a project. Uses the project's own name and version if the command line has
-// none.
+// Packs a project of Node.js or Python. Uses the name and version that the project states, unless
+// the command line gives others.
 Outcome pack_project(PackOrder& order, const Options& options) {
   Wanted early = order.wanted;
   if (early.name.empty()) early.name = "name";

@@ -1,4 +1,4 @@
-// The commands of a publisher, `pack` and `key`: performs one, and prints the result.
+// Performs the commands of publishers, `pack` and `key`, and prints the results.
 #pragma once
 
 #include "agent-releases/result.h"
@@ -6,8 +6,8 @@
 
 namespace agent_releases {
 
-// Each of the four functions performs the command of its name, and prints on standard output which
-// files it has made.
+// Each of the four functions performs one command, and prints on standard output the files that it
+// has made.
 [[nodiscard]] Outcome perform_pack(const Options& options);
 [[nodiscard]] Outcome perform_check(const Options& options);
 [[nodiscard]] Outcome perform_key_make(const Options& options);

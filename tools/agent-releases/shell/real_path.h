@@ -1,5 +1,5 @@
-// Returns the absolute path of a file without links, `.` and `..`; nothing, with errno, if there is
-// no such file.
+// Returns the absolute path of a file without links, `.` and `..`. If there is no such file,
+// returns nothing, and errno says why.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The functions on a directory of releases that need neither a network nor an archive.
+// Those functions on a directory of releases that need neither a network nor an archive.
 #include "agent-releases/releases.h"
 
 #include <algorithm>
@@ -70,8 +70,8 @@ std::optional<Version> Releases::previous() const {
   return version ? version.value() : std::nullopt;
 }
 
-// Writes the desired version. Makes a new file even for the same version, which counts as a new
-// order of the operator.
+// Writes the desired version into the file `desired`. The file is replaced even if the version
+// stays the same, because that counts as a new order of the operator.
 Outcome Releases::desire(const std::optional<Version>& version) {
   if (version) {
     if (const Result<Release> there = find(*version); !there) return there.refusal();

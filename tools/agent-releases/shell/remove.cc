@@ -1,4 +1,5 @@
-// Removes releases that are not needed: `remove` one, `prune` all except the newest.
+// Removes releases that are not needed: a certain one (`remove`), or all except the newest
+// (`prune`).
 #include <set>
 #include <utility>
 
@@ -13,13 +14,12 @@
 namespace agent_releases {
 namespace {
 
-// The reasons why releases of the directory are still needed. They are collected once, for all
-// releases.
+// The reasons why releases are still needed, found out once for all releases of a directory.
 class Needs {
  public:
   [[nodiscard]] static Result<Needs> look(const Store& store);
 
-  // Returns why the release is needed, or nothing if it is not.
+  // Returns the reason why the release is needed, or nothing if it is not needed.
   [[nodiscard]] std::optional<std::string> of(const Release& release) const;
 
  private:
@@ -47,7 +47,8 @@ Result<Needs> Needs::look(const Store& store) {
   for (auto entry = ledger.value().rbegin(); entry != ledger.value().rend(); ++entry) {
     if (!seen.insert(entry->version.text()).second || entry->ending != Ending::trying) continue;
     needs.versions_.emplace_back(entry->version, "an upgrade to it is under way, or was cut short");
-    break;  // an older upgrade without an ending is over: only one can be under way
+    // Only one upgrade can be under way, so an older one is over even if no ending is recorded.
+    break;
   }
   auto upgraders = used_by_upgraders(store.controls());
   if (!upgraders) {
@@ -77,8 +78,8 @@ std::optional<std::string> Needs::of(const Release& release) const {
   return std::nullopt;
 }
 
-// Removes a release. The release itself goes first, then the files beside it. If a crash comes
-// between these steps, the next command removes the files that are left.
+// Removes a release. The release's own file goes first, then the other files beside it. If a crash
+// comes in between, the next command removes the remaining files.
 Outcome remove_release(const Store& store, const Directory& staging, const Version& version) {
   const Directory& directory = store.directory();
   const std::string name = store.name_of(version);

@@ -17,7 +17,8 @@ std::string with_build(const Version& version) {
   return version.text() + (version.build.empty() ? "" : "+" + version.build);
 }
 
-// Returns the last entry of the ledger in words; an empty string if there is none.
+// Returns the text for a release's last entry in the ledger, or an empty string if there is no
+// entry.
 std::string words_of(const std::optional<Entry>& last) {
   if (!last) return "";
   const std::string when = " at " + to_text(last->when);

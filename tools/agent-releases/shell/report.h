@@ -1,5 +1,5 @@
-// Writes facts on standard output, for people or as JSON, and shows the progress of a fetch as a
-// bar on a terminal.
+// Prints facts on standard output, for people or as JSON. Shows the progress of a fetch as a bar on
+// a terminal.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Fact {
   bool current = false;
   bool previous = false;
   bool desired = false;
-  std::optional<Entry> last{};  // the last entry about this release in the ledger
+  std::optional<Entry> last{};  // the ledger's last entry about this release
 };
 
 struct Overview {
@@ -36,7 +36,7 @@ struct Overview {
 // Returns the facts about one release, one on each line.
 [[nodiscard]] std::string text_of(const Fact& fact);
 
-// Returns the size for people, such as "4.2 MB".
+// Returns a number of bytes in a form for people, such as "4.2 MB".
 [[nodiscard]] std::string shown_bytes(std::int64_t bytes);
 
 class ProgressLine {
@@ -53,7 +53,7 @@ class ProgressLine {
 
   bool json_;
   bool drawn_ = false;
-  std::int64_t shown_ = -1;  // how much of the bar was filled when the bar was last shown
+  std::int64_t shown_ = -1;  // the part of the bar that was filled when it was last drawn
 };
 
 }  // namespace agent_releases

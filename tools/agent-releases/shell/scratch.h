@@ -1,4 +1,4 @@
-// A directory below TMPDIR that is removed, with everything in it, by the destructor.
+// A directory below TMPDIR. The destructor removes it and everything in it.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace agent_releases {
 
 class Scratch {
  public:
-  // Makes the directory; only the caller can read it.
+  // Makes the directory. Only the caller can read it.
   [[nodiscard]] static Result<Scratch> make() {
     const char* below = std::getenv("TMPDIR");
     std::string path = std::string(below != nullptr && *below != '\0' ? below : "/tmp");

@@ -18,11 +18,11 @@
 namespace agent_releases {
 namespace {
 
-// The most bytes of a self-test's output that are read.
+// The most bytes that are read of a self-test's output.
 constexpr std::size_t output_bytes_max = 512;
 
-// Returns true if the file begins like a script or an ELF program. A system can be set up to run
-// other kinds of programs (binfmt_misc), but the upgrader starts none of these.
+// Returns true if the file begins like a script or an ELF program. The upgrader starts no other
+// kinds of programs, even if the system is set up to run them (binfmt_misc).
 bool begins_as_program(const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   std::array<char, 4> bytes{};
@@ -31,8 +31,8 @@ bool begins_as_program(const std::string& path) {
 }
 
 // The attributes of the self-test's process. Its input is /dev/null, its output is `output`, and
-// its standard error is ours. It has a session of its own, so that it can be killed with every
-// process that it starts, and all signals have their defaults.
+// its standard error is that of this process. All signals have their default actions. The process
+// leads a session, so that it can be killed together with every process that it starts.
 class Surroundings {
  public:
   explicit Surroundings(int output) {
@@ -55,8 +55,8 @@ class Surroundings {
   Surroundings(const Surroundings&) = delete;
   Surroundings& operator=(const Surroundings&) = delete;
 
-  // Starts the process; returns 0 or the error. Uses posix_spawn, which fails if the kernel cannot
-  // execute the file. execvp, posix_spawnp and uv_spawn would then start a shell with the file.
+  // Starts the process. Returns 0, or an errno value. Uses posix_spawn, which fails if the kernel
+  // cannot execute the file; execvp, posix_spawnp and uv_spawn would then let a shell run the file.
   [[nodiscard]] int start(pid_t& process, const std::string& path, char* const* argv) const {
     return posix_spawn(&process, path.c_str(), &files_, &attributes_, argv, environ);
   }
@@ -85,7 +85,7 @@ SelfTest::~SelfTest() {
   }
 }
 
-// Starts the self-test. Returns the fault in words, or an empty text.
+// Starts the self-test. Returns the reason if it cannot be started, or an empty text.
 std::string SelfTest::spawn(const std::string& path, std::vector<std::string> arguments) {
   if (!begins_as_program(path)) return "it is no program";
   std::vector<char*> argv{const_cast<char*>(path.c_str())};
@@ -123,7 +123,7 @@ std::optional<SelfTest::Verdict> SelfTest::verdict() {
 }
 
 SelfTest::Verdict SelfTest::judge(int status) {
-  // Another process may still hold the writing end, so the read must not block.
+  // The read must not block: another process may still have the writing end of the pipe open.
   fcntl(output_, F_SETFL, O_NONBLOCK);
   std::array<char, output_bytes_max> bytes;
   const ssize_t count = ::read(output_, bytes.data(), bytes.size());

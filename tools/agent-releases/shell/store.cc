@@ -41,7 +41,7 @@ std::string first_line(const std::string& text) {
   return line;
 }
 
-// Returns a text that identifies this state of a file: it changes when the file is written or
+// Returns an identifier for the present state of a file. It changes when the file is written or
 // replaced.
 std::string writing_of(const struct stat& status) {
   return std::to_string(status.st_ino) + "-" + std::to_string(status.st_mtim.tv_sec) + "." +
@@ -129,8 +129,8 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   const auto manifest = has_manifest ? parse_manifest(*text.value()) : Result<Manifest>(Refusal{});
   const bool fits = manifest && manifest.value().version == version &&
                     (manifest.value().kind == Kind::tar) == release.is_directory;
-  // Only the manifest names the program in a directory. So a directory without a manifest of the
-  // same version is not a release.
+  // For a release that is a directory, only the manifest names the program. So a directory without
+  // a manifest of the same version is not a release.
   if (release.is_directory && !fits) return std::optional<Release>{};
   if (!fits) return std::optional(std::move(release));
   for (const std::string_view ending : {manifest_ending, signature_ending}) {
@@ -141,7 +141,7 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   release.version.build = manifest.value().version.build;
   if (!release.is_directory) return std::optional(std::move(release));
   release.executable += "/" + manifest.value().entry;
-  // The size of the archive. A caller that needs the size of the unpacked files has to measure it.
+  // This is the size of the archive. The size of the unpacked files is not recorded.
   release.bytes = manifest.value().size;
   return std::optional(std::move(release));
 }
@@ -230,8 +230,8 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims the release's names in .staging. Holds the writer's lock while it does, so that no other
-// process can remove the files before they are claimed.
+// Claims a release's names in .staging. Holds the writer's lock meanwhile, so that no other process
+// removes the files just before they are claimed.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

@@ -17,14 +17,14 @@
 namespace agent_releases {
 
 // The writer's lock and the open directory .staging, as begin_writing() returns them. Only the
-// process that holds this lock writes into the directory of releases.
+// process with this lock may write into the directory of releases.
 struct Writing {
   upgrader::OwnedFd lock;
   Directory staging;
 };
 
-// The right of one process to make a certain release. As long as the process holds the lock, no
-// other process touches the names of this release in .staging.
+// The right of one process to make a certain release. While the process holds the lock in this
+// object, no other process touches the files of this release in .staging.
 struct Claim {
   Directory staging;
   upgrader::OwnedFd lock;
@@ -39,7 +39,8 @@ class Store {
   [[nodiscard]] bool has_keys() const { return !settings_.keys.empty(); }
   [[nodiscard]] const std::vector<std::string>& controls() const { return settings_.controls; }
 
-  // Reads the keys again at each call, since they may be replaced while this process runs.
+  // Returns the keys. They are read again at each call, since somebody may replace them while this
+  // process runs.
   [[nodiscard]] Result<std::vector<PublicKey>> keys() const { return read_keys_again(); }
 
   [[nodiscard]] Result<std::vector<Release>> list() const;
@@ -50,36 +51,36 @@ class Store {
   // Returns the text of a release's manifest, or nothing if it has none.
   [[nodiscard]] Result<std::optional<std::string>> manifest_text(const Version& version) const;
 
-  // Returns the release's manifest, if it has one. With keys, refuses unless one of them has signed
-  // the manifest, and the manifest is for this release.
+  // Returns a release's manifest, or nothing if it has none. If keys are set, refuses unless one of
+  // the keys has signed the manifest and the manifest is for this release.
   [[nodiscard]] Result<std::optional<Manifest>> trusted_manifest(const Version& version) const;
 
-  // Returns the version that the operator desires, or nothing if the newest release is wanted.
+  // Returns the operator's wish, or nothing if the newest release is wanted.
   [[nodiscard]] std::optional<Wish> wish() const;
 
   // Returns the version of the release to which the link `name` leads, directly or through other
   // links. Returns nothing if the link or the release does not exist.
   [[nodiscard]] Result<std::optional<Version>> version_of_link(std::string_view name) const;
 
-  // Returns how long to wait for a lock of another process.
+  // Returns how long to wait for a lock that another process holds.
   [[nodiscard]] Patience patience() const { return {settings_.patience, settings_.cancelled}; }
 
-  // Takes the writer's lock: waits, as long as patience() allows, until no other process writes.
-  // Then removes the files that a crash has left. Keeps the partial download called `wanted`, or
-  // all partial downloads if `wanted` is empty.
+  // Waits for the writer's lock, as long as patience() allows, and takes it. Then removes the files
+  // that a crash has left. Of the partial downloads, keeps the one called `wanted`, or all of them
+  // if `wanted` is empty.
   [[nodiscard]] Result<Writing> begin_writing(const std::string& wanted = "") const;
 
-  // Claims the names of one release in .staging, while others may write other releases. Waits, as
-  // long as patience() allows, while another process makes the same release.
+  // Claims the names of one release in .staging; other processes may make other releases meanwhile.
+  // If another process makes this release, waits for it as long as patience() allows.
   [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
   [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
 
-  // Ends the claim, so that another process can claim these names. Must be called when the release
-  // is complete, or could not be made.
+  // Ends a claim, so that other processes can claim the release's names. Must be called when the
+  // release is complete or cannot be made.
   void end_claim(Claim claim, const Version& version) const;
 
-  // Removes the files that a crash or a failed command has left, except those that another process
-  // has claimed. Must be called only with the writer's lock.
+  // Removes the files that a crash or a failed command has left in .staging, except those that
+  // other processes have claimed. Must be called only with the writer's lock.
   [[nodiscard]] Outcome clean(const Directory& staging, const std::string& wanted) const;
 
  private:

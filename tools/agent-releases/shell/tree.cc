@@ -44,8 +44,8 @@ Outcome compare_entry(const Directory& directory, const std::string& name, const
   return std::monostate{};
 }
 
-// Compares the directory with `entries`. Removes each entry that was found from `entries`, so that
-// the missing ones are left.
+// Compares the directory with `entries`. Removes each entry that exists from `entries`. Afterwards
+// `entries` has only the missing ones.
 Outcome compare_below(const Directory& directory, const std::string& before, Entries& entries) {
   const auto names = directory.names();
   if (!names) return names.refusal();

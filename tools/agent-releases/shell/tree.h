@@ -10,8 +10,8 @@
 
 namespace agent_releases {
 
-// Checks that the directory has exactly the entries of the list, each of its kind and mode. Does
-// not read the content of files.
+// Checks that the directory has exactly the entries of the list, and that each entry has the kind
+// and the mode in the list. Does not read the content of files.
 [[nodiscard]] Outcome compare_tree(const Directory& directory, const std::vector<Listed>& list);
 
 // Returns the bytes that a directory and everything below it take on disk.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view key_ending = ".pub";
 
-// Returns the user's name, or nothing if there is none.
+// Returns the name of the user with this uid, or nothing if there is no such user.
 std::optional<std::string> user_name(uid_t user) {
   std::array<char, 16384> text;
   passwd entry{};
@@ -25,7 +25,8 @@ std::optional<std::string> user_name(uid_t user) {
   return found->pw_name;
 }
 
-// Reads a key. The file may be a link to a key elsewhere; the owner of the opened file is checked.
+// Reads a key. The key's file may be a link to a file elsewhere: the owner of the file that is
+// opened is checked.
 Result<PublicKey> read_key(const Directory& directory, const std::string& name) {
   const std::string path = directory.path_of(name);
   const upgrader::OwnedFd file(

@@ -42,7 +42,7 @@ std::string joined(const std::vector<std::string>& components) {
   return path;
 }
 
-// Returns the text. Refuses a null pointer, which libarchive returns for bytes that are not valid
+// Returns `text`. Refuses a null pointer, which libarchive returns for a name that is not valid
 // UTF-8.
 Result<std::string> text_of(const char* text, const char* what) {
   if (text != nullptr) return std::string(text);
@@ -76,7 +76,7 @@ class Unpacking {
   std::set<std::vector<std::string>> directories_{{}};
   std::vector<Link> hard_links_;
   std::vector<Link> symbolic_links_;
-  // the files unpacked so far, by path, to which hard links may refer
+  // the files unpacked so far, by path; hard links may refer to them
   std::map<std::string, Listed> files_;
   std::string list_;
 };
@@ -93,8 +93,8 @@ Outcome Unpacking::note(Listed listed) {
   return Refusal{"the archive's names have more than 16,777,216 bytes"};
 }
 
-// Opens the directory in which the entry of this path is, and makes missing directories. No link
-// can be in the way: links are made only after all files.
+// Opens the directory that contains the entry of this path, and makes missing directories. No link
+// can be on the way to it, because links are made only after all files.
 Result<Directory> Unpacking::parent_of(const std::vector<std::string>& path) {
   Result<Directory> parent = into_.subdirectory(".");
   std::vector<std::string> way;
@@ -129,7 +129,7 @@ Outcome Unpacking::copy_data(int file, const std::string& path, Hash& hash) {
                      " bytes when it is unpacked"};
     }
     bytes_ += end - at;
-    // Fills a hole of a sparse file, which libarchive has left out, with zeros.
+    // Fill a hole in a sparse file with zeros. libarchive skips holes.
     for (; at < offset; at += static_cast<std::int64_t>(zeros.size())) {
       const std::int64_t gap = std::min<std::int64_t>(offset - at, zeros.size());
       const std::string_view hole(zeros.data(), static_cast<std::size_t>(gap));
@@ -179,8 +179,8 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    // parent_of() makes the directories above the last name of a path. With an empty name added as
-    // the last one, it makes the entry's own directory, too.
+    // parent_of() makes all directories of a path except its last component. With an empty last
+    // component added, it also makes the directory of this entry itself.
     below.emplace_back();
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());
@@ -233,15 +233,15 @@ Outcome Unpacking::take_all() {
     archive_entry* entry = nullptr;
     const int result = archive_read_next_header(reader_, &entry);
     if (result == ARCHIVE_EOF) return std::monostate{};
-    // ARCHIVE_RETRY means that libarchive could continue after damaged bytes. But an archive with
-    // damaged bytes must be refused.
+    // ARCHIVE_RETRY means that libarchive could continue after damaged bytes. An archive with
+    // damaged bytes must be refused nevertheless.
     if (result != ARCHIVE_OK && result != ARCHIVE_WARN) return broken();
     if (++members_ > members_max) return Refusal{"the archive has more than 100,000 entries"};
     if (const Outcome taken = take(entry); !taken) return taken;
   }
 }
 
-// Syncs the directories, the deepest first, and gives each its final mode.
+// Syncs all directories, the deepest ones first, and gives each its final mode.
 Outcome Unpacking::sync_directories() {
   for (auto path = directories_.rbegin(); path != directories_.rend(); ++path) {
     std::vector<std::string> below = *path;

@@ -1,5 +1,5 @@
 // Unpacks an archive, which may be hostile, into a directory of its own. member.h decides which
-// names and links are refused. Reads tar, either plain or compressed by gzip, xz or zstd.
+// names and links are refused. Accepts tar, plain or compressed by gzip, xz or zstd.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 namespace agent_releases {
 
 // Reads the archive from its beginning, and makes its files durably. Returns the list of these
-// files: see file_list.h. After a refusal the caller must remove the files.
+// files in the form of file_list.h. After a refusal the caller must remove the files that were
+// made.
 [[nodiscard]] Result<std::string> unpack(int archive, std::int64_t archive_bytes,
                                          const Directory& into);
 

@@ -27,7 +27,7 @@ Outcome add_uses_of(const std::string& control, std::vector<Use>& uses) {
   if (!directory) return directory.refusal();
   const auto text = directory.value().read(status_name, status_bytes_max);
   if (!text) return text.refusal();
-  // no status: no upgrader has ever used this control directory
+  // without a status, no upgrader has ever used this control directory
   if (!text.value()) return std::monostate{};
   const auto found = uses_of_status(*text.value(), control);
   if (!found) return Refusal{directory.value().path_of(status_name) + ": " + found.reason()};

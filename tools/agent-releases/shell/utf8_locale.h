@@ -1,12 +1,12 @@
-// Gives the calling thread a UTF-8 locale while the object exists, whatever the program's locale
-// is.
+// Gives the calling thread a UTF-8 locale as long as the object exists, whatever locale the program
+// has.
 #pragma once
 
 #include <locale.h>
 
 namespace agent_releases {
 
-// libarchive converts names to the program's locale, but our names are UTF-8 in every locale. So
+// libarchive converts names to the locale of the thread. Our names are UTF-8 in every locale, so
 // code that calls libarchive needs this object.
 class Utf8Locale {
  public:

@@ -69,8 +69,8 @@ Outcome Verification::begin_directory(const Store& store, const Release& release
   return std::monostate{};
 }
 
-// Opens the next file. Opens one component of its path after the other, so that no link is
-// followed.
+// Opens the next file to be hashed. Opens the components of its path one after the other, so that
+// no link is followed.
 Outcome Verification::open_next() {
   std::string_view rest = waiting_.front().path;
   Result<Directory> parent = directory_.subdirectory(".");

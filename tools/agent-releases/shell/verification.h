@@ -1,5 +1,6 @@
-// Checks that a release on disk is what was added: its manifest, with keys its signature, and every
-// byte of it. Works in small steps, so that an agent can verify while it serves.
+// Checks that a release on disk has not changed since it was added: its manifest, the signature if
+// keys are set, and every byte. Works in small steps, so that an agent can verify a release while
+// it serves.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +19,15 @@ namespace agent_releases {
 
 class Verification {
  public:
-  // Begins a verification. Refuses at once if the release has obviously changed.
+  // Begins a verification. Refuses at once if the release's manifest or list of files shows a
+  // change.
   [[nodiscard]] static Result<Verification> begin(const Store& store, const Release& release);
 
   // Hashes at most 1 MiB. Returns true when the whole release is verified.
   [[nodiscard]] Result<bool> step();
 
-  // Returns the hash of the release's bytes, which is known only at the end. For a directory it is
-  // the hash that the manifest states.
+  // Returns the hash of the release, which is known only at the end. For a file it is the hash of
+  // its bytes. For a directory it is the hash that the manifest states.
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
  private:
@@ -35,15 +37,15 @@ class Verification {
   [[nodiscard]] Outcome open_next();
   [[nodiscard]] Outcome close_present();
 
-  Directory directory_;         // the directory with the files
-  std::deque<Listed> waiting_;  // the files that are listed and not hashed yet
-  upgrader::OwnedFd file_;      // the file of the first entry in `waiting_`, once it is open
+  Directory directory_;         // the directory that contains the files
+  std::deque<Listed> waiting_;  // the listed files that have not been hashed yet
+  upgrader::OwnedFd file_;      // the first file in waiting_, once it is open
   Hash hash_;
   std::string sha256_;
 };
 
-// Verifies a whole release at once, for callers that may wait for it. Returns the hash of the
-// release's bytes, as `Verification::sha256` does.
+// Verifies a whole release at once, for callers that may wait. Returns the same hash as
+// Verification::sha256().
 [[nodiscard]] Result<std::string> verify_whole(const Store& store, const Release& release);
 
 // Returns the SHA-256 of the rest of an open file.
