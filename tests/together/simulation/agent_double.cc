@@ -185,8 +185,8 @@ void AgentDouble::on(Occasion occasion) {
   }
 }
 
-// Plans the agent's next heartbeat before its deadline. Each agent has a limited number of
-// heartbeats, and falls silent after the last one.
+// Plans the agent's next heartbeat, before the deadline for heartbeats. Each agent has a limited
+// number of heartbeats, and falls silent after the last one.
 void AgentDouble::plan_heartbeat() {
   const Duration watchdog = process_.machine.swarm.watchdog;
   if (watchdog == Duration(0) || beats_left_-- <= 0) return;
@@ -265,8 +265,8 @@ std::optional<AgentMessage> AgentDouble::message_for(Deed deed) {
   }
 }
 
-// Returns a request for an upgrade. Most are requests that the exploration also makes
-// (tests/decisions/explore), and some are random.
+// Returns a request for an upgrade. Most are those that the exploration in tests/decisions/explore
+// makes, too; some have random members.
 Upgrade AgentDouble::request() {
   Machine& its = process_.machine;
   Random& random = its.random;
@@ -331,7 +331,8 @@ void AgentDouble::misbehave(Deed deed) {
   if (process_.life == Process::Life::running) wake();
 }
 
-// Sends messages out of turn, some of them malformed.
+// Makes the agent send messages at a time at which the protocol does not allow them, some of them
+// malformed.
 void AgentDouble::say_anything() {
   Random& random = process_.machine.random;
   for (std::size_t left = 1 + random.below(12); left > 0; --left) {

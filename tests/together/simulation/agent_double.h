@@ -23,13 +23,13 @@ class AgentDouble {
   // Returns the time at which the agent will act next if no event comes before.
   [[nodiscard]] std::optional<Time> wakes() const;
   void act();
-  // Notifies the agent that its input has changed. The agent looks at once, or as soon as it is not
-  // busy any more.
+  // Notifies the agent that its input has changed. The agent reads its input at once, or as soon as
+  // it has finished its present act.
   void wake();
   void signalled(int signal);
 
-  // Lets a guide choose the agent's messages from now on. The agent still reads its input, but does
-  // nothing by itself.
+  // From now on, a guide (guide.h) chooses the agent's messages. The agent still reads its input,
+  // but does nothing by itself.
   void become_puppet();
   // Makes the agent stop reading its input, or start again.
   void read_on(bool wanted);
@@ -73,7 +73,7 @@ class AgentDouble {
   bool input_ended_ = false;
   int beats_left_ = 0;
   int upgrades_left_ = 0;
-  std::optional<Time> awake_at_;  // when the agent will next read or write bytes
+  std::optional<Time> awake_at_;  // when the agent will next try to read or write bytes
 };
 
 }  // namespace upgrader::simulation

@@ -65,8 +65,8 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const EventKind kind = test::kind_of(event);
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
-  // The judge (judge.h) may deliver an event about an agent that the supervisor does not know,
-  // between any two other events.
+  // An event about an agent that the supervisor does not know is always possible: the judge
+  // (judge.h) may deliver it between any two other events.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
@@ -96,16 +96,17 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Returns the length of a move for the search for the shortest way. For choice 0, all moves are
-// equally long. For each other choice, the lengths are random, so that the search finds another
-// way.
+// Returns the length of a move of the map, for the search for the shortest ways. There are several
+// searches, numbered by `choice`. In search 0 all moves have the same length. In the others the
+// lengths are random, so that each finds other ways.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);
   return (is_avoided ? 8 : 1) * (1 + Random(choice << 32U | at).below(4));
 }
 
-// Walks the map from the start, nearest places first, by the moves that the shell allows.
+// Searches the map for the shortest way from the first state to each other state, by the moves that
+// the shell allows.
 class AllowedWalk {
  public:
   AllowedWalk(Sheet& sheet, std::size_t choice)
@@ -174,8 +175,8 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // In the list, all moves from one place stand side by side, since the walk has tried them one
-  // after another.
+  // The exploration has tried all moves from one place one after the other, so they are neighbours
+  // in the list of moves.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
     sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);
@@ -288,7 +289,8 @@ Visits::Share Visits::edges() const {
   return share;
 }
 
-// Counts pairs of phase and event. A pair that occurs under several policies counts once.
+// Counts pairs of a phase and an event. A pair that occurs on the maps of several policies, which
+// are sets of options, counts once.
 Visits::Share Visits::cells() const {
   std::set<std::pair<Phase, std::size_t>> all, allowed, visited;
   for (int policy = 0; policy < test::all_policies; ++policy) {

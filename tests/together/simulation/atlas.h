@@ -1,13 +1,13 @@
 // The maps of the exploration, one for each policy, and the moves on them that runs have visited. A
-// move, also called an edge, is a state and an event, and is counted once. States are told apart as
-// in the exploration. An event is of one kind and from one agent, and has the outcomes of the
-// orders that it leads to.
+// move, also called an edge, is a state and an event, and is counted once. Which states count as
+// equal is decided as in the exploration. Two events count as equal if they are of the same kind
+// and about the same agent, and if the orders that they lead to have the same outcomes.
 //
 // In the exploration any event may happen in any state. The shell does not allow some of these
 // moves, so no simulation of the shell can visit them:
 // * After an agent's last words and stray output comes its exit, and nothing else (rule IO-2).
 // * After the upgrader's end comes nothing.
-// * No deadline is judged before it has passed.
+// * No deadline is reported to the supervisor before it has passed.
 // * An `activate` is lost only to an agent that was sent one.
 // * A request that contradicts itself (`healthy` with a trial of 0) is malformed to the codec.
 #pragma once
@@ -24,8 +24,8 @@
 
 namespace upgrader::simulation {
 
-// A hash of 64 bits. Among some ten million moves, the chance that a given one has the key of
-// another is about 10^-12.
+// A hash of 64 bits. A move of the map has such a hash as its key. If there are ten million moves,
+// the chance that a given one has the same key as another is about 10^-12.
 using Key = std::uint64_t;
 
 // A table from keys to numbers, which is filled only once.
@@ -55,17 +55,20 @@ struct Sheet {
   // move's event, and of the outcomes of the orders that the event leads to.
   KeyTable edges;
   std::vector<bool> allowed;        // for each move, whether the shell allows it
-  std::vector<bool> place_allowed;  // for each place, whether an allowed move leads there
-  // The index of each place's first move. The last element is the number of all moves.
+  std::vector<bool> place_allowed;  // for each place, whether allowed moves lead there
+  // For each place, the index of the first move that leads from it. The last element is the number
+  // of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // The last move on the way to a place, and the agent whose last words came just before that move.
+  // The last move of a way to a place. If that move must follow an agent's last words, `dying` is
+  // the agent.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
-  // The shortest ways to each place. For choice 0 all moves are equally long. For each other choice
-  // the lengths are random: a run that has failed on one way can take another.
+  // The shortest ways to each place, found by several searches. In search 0 all moves are equally
+  // long. In the others their lengths are random: a run that has failed on one way can take
+  // another.
   static constexpr std::size_t choices = 12;
   std::array<std::vector<Way>, choices> ways;
   [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying, std::size_t choice) const {
@@ -114,7 +117,8 @@ class Visits {
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
-    // The number of states, moves or cells of the whole map, and of those that runs have visited.
+    // The number of states, moves or cells of the whole map, and the number of those that runs have
+    // visited. A cell is a pair of a phase and an event.
     std::uint64_t all = 0, all_visited = 0;
     // The same two numbers for the part of the map that the shell allows.
     std::uint64_t allowed = 0, allowed_visited = 0;
@@ -122,8 +126,8 @@ class Visits {
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // Returns, as text for people, the kinds of events among whose allowed moves most were not
-  // visited.
+  // Names, for people, the kinds of events with the most moves that the shell allows and no run has
+  // made.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:
@@ -136,7 +140,8 @@ class Visits {
   std::uint8_t* bytes_ = nullptr;
 };
 
-// Finds out at which place of the map a run is.
+// Follows a run on the map: finds the place for each state of the run's supervisor, and marks the
+// moves that the run makes.
 class Follower : public Tracker {
  public:
   Follower(const Atlas& atlas, Visits* visits) : atlas_(atlas), visits_(visits) {}
@@ -145,7 +150,7 @@ class Follower : public Tracker {
   void before(const Supervisor& supervisor, const Event& event, Time now) override;
   void after(const Supervisor& supervisor, const test::Watcher& watcher) override;
 
-  // Returns the place of the run, or KeyTable::nothing if it is unknown.
+  // Returns the place at which the run is now, or KeyTable::nothing if that is not known.
   [[nodiscard]] std::uint32_t place() const { return place_; }
   [[nodiscard]] std::optional<int> policy() const { return policy_; }
 
@@ -153,8 +158,8 @@ class Follower : public Tracker {
   const Atlas& atlas_;
   Visits* visits_;  // counts the visits of states and moves; null if they are not counted
   std::optional<int> policy_;
-  Key key_ = 0;    // the key of the last known state
-  Key chain_ = 0;  // the key of the steps since that state
+  Key key_ = 0;    // the key of the supervisor's last state between two events
+  Key chain_ = 0;  // that key, extended by the events since
   bool known_ = false;
   bool begins_ = false;
   std::uint32_t place_ = KeyTable::nothing;

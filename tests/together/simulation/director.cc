@@ -11,12 +11,12 @@ using namespace agent_protocol;
 
 // After this number of events no more faults happen. No upgrade needs so many events.
 constexpr int events_max = 600;
-// The limits within which a run must end, counted from the moment after which no more faults
-// happen.
+// The time and the number of events within which a run must end, counted from the moment after
+// which no more faults happen.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// How many more events a good upgrade may take if it has a standby: the standby's start, its hello,
-// its ready and its exit.
+// How many more events a good upgrade may take if a fallback stands by: the standby's start, its
+// hello, its ready and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace upgrader::simulation {
 
-// Takes the next step of a run if nothing happens by itself. If no step is left, the run ends.
+// Takes the next step of a run when the machine is at rest. If no step is left, the run ends.
 class Guide {
  public:
   virtual ~Guide() = default;

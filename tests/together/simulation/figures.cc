@@ -21,7 +21,7 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 
 std::string in_percent(std::uint64_t part, std::uint64_t whole) {
   char text[32];
-  // Rounds down, so that 100 % is shown only if everything was reached.
+  // Rounds a percentage down, so that 100 % is shown only if everything was reached.
   const double cut = static_cast<double>(static_cast<int>(percent(part, whole) * 100)) / 100;
   std::snprintf(text, sizeof text, "%.2f %%", cut);
   return text;

@@ -14,7 +14,7 @@ using test::Speaker;
 
 namespace {
 
-// Returns whether an event of this kind moves a deadline, and changes nothing else.
+// Returns whether an event of this kind puts off a deadline, and changes nothing else.
 bool puts_off(EventKind kind) {
   return kind == EventKind::extend || kind == EventKind::heartbeat;
 }
@@ -69,13 +69,14 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // The multiplier is a prime that does not divide the number of goals. So in as many guided seeds
-  // as there are goals, each goal comes once, and neighbours in the list do not follow each other.
+  // The multiplier is a prime that does not divide the number of goals. So if there are N goals, N
+  // consecutive guided seeds lead to each goal once, and two consecutive seeds lead to goals that
+  // are far apart in the list.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 
-// Returns the policy for the supervisor with which the guide tries the way in advance. In the
-// exploration, the wait for `confirm` has a limit only if there is a gate. So without a gate, the
+// Returns the options for the supervisor with which a rehearsal (rehearsal.h) tries the way. The
+// exploration limits the wait for `confirm` only if there is a gate. So if there is no gate, the
 // limit is removed here.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
@@ -96,8 +97,8 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Draws time limits until the run can make all moves of the way with them. Returns false if none of
-// draws_max draws allows that; the limits of the last draw then stay.
+// Draws random time limits until the run can make all moves of its way with them. Returns false if
+// none of draws_max draws allows that; the limits of the last draw then stay.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -116,7 +117,7 @@ bool MapGuide::finds_time(Swarm& swarm) {
   return false;
 }
 
-// Draws new values for the limits that are set. A limit that is not set stays unset.
+// Draws new random values for the time limits that are set. A limit that is not set stays unset.
 void MapGuide::draw_limits(Swarm& swarm) {
   Options& options = swarm.options;
   const auto draw = [&](Duration& limit) {
@@ -187,7 +188,8 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   if (makes_clear(move, supervisor.state())) return true;
   if (pauses_.empty()) hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
-    // The agent's exit must come directly after its last words: see say_last_words().
+    // perform() may have made several moves of the way at once, such as an agent's last words and
+    // then its exit. So only now it is known which place comes next.
     expected_ = sheet_.map.moves[way_.front()].to;
     leave_move();
     arrived_ = way_.empty();
@@ -222,8 +224,9 @@ void MapGuide::leave_move() {
   if (!pauses_.empty()) pauses_.pop_front();
 }
 
-// Lets time pass before a move: the pause that the rehearsal has found, or else a random one.
-// Pauses matter, since deadlines that are set at the same instant always pass in the same order.
+// Lets time pass before a move. The length of the pause is the one that the rehearsal has found, or
+// else random. Pauses matter, since deadlines that are set at the same instant always pass in the
+// same order.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());
@@ -236,9 +239,9 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   machine_.pass_to(machine_.now() + Duration(machine_.random.between(0, left.count() / 2)));
 }
 
-// Lets time pass until shortly before the next deadline. Does so before a step that closes a pipe,
-// if that deadline has to pass after the step: an agent that has closed a pipe is soon killed, so a
-// deadline that is far off could not pass before.
+// Lets time pass until shortly before the next deadline, if the next move closes a pipe and a later
+// move needs that deadline to pass. An agent that has closed a pipe is soon killed, so a deadline
+// that is far off could not pass before.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;
@@ -254,8 +257,8 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   machine_.pass_to(*deadline - Duration(machine_.random.between(1, 150)));
 }
 
-// Makes the moves of this place that change nothing. Messages are sent all together, in any order.
-// The other moves are made one by one.
+// Makes the moves that lead from this place back to the same place. Messages are sent all together,
+// in any order. The other moves are made one by one.
 void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most) {
   const std::uint32_t place = follower_.place();
   std::vector<std::uint32_t> moves;
@@ -265,8 +268,9 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     if (!sheet_.allowed[at] || !comes_by_the_way(move)) continue;
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
-    // Messages, events of unknown agents, and signals without outcomes are sent all at once. A
-    // signal that has outcomes is sent alone, since its outcomes come in one order only.
+    // Messages, events of unknown agents, and signals that lead to no order are sent all at once.
+    // If a signal leads to orders, the guide prescribes their outcomes, so that signal is sent
+    // alone.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

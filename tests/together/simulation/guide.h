@@ -1,7 +1,8 @@
-// Leads a run to a far place of the exploration's map. The run has bytes, exits, signals and time
-// like any other run, but its agents are puppets, which do what the next move on the way needs. At
-// the place, the guide makes all moves that change nothing, and then the move that is the run's
-// goal. After that, the run continues at random.
+// Leads a run of the simulation to a far place of the exploration's map, which is a state that
+// random runs hardly reach. The run has bytes, exits, signals and time like any other run. But its
+// agents are puppets: they do what the next move on the way needs. At the place, the guide makes
+// all moves that change nothing, and then the move that is the run's goal. After that, the run
+// continues at random.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,8 @@ namespace upgrader::simulation {
 
 // The moves of the exploration's map to which guided runs are led, one for each run.
 
-// Of this number of consecutive seeds, one runs by chance alone. The others are led to a goal by a
-// guide, if the map of the exploration is there.
+// In every row of this many seeds, one run is random. The other runs are led to a goal by a guide,
+// if the map of the exploration is there.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;
@@ -30,11 +31,11 @@ inline constexpr std::uint64_t unguided_every = 4;
   return seed - seed / unguided_every;
 }
 
-// A move to which a run is led.
+// The move of the map to which a run is led.
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
-  // The agent whose last words come before the move, if any.
+  // If the move must follow an agent's last words, the agent.
   test::Speaker dying = test::Speaker::nobody;
 };
 
@@ -43,16 +44,15 @@ struct Goal {
 
 // Returns whether the event is a message that a puppet can send together with many others.
 [[nodiscard]] bool is_speech(test::EventClass event);
-// Returns whether an agent closes one of its pipes.
+// Returns whether the event is that an agent closes one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether a guide makes this move without being led to it, so that the move need not be a
-// goal. Such a move changes nothing, and the guide makes it when it is at its place for another
-// reason.
+// Returns whether a guide makes this move in any case when it comes to the place from which the
+// move leads. Such a move changes nothing, and need not be the goal of a run.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// The goals: all moves, of all policies, that the shell allows and that a guide does not make in
-// passing. Two consecutive seeds have goals that lie far apart in this list.
+// The goals of guided runs: all moves, for all options, that the shell allows, except those that a
+// guide makes in any case. Two consecutive seeds have goals that lie far apart in this list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);
@@ -63,13 +63,13 @@ class Goals {
   std::vector<Goal> goals_;
 };
 
-// Returns the explored policy that has the same options as this swarm.
+// Returns the policy of the exploration that has the same options as this run.
 [[nodiscard]] Policy followed_policy(const Swarm& swarm);
 
 class MapGuide : public Guide {
  public:
-  // Chooses time limits for the swarm with which the run can make every move of the way in time. If
-  // none are found, the swarm keeps arbitrary limits.
+  // Chooses time limits for the run, so that it can make every move of the way in time. If none are
+  // found, the run keeps random limits.
   MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal,
            Swarm& swarm);
 
@@ -83,7 +83,8 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  // The number of ways that the guide tries, and of sets of time limits that it draws for each way.
+  // How many ways to its goal the guide tries, and how many sets of time limits it draws for each
+  // way.
   static constexpr int plans_max = 6;
   static constexpr int draws_max = 8;
   void plan_way(std::uint32_t place, test::Speaker dying);
@@ -97,7 +98,8 @@ class MapGuide : public Guide {
   bool wander(const Supervisor& supervisor);
   void say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most);
   bool do_what_changes_nothing(const Supervisor& supervisor);
-  // Makes the move. Returns false if that is not possible now.
+  // Makes the machine or its agents do what this move needs. Returns false if that is not possible
+  // now.
   bool perform(const test::Move& move, const Supervisor& supervisor);
   bool perform_of(Process& process, const Agent& agent, Event event, const Supervisor& supervisor);
   bool say_last_words(Process& process, const Agent& agent, Event event, const State& state);
@@ -121,18 +123,18 @@ class MapGuide : public Guide {
   Machine& machine_;
   const Sheet& sheet_;
   const Follower& follower_;
-  std::deque<std::uint32_t> way_;  // the moves that the guide has still to make
+  std::deque<std::uint32_t> way_;  // the moves that the guide has still to make to reach its goal
   // The pauses before the moves of way_, one for each. Empty if no deadline has to pass on the way.
   std::deque<Duration> pauses_;
   SaidTimes said_;
-  std::uint32_t expected_ = 0;  // the place to which the present move must lead
+  std::uint32_t expected_ = 0;  // the place of the map to which the present move must lead
   bool on_way_ = true;
   bool arrived_ = false;
   int wanders_ = 8;
   int tries_ = 0;
-  // The places at which all messages that change nothing have been sent.
+  // The places of the map at which the guide has already sent all messages that change nothing.
   std::vector<std::uint32_t> rested_;
-  // Moves of the present place that change nothing, still to be made.
+  // The moves that change nothing and are still to be made at the present place of the map.
   std::vector<std::uint32_t> idle_;
 
   // When agents leave their input unread: never; from their `ready` on; or always, except for an

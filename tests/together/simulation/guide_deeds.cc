@@ -14,9 +14,9 @@ using namespace agent_protocol;
 using test::EventKind;
 using test::Speaker;
 
-// Chooses when agents do not read. If an agent closes its input on the way, agents mostly do not
-// read: the upgrader notices a closed input only when it sends something to the agent, or when
-// bytes for the agent have been waiting.
+// Chooses when agents leave their input unread. If an agent closes its input on the way to the
+// goal, agents mostly do not read: the upgrader notices a closed input only when it sends something
+// to the agent, or when bytes for the agent have been waiting.
 void MapGuide::choose_clog() {
   const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
     return closes(sheet_.map.moves[move].steps[0]);
@@ -33,7 +33,7 @@ bool MapGuide::is_ahead(EventKind kind) const {
   });
 }
 
-// Returns whether a later move of the way needs a message of this agent.
+// Returns whether a later move on the way to the goal needs a message of this agent.
 bool MapGuide::says_more(Speaker speaker) const {
   return way_.size() > 1 && std::any_of(way_.begin() + 1, way_.end(), [&](std::uint32_t at) {
            const Event event = sheet_.map.moves[at].steps[0];
@@ -44,15 +44,15 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if this agent, later on the path that is walked, closes its input before its
-// `activate` is written. Then no unsent bytes may wait for it in the upgrader: they would be the
-// first write that fails, but that must be the `activate`.
+// Returns true if this agent, later on the way to the goal, closes its input before its `activate`
+// is written. Until then, no other bytes may wait for the agent in the upgrader: the first write
+// that fails must be that of the `activate`.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes room in the agent's pipe for all bytes that wait in the upgrader, if the move needs an
-// `activate` that is lost because the agent has closed its input. Returns true if any bytes waited.
+// Makes room in the agent's pipe for all bytes that wait in the upgrader, if in the next move an
+// `activate` is lost because the agent has closed its input. Returns true if any bytes waited.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -79,7 +79,7 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
 }
 
 // Prepares the held agent's input so that its `activate` is written, waits or is lost, as the next
-// step of the way needs.
+// move of the guide needs.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -110,7 +110,7 @@ bool MapGuide::perform(const test::Move& move, const Supervisor& supervisor) {
   return true;
 }
 
-// Sends a signal, lets a deadline pass, or starts the upgrader.
+// Sends a signal to the upgrader, lets a deadline pass, or starts the upgrader.
 bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   switch (test::kind_of(event)) {
     case EventKind::start:
@@ -139,7 +139,8 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   return true;
 }
 
-// Returns true if the deadline of the event passes first, or after deadlines that change nothing.
+// Returns true if the event's deadline is the next one to pass, or if only deadlines that change
+// nothing pass before.
 bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
   for (int others = 0; others < 3; ++others) {
     const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
@@ -190,8 +191,8 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
   }
 }
 
-// Makes an agent send last words. Then makes it do what the next moves of the way need: send more
-// last words, and exit.
+// Makes an agent send last words, which are messages that the upgrader reads only after the agent's
+// exit. Then makes it do what the next moves of the way need: send more last words, and exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
@@ -248,14 +249,14 @@ void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
 }
 
-// Returns whether bytes wait for the agent because its input has no room.
+// Returns whether the upgrader has bytes for the agent that do not fit into the agent's input.
 bool MapGuide::has_unsent(const Process& process) {
   return process.input.capacity == 0 && !process.orders.empty();
 }
 
 // Closes the agent's input so that the upgrader notices it at once, by a write that fails. If no
-// bytes wait for the agent, the agent first sends a message that is answered by an `error`. If it
-// cannot, the input stays open, and the function returns false.
+// bytes wait for the agent, the agent first sends a message that is answered by an `error`. If the
+// agent cannot send one, the input stays open, and the function returns false.
 bool MapGuide::close_input(Process& process, const Agent& agent) {
   if (!process.input.reader || !has_unsent(process)) {
     if (agent.killed || agent.terminated || !process.output.writer) return false;
@@ -266,8 +267,8 @@ bool MapGuide::close_input(Process& process, const Agent& agent) {
   return true;
 }
 
-// Returns true if closing the agent's input leads to the same place of the map as closing its
-// output.
+// Returns true if it makes no difference to the supervisor's next state whether the agent closes
+// its input or its output.
 bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   const Event closes_input =
       test::class_for(test::speaker_of(closes_output), EventKind::closes_input);
@@ -275,8 +276,8 @@ bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
   return !agent.output_closed && leads_to(closes_output) == leads_to(closes_input);
 }
 
-// Makes agents ask for replies that do not fit into their inputs. If such an agent closes its input
-// later, the upgrader notices, since bytes are waiting for it.
+// Makes agents send messages whose answers do not fit into the agents' inputs. If such an agent
+// closes its input later, the upgrader notices, since bytes are waiting for it.
 void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   if (clog_ == Clog::never) return;
   const State& state = supervisor.state();
@@ -291,8 +292,9 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   }
 }
 
-// Puts off a deadline that would pass before the wanted one: its agent asks for more time, or sends
-// a heartbeat. Returns false if no deadline comes first, or if it cannot be put off.
+// Puts off a deadline that would pass before the wanted one: the agent whose deadline it is asks
+// for more time, or sends a heartbeat. Returns false if no deadline comes first, or if it cannot be
+// put off.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);

@@ -16,8 +16,8 @@ Judge* the_judge = nullptr;
 
 namespace {
 
-// The most turns of the loop at one instant without an event. The longest flood of messages takes
-// fewer.
+// The most turns of the event loop at one instant without an event. The longest flood of messages
+// takes fewer turns.
 constexpr int turns_at_once_max = 20'000;
 // The most events in a run. A sound run has fewer, so this ends a run whose loop never rests
 // although time passes.
@@ -33,8 +33,8 @@ bool nobody_answers(const Meaning& meaning) {
   return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
 }
 
-// Compares two meanings of a line. If both are refusals, their reasons may differ, since each codec
-// has its own texts.
+// Returns whether the agent and the upgrader's codec agree on the meaning of a line. If both refuse
+// the line, their reasons may differ: the two have different texts.
 bool same(const Meaning& one, const Meaning& other) {
   const auto* malformed = std::get_if<Malformed>(&one);
   const auto* its = std::get_if<Malformed>(&other);
@@ -113,8 +113,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Delivers every event about an agent that the supervisor does not know, between two of the last
-// words of a dead agent. A guide (guide.h) cannot act at that moment.
+// Delivers every event that can be about an agent that the supervisor does not know. Does so
+// between two of a dead agent's last words, since a guide (guide.h) cannot act at that moment.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -174,13 +174,14 @@ void Judge::see_event(const Event& event) {
   }
 }
 
-// Notes whether the agent has confirmed its stop, and the state that it has left.
+// Notes what an agent's message says: that the agent sends `healthy` or has sent it, or that it
+// confirms its stop and leaves a state.
 void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto* hello = std::get_if<Hello>(&received.message);
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
   if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
     process.owes_word = true;
-  // Messages of an agent that has been killed must be ignored.
+  // A `healthy` of an agent that has been killed does not count.
   const bool heard = process.activated && !process.killed && !received.posthumous;
   if (heard && std::holds_alternative<Healthy>(received.message)) process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
@@ -193,7 +194,8 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   if (cancel != nullptr && counts && process.stop_id == cancel->id) process.told_to_stop = false;
 }
 
-// Checks that lines are delivered as they were written, in their order, and that none is left out.
+// Checks that the shell delivers an agent's lines as they were written, in their order, and that it
+// leaves none out.
 void Judge::see_line(Process* process, const Meaning& meaning) {
   if (process == nullptr || process->buried) return broken("IO-4: a line of nobody");
   const bool posthumous = process->life == Process::Life::reaped;
@@ -239,9 +241,9 @@ void Judge::see_activated(const Process* process, bool whole) {
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
-// Checks rule IO-1 of ARCHITECTURE.md: before a deadline is judged, the shell has looked for news.
-// By now, it must have delivered all lines and all ends of processes that were there when that look
-// began. It must also have written an `activate` for which there was room then.
+// Checks rule IO-1 of ARCHITECTURE.md: before the shell reports that a deadline has passed, it
+// looks for news. It must have delivered all lines and all ends of processes that were there when
+// it began to look. It must also have written an `activate` for which there was room then.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
@@ -256,8 +258,8 @@ void Judge::see_deadline() {
   }
 }
 
-// Checks each deadline that is judged more than a second late. It must be put off once, by as long
-// as it was late, but by at most ten seconds.
+// Checks each deadline that is reported to the supervisor more than a second late. The supervisor
+// must put the deadline off once, by as long as it was late, but by at most ten seconds.
 void Judge::check_put_off(const State& before, Time by, Time now, const State& after) {
   const auto names_of = [](State state) {
     std::map<std::string, Time> times;
@@ -340,8 +342,8 @@ void Judge::see_send(const Send& send) {
   process->orders.push_back({line.value(), is_reply(send.message)});
 }
 
-// Checks that no other agent is active, and that the message has the right facts about the last
-// active agent.
+// Checks an `activate`: no other agent is active, and the message has the right facts about the
+// agent that was active last.
 void Judge::see_activate(const Process& process, const Activate& activate) {
   const Process* last = nullptr;
   for (const auto& other : machine_.processes()) {
@@ -484,7 +486,8 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // With a watchdog, init is notified regularly even if no agent has a deadline.
+  // init must be notified regularly if it has a watchdog, so then the loop always has a timer, even
+  // if no agent has a deadline.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {

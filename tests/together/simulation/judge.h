@@ -39,7 +39,8 @@ enum class World {
 // A function that is called instead of Supervisor::step. A canary passes one with a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
-// Follows the steps of a run on the map. atlas.h has the class that implements this.
+// Follows the supervisor's steps on the map of its states. atlas.h has the class that implements
+// this.
 class Tracker {
  public:
   virtual ~Tracker() = default;
@@ -47,7 +48,7 @@ class Tracker {
   virtual void after(const Supervisor& supervisor, const test::Watcher& watcher) = 0;
 };
 
-// The figures of a run, or of many.
+// The counts of what has happened in one run, or in many.
 struct Tally {
   std::uint64_t runs = 0;
   std::uint64_t events = 0;
@@ -62,7 +63,7 @@ struct Tally {
   // Runs in which a good upgrade was committed after all faults had ceased.
   std::uint64_t useful = 0;
   std::uint64_t guided = 0;
-  std::uint64_t arrived = 0;  // guided runs that reached and made the move that was their goal
+  std::uint64_t arrived = 0;  // guided runs that have made the move to which they were led
   void add(const Tally& other);
 };
 
@@ -78,8 +79,8 @@ class Judge {
   void look_begins();
   void turn_begins();
   void turn_ended();
-  // Judges a machine at rest, and makes the next thing happen on it. Must be called when no
-  // descriptor is ready and no timer has run out. Returns true if something has happened.
+  // Judges a machine at rest, and makes something happen on it. Must be called when no descriptor
+  // is ready and no timer has run out. Returns true if something has happened.
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
@@ -168,7 +169,7 @@ class Judge {
   bool started_ = false;
   bool over_ = false;
   bool shutdown_ = false;
-  bool looking_ = false;  // a timer's callback is running
+  bool looking_ = false;  // true while the callback of a timer runs
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
@@ -187,18 +188,18 @@ class Judge {
   // The lines that the upgrader has read from the FIFO, as long as the judge does not know that the
   // upgrader has handled them.
   std::deque<std::string> control_lines_;
-  std::deque<Given> given_;            // the last sixteen answers, newest first
+  std::deque<Given> given_;  // the last sixteen answers to operators' requests, newest first
   std::deque<std::string> ids_ended_;  // the ids of the last sixteen ended upgrades, newest first
   std::string id_under_way_;           // the id of the accepted upgrade that is under way
   int control_lines_in_turn_ = 0;
   std::string status_;          // the text of status.json
-  bool status_is_old_ = false;  // the last attempt to write status.json failed
+  bool status_is_old_ = false;  // true if the last attempt to write status.json failed
   std::optional<Time> status_written_at_;
-  bool agent_was_active_ = false;  // some agent has been sent `activate`
-  bool committed_ = false;         // the step that is being judged commits the upgrade
+  bool agent_was_active_ = false;  // true if some agent has been sent `activate`
+  bool committed_ = false;         // true if the step that is being judged commits the upgrade
   bool init_heard_ready_ = false;
   bool init_heard_stopping_ = false;
-  bool init_reloads_ = false;  // init has been sent RELOADING=1, and no READY=1 since
+  bool init_reloads_ = false;  // true if RELOADING=1 was sent to init, and no READY=1 since
   std::string verdict_;
   Tally tally_;
 };

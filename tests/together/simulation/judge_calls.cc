@@ -13,17 +13,16 @@ using namespace agent_protocol;
 namespace {
 
 // The most settings of the timer that the shell may make in one turn of the loop. Each callback and
-// each signal counts as a turn. The number of lines that a callback reads makes no difference.
+// each signal counts as a turn. How many lines a callback reads makes no difference.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
 // ---- the calls of the shell
 
-// Returns the outcome of an action. In a guided run, this is the next outcome in the guide's list.
-// If the list is empty, or its next outcome is a success, this is `asked`. A `check` uses the list
-// only if its next outcome is a failed check. Otherwise the check succeeds, and the list stays as
-// it is.
+// Chooses the outcome of an action. Without a guide, that is `asked`. A guide has a list of
+// outcomes: the next one is taken from the list, and is returned instead if it is a failure. For an
+// action that checks a program, an outcome is taken only if it is a failed check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -92,7 +91,7 @@ void Judge::signal_sent(Process& process, int signal) {
 }
 
 void Judge::signal_taken(int signal) {
-  timer_settings_ = 0;  // since each signal counts as a turn of the loop of its own
+  timer_settings_ = 0;  // each signal counts as a turn of the loop, so the count begins anew
   if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT) shutdown_ = true;
   if (signal != SIGCHLD) note("signal " + std::to_string(signal));
 }

@@ -11,7 +11,7 @@
 namespace upgrader::simulation {
 namespace {
 
-constexpr std::size_t kept = 16;  // how many answers, and how many endings, status.json keeps
+constexpr std::size_t kept = 16;  // how many answers and how many ended upgrades status.json has
 constexpr std::size_t status_bytes_max = 65'536;
 // The shortest time between two writings of status.json: the upgrader's 100 ms, less 2 ms, since
 // time may pass in the system call that writes before the judge sees it.
@@ -33,8 +33,8 @@ std::size_t count_of(const Value& object, const char* name) {
 
 // ---- lines
 
-// Cuts the bytes into lines without the upgrader's own code. Text before a newline is a line; text
-// before the end of the file is an incomplete line.
+// Cuts the bytes into lines without the upgrader's own code. Text that a newline ends is a line;
+// text that the end of the file ends is an incomplete line.
 void Judge::control_read(std::string_view bytes) {
   if (bytes.empty()) {
     // An incomplete line is not a request.
@@ -169,7 +169,8 @@ void Judge::check_status(const std::string& text, bool last) {
     }
   }
   // The judge cannot see when the upgrader answers a request without its supervisor. So it counts
-  // such requests as answered, one after the other, until its account agrees with status.json.
+  // such requests as answered, one after the other, until its own list of answers agrees with
+  // status.json.
   const std::size_t requests = count_of(status, "requests");
   const auto newest_is = [&](const Given& given) {
     return requests > 0 && text_of(status["requests"][0U], "request") == given.name;

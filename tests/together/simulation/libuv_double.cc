@@ -182,7 +182,8 @@ int uv_loop_close(uv_loop_t*) {
 }
 
 int uv_backend_fd(const uv_loop_t*) {
-  return -1;  // only for epoll_wait(), which does nothing here
+  // The descriptor is passed only to epoll_wait(), which the simulation replaces.
+  return -1;
 }
 
 void uv_update_time(uv_loop_t*) {

@@ -76,15 +76,16 @@ class Process {
   Pipe input;   // the pipe into which the upgrader writes
   Pipe output;  // the pipe from which the upgrader reads
   std::optional<Time> killed_at;
-  bool output_inherited = false;  // a child of the process keeps the output open
+  bool output_inherited = false;  // true if a child of the process keeps the output open
   std::unique_ptr<AgentDouble> agent;
 
-  std::string outbox;            // bytes of lines that the process has not written yet
-  std::size_t said = 0;          // how many bytes the process has said so far
-  std::size_t written = 0;       // how many of these bytes it has written so far
-  std::deque<Spoken> spoken;     // lines that have not been reported to the supervisor yet
-  std::size_t told = 0;          // how many lines have been reported to the supervisor
-  std::size_t held_at_look = 0;  // how many lines were written when the shell began to look
+  std::string outbox;         // bytes of lines that the process has not written yet
+  std::size_t said = 0;       // how many bytes the process has said so far
+  std::size_t written = 0;    // how many of these bytes it has written so far
+  std::deque<Spoken> spoken;  // lines that have not been reported to the supervisor yet
+  std::size_t told = 0;       // how many lines have been reported to the supervisor
+  // How many lines were written when the shell last began to look for news.
+  std::size_t held_at_look = 0;
   bool ended_at_look = false;
   std::deque<Order> orders;  // lines that the process has not read yet
   // Signals that the supervisor has ordered and the shell has not sent.
@@ -95,18 +96,20 @@ class Process {
   bool activated = false;  // true if all of the `activate` is in the agent's pipe
   std::string incoming;    // the line that is being written to the process
   std::size_t taken = 0;   // how many bytes the upgrader has written to the process's input
-  // The value of `taken` when the shell began to look for news; no value if the pipe was full then.
+  // How many bytes the upgrader had written to the process's input when the shell last began to
+  // look for news; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
-  bool owes_word = false;     // true if the agent must still send `healthy`
-  bool is_fallback = false;   // the process's `welcome` has the role `fallback`
-  bool knows_reason = false;  // the process has been sent the reason of the upgrade's failure
+  bool owes_word = false;    // true if the agent must still send `healthy`
+  bool is_fallback = false;  // true if the process's `welcome` has the role `fallback`
+  // True if the process has been sent the reason of the upgrade's failure.
+  bool knows_reason = false;
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
-  bool confirmed = false;  // the process has said `stopped`
+  bool confirmed = false;  // true if the process has said `stopped`
   std::optional<std::string> left;
-  bool killed = false;    // the supervisor has ordered SIGKILL for the process
+  bool killed = false;    // true if the supervisor has ordered SIGKILL for the process
   bool knows_it = false;  // true if the agent has read its `activate`
-  bool buried = false;    // the shell has reported the exit of the process
+  bool buried = false;    // true if the shell has reported the exit of the process
 };
 
 struct Descriptor {
@@ -150,8 +153,8 @@ class Machine {
   void raise(int signal) { pending_signals_ |= 1ULL << static_cast<unsigned>(signal); }
   void schedule(Time at, int signal) { scheduled_.push_back({at, signal}); }
   void unschedule() { scheduled_.clear(); }
-  // Returns whether init's socket is full. Init by turns reads its socket for some time, and does
-  // not read it for as long.
+  // Returns whether init's socket is full. By turns, init reads its socket for some time, and
+  // leaves it unread for as long.
   [[nodiscard]] bool init_is_full() const {
     return !calm && swarm.init_reads > Duration(0) &&
            now_.count() / swarm.init_reads.count() % 2 == 1;

@@ -117,8 +117,8 @@ const Asked* Operators::meaning_of(const std::string& line) const {
 void Operators::write_one() {
   std::string line = line_of_any_kind();
   written_.push_back(line);
-  // A line without a newline is cut off when its writer leaves, or continued by the line of the
-  // next writer.
+  // If a writer ends without a newline, its last line is cut off when the writer leaves, or the
+  // line of the next writer continues it.
   if (!machine_.random.chance(4)) line += '\n';
   if (the_judge != nullptr) the_judge->note("an operator writes " + line.substr(0, 100));
   pipe.write(line);

@@ -1,6 +1,7 @@
 // The FIFO of the control directory as the kernel keeps it, and the operators who write to it. They
 // write good requests, requests whose names or ids were used before, malformed requests, lines that
-// are not requests, and incomplete lines. They also tell the judge the meaning of each line.
+// are not requests, and incomplete lines. They also record the meaning of each line for the judge
+// (judge.h).
 #pragma once
 
 #include <cstdint>
@@ -53,7 +54,8 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  // For each descriptor of the upgrader, how many writers had come before it was opened.
+  // For each descriptor by which the upgrader reads the FIFO, how many writers had come before it
+  // was opened.
   std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;

@@ -14,16 +14,17 @@ using test::Speaker;
 
 namespace {
 
-// Returns an id for a message. With `by_signal` it has the form of the ids that the upgrader gives
-// to upgrades by SIGUSR2, otherwise another form. The id of the upgrade under way is taken if it
-// has that form; else the id that the agent has been told; else the id that the exploration uses.
+// Returns an id for a message of the agent. With `by_signal`, the id has the form of those that the
+// upgrader gives to upgrades by SIGUSR2; otherwise it has another form. Returns the first of these
+// that has the wanted form: the id of the upgrade under way, the id of which the agent was
+// notified, the id that the exploration uses.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
   return by_signal ? "sigusr2-1" : "u1";
 }
 
-// Returns the exploration's request with this number; the first has the number 0. `said` has the
+// Returns the exploration's request for an upgrade with this number, counted from 0. `said` has the
 // time limits that the request sets.
 Upgrade request_for(std::size_t which, const SaidTimes& said) {
   Upgrade upgrade;
@@ -185,7 +186,7 @@ bool Rehearsal::make(const test::Move& move) {
 }
 
 // Lets the deadline of the move pass. Other deadlines may pass before, if they change nothing.
-// Returns false if the deadline does not pass.
+// Returns false if a deadline that changes something would pass first.
 bool Rehearsal::let_pass(const test::Move& move) {
   const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);
   if (!deadline) return false;
@@ -200,7 +201,7 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// Returns whether all other deadlines that have passed by now change nothing.
+// Lets the other deadlines pass that are due by now. Returns whether all of them change nothing.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();

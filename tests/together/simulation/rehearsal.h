@@ -21,21 +21,21 @@ namespace upgrader::simulation {
 
 // Chooses the message that a puppet must send to make an event of a given kind happen.
 
-// The time limits and durations that puppets write into their messages.
+// The time limits and durations that agents write into their messages in a guided run.
 struct SaidTimes {
   std::int64_t confirm_timeout_ms = 5'000;  // the time limit in a request that sets confirm_timeout
   std::int64_t extend_ms = 86'400'000;
 };
 
-// Returns the message that causes such an event. Returns nullopt if another act of the puppet
-// causes it.
+// Returns the message of an agent that causes such an event. Returns nullopt if no message causes
+// it.
 [[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(test::EventKind kind,
                                                                       const Agent& agent,
                                                                       const State& state,
                                                                       const SaidTimes& said);
 
-// Returns the place to which this event leads from the given place, for an event that causes no
-// order with an outcome. Returns nullopt if the map has no such move.
+// Returns the place to which this event leads from the given place of the map, for an event that
+// leads to no order whose outcome matters. Returns nullopt if the map has no such move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
 // Returns the deadline that the event is about, if that deadline is set.
@@ -47,12 +47,12 @@ class Rehearsal {
  public:
   Rehearsal(const Sheet& sheet, const Policy& policy, const SaidTimes& said, Random& random);
 
-  // Makes the moves of `way`, which are numbers of moves on the map, one after the other, from the
-  // map's first state, with random pauses between them. Returns false if a move cannot be made: its
-  // deadline does not pass when it should, or its event cannot happen.
+  // Tries the moves of `way`, which are numbers of moves on the map, one after the other, with a
+  // supervisor in its first state and with random pauses between them. Returns false if a move
+  // cannot be made: its deadline does not pass when it should, or its event cannot happen.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
-  // Returns the pauses before the moves of the last way that could be taken.
+  // Returns the pauses before the moves of the last way that could be made.
   [[nodiscard]] const std::vector<Duration>& pauses() const { return pauses_; }
 
  private:

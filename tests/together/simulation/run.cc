@@ -8,9 +8,9 @@ namespace upgrader::simulation {
 
 namespace {
 
-// Makes the swarm fit for a guided run. It gets the options of the policy under which the guide's
-// way was found. It loses the random events that would hinder the guide: signals, operators,
-// hold-ups of the loop, and late events of ended agents.
+// Changes the random options and faults of a run so that it can be guided. The run gets the options
+// with which the guide's way was found. It loses the random events that would hinder the guide:
+// signals, operators, hold-ups of the loop, and late events of ended agents.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);
   Options& options = swarm.options;

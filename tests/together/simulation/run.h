@@ -18,7 +18,7 @@ struct RunOutcome {
 struct Setting {
   // Replaces Supervisor::step, for a canary; null: the real one.
   const StepFunction* step = nullptr;
-  const Atlas* atlas = nullptr;  // the maps; null: no run is guided or counted on a map
+  const Atlas* atlas = nullptr;  // the maps; if null, no run is guided, and visits are not counted
   const Goals* goals = nullptr;
   Visits* visits = nullptr;
   std::string* trace = nullptr;

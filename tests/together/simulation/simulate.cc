@@ -133,14 +133,14 @@ void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   }
 }
 
-// Returns the length of a row of consecutive seeds in which each goal comes once.
+// Returns how many consecutive seeds it takes to lead to each goal once.
 std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
 // Returns those of the next seeds after `above` that can lead a run to something new: to a move
-// that no run has made, or to a place with other such moves. Looks at so many seeds that each goal
-// comes once. For each place, returns at most one seed.
+// that no run has made, or to a place with other such moves. Looks at as many seeds as it takes to
+// lead to each goal once. For each place, returns at most one seed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

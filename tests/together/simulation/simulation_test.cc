@@ -118,8 +118,8 @@ TEST_CASE("a way can be gone with limits that let its deadlines pass in its orde
     return Rehearsal(sheet, policy, said, random).run({0, 1});
   };
 
-  // A missing `hello` is reported after five seconds, so a shorter start timeout ends the agent
-  // before.
+  // The upgrader reports a missing `hello` after five seconds. If the start timeout is shorter, it
+  // ends the agent before.
   CHECK(can_be_gone(Duration(60'000)));
   CHECK_FALSE(can_be_gone(Duration(1'000)));
 }

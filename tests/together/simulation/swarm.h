@@ -1,5 +1,6 @@
-// A swarm: the upgrader's options and a random subset of faults with their rates, drawn from a
-// seed. Most draws have few faults, since an upgrade in which everything fails never gets far.
+// A swarm, as in swarm testing: the upgrader's options and a random subset of all faults with their
+// rates, drawn from a seed. Most draws have few faults, since an upgrade in which everything fails
+// never gets far.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,8 @@ enum class Deed {
   close_output,
   close_input,
   stop_reading,
-  flood,     // stray, over-long, unknown or malformed lines
-  outburst,  // many messages out of turn
+  flood,     // writes stray, over-long, unknown or malformed lines
+  outburst,  // sends many messages at the wrong time
 };
 
 // The moment at which an agent commits its mischief.
@@ -82,7 +83,8 @@ struct Swarm {
   std::size_t output_capacity = 65'536;
 
   // The settings of the simulated agents.
-  int mischief_makers = 0;         // how many of a hundred processes do mischief
+  // How many of a hundred agents misbehave.
+  int mischief_makers = 0;
   std::vector<Deed> deeds;         // the kinds of mischief from which each process draws
   std::size_t mischief_max = 1;    // how many acts of mischief a process commits at most
   int trickles = 0;                // how many of a hundred processes write one byte at a time
@@ -111,7 +113,7 @@ struct Swarm {
 
 [[nodiscard]] Swarm draw_swarm(Random& random);
 
-// Returns a random time between a moment and an hour: each order of magnitude is equally likely.
+// Returns a random time of at most an hour, with each order of magnitude equally likely.
 [[nodiscard]] Duration some_time(Random& random);
 
 }  // namespace upgrader::simulation

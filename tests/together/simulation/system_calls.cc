@@ -84,7 +84,7 @@ ssize_t __wrap_read(int fd, void* buffer, size_t size) {
       the_machine->random.chance(the_machine->swarm.interrupts)) {
     return fails_with(EINTR);
   }
-  // Reads as many bytes as were asked for, or all bytes of the pipe if these are fewer.
+  // Reads as many bytes as the caller asks for, or all bytes of the pipe if these are fewer.
   const std::size_t count = std::min(size, pipe.bytes.size());
   the_judge->bytes_read(*descriptor->process, count);
   std::memcpy(buffer, pipe.bytes.data(), count);
