@@ -57,7 +57,7 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
       shifts.push_back({event, *first});
   }
   std::uint64_t number = 0;
-  std::size_t begun = 0;  // how many shifts have begun so far
+  std::size_t begun = 0;  // how many agents have begun to work so far
   for (const SeenRecord& record : output) {
     ++number;
     while (begun < shifts.size() && shifts[begun].first <= number)

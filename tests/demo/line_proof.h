@@ -36,7 +36,7 @@ struct Proof {
   std::size_t strange = 0;      // records without a line in the input, and malformed records
   std::size_t disordered = 0;   // records that are not in the order of the input
   std::size_t misnumbered = 0;  // records whose number is not one more than the number before
-  // Each entry tells of one error: an agent wrote while it was not active, or two agents were
+  // Each text describes one error: an agent wrote while it was not active, or two agents were
   // active at once.
   std::vector<std::string> trespasses;
 

@@ -76,7 +76,7 @@ class Timeline:
     @staticmethod
     def add_stage(stages, names, record):
         stage = record.get("stage", "")
-        # Stages that end in `ing` are not printed: their order is not carried out yet.
+        # A stage whose name ends in `ing` is not printed: the node still carries out the order.
         if not stage.endswith("ing"):
             why = record.get("error") if stage == "failed" else ""
             words = stage + (": " + why if why else "")
