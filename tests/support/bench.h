@@ -19,11 +19,13 @@ namespace upgrader::test {
 
 class Bench {
  public:
-  // Makes a bench with this policy. The default is the policy of an upgrader without options.
+  // Makes a bench whose upgrader has these options. By default they are those of an upgrader
+  // without options on its command line.
   explicit Bench(Policy policy = default_policy());
   [[nodiscard]] static Policy default_policy();
 
-  // ---- events. Each function returns all actions that the event and its outcomes lead to.
+  // ---- events. Each function returns all actions to which the event and the outcomes of these
+  // actions lead.
   Actions start();
   Actions say(Generation generation, agent_protocol::AgentMessage message);
   Actions last_word(Generation generation, agent_protocol::AgentMessage message);
@@ -36,22 +38,22 @@ class Bench {
   // only afterwards of the deadlines that have passed.
   Actions freeze(Duration duration);
 
-  // ---- longer parts of a story
+  // ---- several events in one call
   Actions hello(Generation generation, const std::string& version = "");
   Actions ready(Generation generation);  // lets the agent say `hello`, and then `ready`
   Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
   Actions upgrade(const std::string& id = "u1");
   Actions upgrade(agent_protocol::Upgrade request);
-  // Leads a new bench to this phase by the shortest story, with the upgrade u1.
+  // Leads a new bench to this phase by the fewest events, with the upgrade u1.
   void reach(Phase phase);
   // Leads a new bench to the trial of the upgrade u1, which has a warm fallback. Agent 2 is on
   // trial. Standby 3 has been started, and has not said `hello`. Returns the actions that the end
   // of agent 1 led to.
   Actions reach_warm_trial();
 
-  // ---- outcomes. Each function sets how the next action of one kind ends. Two calls of
-  // next_spawn_fails() make the next two starts fail: the supervisor may answer a failed start with
-  // another start.
+  // ---- outcomes. Each function sets how the next action of one kind ends. If next_spawn_fails()
+  // is called twice, the next two starts fail: after a failed start, the supervisor may order
+  // another one.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }
@@ -75,7 +77,7 @@ class Bench {
   [[nodiscard]] Generation candidate() const;  // the candidate's generation; 0 if there is none
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
   [[nodiscard]] Time now() const { return now_; }
-  // Returns the rules that have been broken so far, as the watcher of the bench has found.
+  // Returns the rules that have been broken so far. The bench's watcher (watcher.h) has found them.
   [[nodiscard]] const std::vector<std::string>& violations() const { return watcher_.violations(); }
 
  private:

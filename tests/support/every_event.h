@@ -13,8 +13,8 @@ namespace upgrader::test {
 struct NamedEvent {
   std::string name;  // the event in a form for people, such as "2 ready"
   Event event;
-  // If `event` is a message among an agent's last words: the agent's exit, which comes directly
-  // after it.
+  // The exit of an agent that comes directly after this event, if the event is a message among the
+  // agent's last words.
   std::optional<Event> then = std::nullopt;
 };
 

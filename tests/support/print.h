@@ -7,7 +7,8 @@
 
 namespace upgrader::test {
 
-// Returns equal texts for equal supervisors, and different texts for different ones.
+// Prints the state. Equal supervisors give equal texts, and different supervisors give different
+// ones.
 [[nodiscard]] std::string print(const Supervisor& supervisor);
 
 }  // namespace upgrader::test

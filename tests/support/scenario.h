@@ -37,8 +37,8 @@ using Scenarios = std::map<std::string, std::string>;
 // Writes a file anew, with other texts for its scenarios.
 void rewrite_scenarios(const std::filesystem::path& file, const Scenarios& texts);
 
-// Gives the events of a scenario to a supervisor. Ignores the actions and phases that the text
-// already has.
+// Gives the events of a scenario to a supervisor, and returns what it did. Ignores the actions and
+// phases that the text already has.
 [[nodiscard]] ScenarioOutcome play(const std::string& scenario);
 
 }  // namespace upgrader::test

@@ -51,7 +51,7 @@ class Watcher {
     bool fallback = false;
     // The failed upgrade of which the agent has been notified.
     std::optional<std::string> failed_id;
-    bool told = false;  // the agent has been sent a `stop` that still holds
+    bool told = false;  // the agent has been sent a `stop` that was not cancelled
     bool stopped = false;
     bool killed = false;
     // The agent has closed a pipe while held, or its `activate` could not be written.
