@@ -1,4 +1,5 @@
-// Measures the static program, and compares each figure with its bar.
+// Measures the static program, and compares each figure with its bar, the value that it must not
+// exceed.
 //
 // usage: bars DIRECTORY UPGRADER AGENT
 //
@@ -23,9 +24,9 @@ constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
-// Each gap is measured in ten runs, and one of them may exceed the bar. The bar is only some twenty
-// microseconds above the minimal program's gap, and other work of the machine may take longer than
-// that.
+// Each gap is measured in ten runs, and one of them may exceed the bar, the limit for the gap. The
+// limit is only some twenty microseconds above the minimal program's gap, and other work of the
+// machine may take longer than that.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
 // The number of pairs of programs in each run. The order alternates: in one pair the upgrader is
@@ -57,7 +58,7 @@ void print_bar(const std::string& what, const std::string& figure, const std::st
   all_met = all_met && met;
 }
 
-// One measurement, and its text for people. A greater value is worse.
+// One measured value, and its text for people. The greater the value, the worse.
 struct Figure {
   double value = 0;
   std::string text;
@@ -101,8 +102,8 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// Compares the start-ups under two programs. Both start-up times contain the time that a direct
-// exec of the agent takes. The text shows that time, too.
+// Compares how long an agent's start takes under two programs. Both start-up times contain the time
+// that a direct exec of the agent takes. The text shows that time, too.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +

@@ -18,9 +18,9 @@ benchmark_c_programs := $(addprefix $(BUILD)/tests/benchmark/,stamp_agent minima
 $(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 	@mkdir -p $(@D)
 	$(CC) $(benchmark_link) -o $@ $^
-# stamp_agent loads no shared library: under every contender, loading would take most of the agent's
-# start. ordinary_agent, which is used to measure gaps, is linked like an ordinary program: the end
-# of such a process is most of the gap.
+# stamp_agent loads no shared library: under every measured program, loading would take most of the
+# agent's start. ordinary_agent, which is used to measure gaps, is linked like an ordinary program:
+# the end of such a process is most of the gap.
 $(BUILD)/tests/benchmark/stamp_agent: benchmark_link = -static
 $(BUILD)/tests/benchmark/ordinary_agent: $(BUILD)/objects/tests/benchmark/stamp_agent.o
 	@mkdir -p $(@D)
@@ -34,7 +34,8 @@ bench:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
 	@BUILD=$(BUILD) tests/benchmark/run
 
-# Compares the static program with its bars, and writes the figures into docs/measurements.md.
+# Compares the static program with its bars, the values that it must not exceed, and writes the
+# figures into docs/measurements.md.
 size:
 	@tests/need-packages $(static_packages) $(build_packages) gcc tini python3
 	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(benchmark_programs)

@@ -25,8 +25,9 @@ std::vector<Contender> installed(const std::vector<Contender>& wanted) {
   return found;
 }
 
-// The descriptor by which the agent tells s6 that it works. Without that, s6 pauses for a second
-// before it starts an agent again, even if the agent has worked for a long time.
+// The descriptor by which the agent tells s6 that it works. If the agent does not notify it, s6
+// pauses for a second before it starts an agent again, even if the agent has worked for a long
+// time.
 constexpr char ready_descriptor[] = "3";
 
 // Makes a service's directory, with the agent itself as `run` instead of a shell script.

@@ -1,4 +1,4 @@
-// The programs that are compared, and how each of them runs the same agent.
+// The programs that are compared, called contenders, and how each of them runs the same agent.
 #pragma once
 
 #include <string>
@@ -26,8 +26,8 @@ struct Contender {
   Kind kind;
   std::vector<std::string> argv;
   bool hears_ready = false;  // the agent notifies the contender as soon as it works
-  // True for an upgrader that runs in a directory of its own, with the options of our service
-  // files.
+  // True if the contender is an upgrader that runs in a directory of its own, with the options of
+  // our service files.
   bool as_service = false;
 };
 

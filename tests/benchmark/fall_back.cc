@@ -18,7 +18,7 @@ struct Load {
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 constexpr int pairs = 3;
 
-// The time from the moment when a standby can be ready until the version on trial fails.
+// The version on trial fails this long after its standby can have become ready.
 constexpr int margin_ms = 100;
 
 struct Gaps {

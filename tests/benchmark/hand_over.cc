@@ -12,7 +12,7 @@ namespace {
 
 constexpr int handovers_a_run = 40;
 
-// A function that takes one kind of measurement from a run.
+// A function that computes one kind of time from the stamps of a run's agents.
 using Measure = std::vector<Milliseconds> (StampFile::*)() const;
 
 std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender, const Task& task,
@@ -30,7 +30,8 @@ void append(std::vector<Milliseconds>& all, const std::vector<Milliseconds>& mor
   all.insert(all.end(), more.begin(), more.end());
 }
 
-// Measures pairs of runs. The program that runs first changes from pair to pair.
+// Measures pairs of runs: one under the upgrader, one under the minimal program. Which of the two
+// runs first changes from pair to pair.
 HandOvers in_pairs(const Place& place, const Contender& upgrader, const Task& task, Measure measure,
                    int pairs) {
   const std::array<Contender, 2> contenders = {upgrader, the_minimal(place)};

@@ -11,7 +11,7 @@
 namespace benchmark {
 namespace {
 
-// Returns the state letter of /proc/PID/stat.
+// Returns the state letter of /proc/PID/stat, such as S for a process that sleeps.
 char state_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;

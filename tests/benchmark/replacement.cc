@@ -25,8 +25,8 @@ struct Series {
   std::array<std::vector<Milliseconds>, start_times_ms.size()> gaps = {};
 };
 
-// Runs all series at the same time, each a little later than the one before. They do not disturb
-// each other, since they sleep nearly all of the time.
+// Measures all programs at the same time, each with its own agents, and each begun a little later
+// than the one before. They do not disturb each other, since they sleep nearly all of the time.
 void measure(const Place& place, std::vector<Series>& all, std::size_t column) {
   const int start_ms = start_times_ms[column];
   const auto shift = std::chrono::milliseconds(work_ms + start_ms) / all.size();

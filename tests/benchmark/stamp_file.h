@@ -1,4 +1,5 @@
-// The page in which agents note their times, and the figures that can be computed from it.
+// The file, mapped into memory, in which agents note their times, and the figures that can be
+// computed from it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,7 @@ using Milliseconds = double;
 
 class StampFile {
  public:
-  // Makes a new page in a file at `path`. Ends the program if it cannot.
+  // Makes a new file for stamps at `path`. Ends the program if it cannot.
   explicit StampFile(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }

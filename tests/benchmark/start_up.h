@@ -16,7 +16,7 @@ struct StartUps {
   std::vector<Milliseconds> to_work = {};
 };
 
-// Starts the agent once under each contender in every round.
+// Starts the agent once under each of the compared programs in every round.
 [[nodiscard]] std::vector<StartUps> start_in_turn(const Place& place,
                                                   const std::vector<Contender>& contenders,
                                                   int rounds);
