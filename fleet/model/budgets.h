@@ -40,9 +40,9 @@ struct PlacesAnswer {
   bool has_all = false;                // true if every node has its places already
   std::vector<Compare> compares = {};  // the conditions that the places in `puts` are still free
   std::vector<Put> puts = {};
-  // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`, or
-  // empty. If some places are free, but too few, the text ends with the number of places that are
-  // needed.
+  // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`.
+  // Empty if it need not wait. If some places are free, but too few, the text ends with the number
+  // of places that are needed.
   std::string waits_for = {};
   // Why the run can never get the places: among its nodes, there are more with one value of the
   // label than this value has places. Empty if the run can get them.

@@ -1,29 +1,31 @@
-// A driver of a rollout, a plan or a cell's desired versions, as a state machine: it takes a driver
-// key, reads all records that matter, and then writes one transaction after the other, as its task
-// decides. Each transaction compares that the key is still the driver's own. The task knows what is
-// driven: see rollout_driver.h, plan_driver.h and desired_driver.h.
+// A driver of a rollout, a plan or a cell's desired versions, as a state machine. It creates its
+// key driver/ID, reads all records that matter, and then writes one transaction after the other, as
+// its task decides. Each transaction compares that the key is still the driver's own. The task
+// knows what is driven: see rollout_driver.h, plan_driver.h and desired_driver.h.
 //
 // Events go in, and a list of actions comes out. At most one transaction, reading or request for a
-// lease is under way, and meanwhile the driver decides nothing else. The next step waits until the
-// outcome of a transaction is known:
+// lease is under way, and meanwhile the driver decides nothing else. The next step depends on the
+// outcome of the transaction:
 //
-//     committed   the driver takes in its own writes
+//     committed   the driver updates its copy of the records with its own writes
 //     refused     another process has written a compared key. The driver decides again as soon as
-//                 the watch has reported such a write, which it may have done already. If no report
-//                 comes within store_retry_ms, the driver reads everything again
-//     unknown     no answer came: the driver reads everything again. If the lost transaction comes
-//                 later, it is refused, since each one compares and writes the driven record
-//     refused or  if the next transaction has the same compares, the driver pauses store_retry_ms
-//     unknown     before it reads again; after refusals_max of them the write counts as denied
-//     denied      the task is informed, and may abort; if that write is denied, too, driving ends,
-//                 and the log line is marked as loud
+//                 the watch has reported such a write, which may have happened already. If no
+//                 report comes within store_retry_ms, the driver reads everything again
+//     unknown     no answer came: the driver reads everything again. If the store gets the lost
+//                 transaction later, it refuses it, since each one compares and writes the driven
+//                 record, such as that of the rollout
+//     repeated    a transaction was refused or unknown, and so was the one before with the same
+//                 compares: the driver waits for store_retry_ms before it reads again; after
+//                 refusals_max refusals the write counts as denied
+//     denied      the driver informs the task, which may abort the rollout. If the write for that
+//                 is denied, too, the driver ends, and its line in the log is marked as loud
 //
-// If the watch ends, the driver is sent a reading without having asked for it, and replaces
+// If the watch ends, the driver gets a new reading that it has not asked for, and replaces
 // everything that it knows by that reading.
 //
-// Driving ends if the key is gone or belongs to another driver, if the store has not confirmed for
-// the whole time of the lease that the key is still the driver's own, or if the controller ends.
-// The nodes are not notified of that: the next driver that takes the key continues.
+// The driver ends if the key is gone or belongs to another driver, if the store has not confirmed
+// for the whole time of the lease that the key is still the driver's own, or if the controller
+// ends. The nodes are not notified: the next driver that creates the key continues.
 #pragma once
 
 #include <map>
@@ -39,18 +41,19 @@
 namespace fleet {
 
 // A task has these functions:
-//     name()                         its name for people, such as `rollout r1`
-//     key(), prefixes()              its driver's key; the keys that it reads and watches
+//     name()                         returns its name for people, such as `rollout r1`
+//     key(), prefixes()              return the key of its driver, and the prefixes of the keys
+//                                    that the driver reads and watches
 //     take(KeyValue), take_absent(key), take_all(Reading)
-//                                    take in a changed record, an erased key, and all records
-//     wall_shows(wall, now)          takes in the time of the wall clock, for windows
+//                                    note a changed record, an erased key, or all records
+//     wall_shows(wall, now)          notes the time of the wall clock, for maintenance windows
 //     next(fence, now)               returns a DriverStep
-//     granted(LeaseId)               takes in the lease that it asked for, or 0 if there is none or
-//                                    the lease may be over
-//     take_gates(GatesAnswered)      only if AskGates is among its steps: takes in the answers
-//     deny(reason)                   takes in that a write was denied; returns false if the task
-//                                    can do nothing more
-//     words(now)                     returns everything that decides the next step, for tests
+//     granted(LeaseId)               notes the lease that the task has asked for; 0 if there is
+//                                    none or the lease may be over
+//     take_gates(GatesAnswered)      notes the answers of gates; only if the task returns AskGates
+//     deny(reason)                   notes that the store has denied a write; returns false if the
+//                                    task can do nothing more
+//     words(now)                     returns its whole state as a text, for tests
 template <class Task>
 class Driver {
  public:

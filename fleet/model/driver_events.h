@@ -24,7 +24,7 @@ struct Wait {
 
 struct Write {
   Transaction transaction = {};
-  std::string news = {};  // a line for the log, or empty
+  std::string news = {};  // a line for the log; empty if there is nothing to log
 
   bool operator==(const Write&) const = default;
 };

@@ -33,7 +33,8 @@ struct PrometheusGate {
   bool operator==(const PrometheusGate&) const = default;
 };
 
-// The longest `for=` that an entry may have: how far back in time the query may look.
+// The longest time `for=` in an entry of --gate-prometheus: how far back in time the query may
+// look.
 inline constexpr std::int64_t gate_for_s_max = 86'400;
 inline constexpr std::size_t gate_query_bytes_max = 4'096;
 

@@ -15,7 +15,8 @@ std::size_t bracket_end(std::string_view pattern, std::size_t at) {
   return end == std::string_view::npos ? end : end + 1;
 }
 
-// Returns whether the set contains `c`. `set` is the text between two brackets.
+// Returns whether the set contains `c`. `set` is the text between two brackets, such as `a-z` or
+// `!a-z`.
 bool is_in(std::string_view set, char c) {
   const bool negated = set.starts_with('!');
   if (negated) set.remove_prefix(1);

@@ -6,13 +6,13 @@
 // batch's nodes and of the control group at the same time are compared once, when the soak is over:
 //
 //     a gauge                   a node is worse if its change is worse than the median change of
-//                               the control: chance_of_worse() in judge_evidence.h
-//     a counter, worse down     likewise, by how much it has risen
-//     a counter, worse up       the mean of the evidence of two comparisons: as for a counter that
-//                               is worse down, which finds one that rises faster; and by first
-//                               failures, where a node has failed if its counter has risen at all,
-//                               which finds one that should not rise. The nodes come in a random
-//                               order, so the times of these failures need not be known
+//                               the control group: see chance_of_worse() in judge_evidence.h
+//     a counter, worse down     a node is worse if its counter has risen less than the median
+//     a counter, worse up       the mean of the evidence of two comparisons. The first, as above,
+//                               finds a counter that rises faster. The second finds a counter that
+//                               should not rise at all: a node has failed if its counter has risen.
+//                               The nodes are compared in a random order, so it does not matter
+//                               when the counters have risen
 //
 // --tolerate is a ratio of failure rates, so it has an effect only on the comparison by first
 // failures. A version that is as good as the one before is stopped with a chance of at most alpha,

@@ -9,23 +9,21 @@
 //                 control group that has failed leaves the group
 //     new         nodes on which the new version is active: from a minute after its activation to
 //                 the end of the rollout
-//     a failure   another process of fleet-agent is active than before, of the same version, so
-//                 nobody has ordered its end; or no process of it has reported for five minutes. If
-//                 more than a tenth of the nodes that have not moved are silent, too, the cause is
-//                 unknown; then the node is not compared until it reports again
-//     and         a failure of the component that the node has counted (record `health`)
-//     of `agent`  in a rollout of fleet-agent, a node that has gone back counts as a failure, too,
-//                 since the same crash in the control group shows as another process. In a rollout
-//                 of another component, it counts if the node reports its health: nodes of an
-//                 older fleet-agent do not report the crashes of the old version, so without that
-//                 the comparison would be unfair
-//     health of   before each batch, the control group is asked for its health by the record
-//     control     `control`; a node that reports a failure from before that is not compared
+//     a failure   another process of fleet-agent is active than before, but of the same version, so
+//                 nobody has ordered its end; or no process of fleet-agent has reported for five
+//                 minutes. If more than a tenth of the nodes that have not moved are silent, too,
+//                 the cause is unknown; then the node is not compared until it reports again. A
+//                 failure of the component that the record `health` of the node shows counts, too.
+//                 In a rollout of fleet-agent, so does a node that has gone back, since the same
+//                 crash in the control group would show as another process. In a rollout of another
+//                 component, a node that has gone back counts if it reports its health: nodes with
+//                 an older fleet-agent do not report crashes of the old version, and a comparison
+//                 with them would be unfair
+//     health      before each batch, the control group is asked for its health, by the record
+//                 `control`; a node that reports an earlier failure is not compared
 //     measures    of the component itself are judged when a batch has soaked: judge_measures.h
-//
-//     unseen      time does not count as seen while a node of the batch is silent in its soak, or
-//                 while no driver looks
-//
+//     unseen      the time in which a node of the batch is silent during its soak, or in which
+//                 there is no driver, does not count as seen
 // The record rollout/NAME/judge has the findings, so that another driver can continue from them. It
 // is written at once when a compared node fails, within a minute when another node fails, and ten
 // times in a soak for the time that was seen. The judge looks at the nodes only from time to time,

@@ -13,8 +13,8 @@ namespace fleet {
 
 inline constexpr std::string_view key_root = "/fleet/v1/";
 
-// The kinds of records. The comment behind a kind shows its key, without /fleet/v1/ at the
-// beginning. The words in capitals are the names in the key, in the order in which functions take
+// The kinds of records. The comment after a kind shows its key, without /fleet/v1/ at the
+// beginning. The words in capitals are the names in the key, in the order in which functions expect
 // and return them.
 enum class KeyKind {
   node_info,         // node/ID/info

@@ -23,7 +23,8 @@ inline constexpr std::size_t measure_bytes_max = 8'192;
 
 struct MeasureLines {
   std::vector<Measure> measures = {};  // in the order of the lines, each name once
-  // Which lines are bad, and why: `line 2 "a gauge x": "x" is no number`; or empty
+  // Which lines are bad, and why, such as `line 2 "a gauge x": "x" is no number`. Empty if all
+  // lines are good.
   std::string trouble = {};
 };
 

@@ -62,10 +62,10 @@ enum class UpgradeEnding { committed, failed, rolled_back };
 // The first event after a start, when the ledger was read: the state of the last upgrade, according
 // to the upgrader.
 struct Restarted {
-  std::string under_way = {};  // the id of the upgrade under way, or empty
+  std::string under_way = {};  // the id of the upgrade that is under way; empty if there is none
   // How long ago the new version became active; no value if it is not active.
   std::optional<Ms> activated_ago = {};
-  std::string ended = {};  // the id of the upgrade that ended last, or empty
+  std::string ended = {};  // the id of the upgrade that ended last; empty if none has ended
   UpgradeEnding ending = UpgradeEnding::failed;
   std::string why = {};
   bool expired = false;  // the upgrade `ended` was on trial, and no commit came in time
@@ -97,7 +97,8 @@ struct ReportEnded {
 };
 struct PrepareEnded {
   std::string command = {};
-  std::string error = {};  // why the release is not on disk and verified; empty if it is
+  // Why the release could not be fetched or verified; empty if it is on disk.
+  std::string error = {};
   std::vector<Capsule> evidence = {};
 };
 struct UpgradeActivated {

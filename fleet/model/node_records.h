@@ -187,7 +187,7 @@ struct NodeHealth {
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
   std::int64_t fallbacks = 0;  // how many upgrades have fallen back to the old version
   bool over = false;           // the comparison is over, so the changes are known
-  std::string trouble = {};    // why some or all measures are missing; empty if none is
+  std::string trouble = {};  // why some or all measures are missing; empty if no measure is missing
   std::vector<Measure> measures = {};
 
   // Returns how many failures have been counted.

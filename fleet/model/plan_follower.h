@@ -1,29 +1,31 @@
-// Decides what a member of a plan, that is a node that takes part in it, does next: from the plan,
-// from the member's own record, and from the hooks that this process has run for the step.
+// Decides what a member of a plan does next. A member is a node that takes part in the plan. The
+// decision depends on the plan, on the member's own record, and on the hooks that this process has
+// run for the step. The kind of a step is `any`, `one-at-a-time`, `once` or `together`.
 //
 //     phase         what the member does while the plan runs, if the plan is at the member's step
-//     no record     records that it takes part, and its version; again after its own upgrade
-//     waiting       any: runs `check`, then acts; one-at-a-time and once: the same, when it has the
-//                   lock; together: runs `stop`, and is then `stopped`
+//     no record     writes its record, with its version; again after its own upgrade
+//     waiting       in a step `any`: runs the hook `check`, then acts; in a step `one-at-a-time` or
+//                   `once`: the same, but only when it has the lock; in a step `together`: runs
+//                   `stop`, and then has the phase `stopped`
 //     stopped       acts when the plan allows it, or migrates when it has the lock
-//     acting        runs `act` (together: then `start`) and `post`, and waits at the next step;
-//                   if it migrates: runs `migrate`, and is then `migrated`
+//     acting        runs `act` (in a step `together` also `start`) and `post`, and waits at the
+//                   next step; if it migrates: runs `migrate`, and then has the phase `migrated`
 //
-// Before a member acts, it records that it acts. That transaction compares the plan, and that this
-// instance acts for the node. So if a person stops the plan at this moment, the member does not
-// begin. If fleet-agent was killed while it acted, the next process reports `interrupted`. If it
-// was killed in another phase, the next process repeats what that phase asks for. If `check` ends
-// with status 1 to 125, the step is skipped. If `check` cannot be run, or is killed, the step
-// fails.
+// Before a member acts, it records the phase `acting`, by a transaction which compares that the
+// plan is unchanged and that this instance acts for the node. So if a person stops the plan at this
+// moment, the member does not begin. If fleet-agent is killed while the member acts, the next
+// process reports `interrupted`. If it is killed in another phase, the next process does the work
+// of that phase again. If `check` ends with a status from 1 to 125, the member skips the step. If
+// `check` cannot be run, or is killed, the step fails.
 //
-// If the hook `act` exits with status 76, it asks for a reboot. The member records that, with the
-// id of the present boot. The process that has written this record orders the reboot, once. If
-// another process finds the record in the same boot, it waits for the reboot, and does not order
-// another. After the reboot, `start` and `post` follow.
+// If the hook `act` exits with status 76, it asks for a reboot. The member records the phase
+// `rebooting`, with the id of the present boot. The process that has written this record orders the
+// reboot, once. If another process finds the record in the same boot, it waits for the reboot, and
+// does not order another. After the reboot, `start` and `post` follow.
 //
-// When the plan stops, a member that acts finishes its `act` first. If a member has stopped for a
-// step in which no `act` has begun, it runs `start`, and is `resumed`. Every other member stays as
-// it is, and is `halted`.
+// When the plan stops, a member that acts finishes its `act` first. A member that has stopped for a
+// step in which no `act` has begun runs `start`, and has the phase `resumed`. Every other member
+// stays as it is, in the phase `halted`.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ constexpr auto names(StepClass) {
 struct PlanStep {
   std::string name = {};
   StepClass kind = StepClass::unknown;
-  std::string hook = {};              // the file hooks.d/NAME on the node
+  std::string hook = {};              // the NAME of the file hooks.d/NAME on the node
   std::int64_t timeout_ms = 600'000;  // the time limit for each wait in the step
   bool migrate = false;  // for `together`: one member runs `migrate` when all have stopped
 

@@ -36,7 +36,7 @@ enum class Channel { production, staging };
 
 // The state of a component whose source is watched.
 struct WatchState {
-  std::string current = {};  // the newest version in use so far, or empty
+  std::string current = {};  // the newest version in use so far; empty if there is none
   bool under_way = false;    // a rollout runs, or some nodes do not run the desired version yet
   bool halted = false;       // the last change failed, and a person has to decide
 };

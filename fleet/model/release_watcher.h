@@ -27,8 +27,8 @@ namespace fleet {
 
 using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 
-// The text that stands in `who`, in place of a person's name, in the record of a rollout that a
-// controller has begun for a new release.
+// The text in the member `who` of the record of a rollout, if a controller, and no person, has
+// begun the rollout for a new release.
 inline constexpr std::string_view watch_who = "watch";
 
 // Returns the state of a component whose source is watched, from the records of the cell.

@@ -102,8 +102,6 @@ What RolloutDecider::abort() {
   return Write{writer.transaction(), "is undone: " + view_.rollout->reason};
 }
 
-// Records that a node keeps the version that it runs. This is done for a node that has begun
-// nothing, and with --leave also for a node that has begun.
 std::optional<What> RolloutDecider::leave_untouched() {
   const bool leave = view_.rollout->order == RolloutOrder::abort_and_leave;
   RolloutWriter writer(view_, facts_);

@@ -89,8 +89,8 @@ class RolloutDecider {
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();
-  // Records that a node keeps the version that it runs. This is done for a node that has begun
-  // nothing, and with --leave also for a node that has begun.
+  // Records for nodes that they keep the version that they run: for all nodes that have not begun
+  // the upgrade and, with --leave, also for those that have.
   std::optional<What> leave_untouched();
   [[nodiscard]] bool undoes() const { return is_undoing(view_); }
   What undo();

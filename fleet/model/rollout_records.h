@@ -65,7 +65,7 @@ struct RolloutTerms {
   std::int64_t judge_timeout_ms = 0;
   // The gates, by the names that --gate-prometheus or --gates give them.
   std::vector<std::string> gates = {};
-  std::int64_t bake_ms = 0;  // the bake: how long the judge watches on after the last batch
+  std::int64_t bake_ms = 0;  // the bake: how long the judge goes on judging after the last batch
   // The largest probability that the judge stops a good version, in the whole rollout.
   std::int64_t alpha_millionths = alpha_default;
   // The factor of --tolerate: the new version counts as good as long as its failure rate is at most

@@ -22,7 +22,7 @@ struct NodeSight {
   Answer answer = {};
   Upgrade upgrade = {};
   std::string running = {};     // the version of the component, as the node reports it
-  std::string claimed_by = {};  // the name in the claim on the node, or empty
+  std::string claimed_by = {};  // the name in the claim on the node; empty if there is no claim
   std::optional<Desired> desired = {};
 
   bool operator==(const NodeSight&) const = default;

@@ -31,7 +31,7 @@ using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
 
 struct Opening {
   bool is_open = true;
-  // When the window opens; no value: only a changed record can open it.
+  // When the window opens. No value if only a changed record can open it.
   std::optional<Ms> until = {};
   std::string why = {};  // why the window is closed
 

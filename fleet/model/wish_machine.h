@@ -72,7 +72,8 @@ struct RunsSeen {
 };
 struct Fetched {
   std::string attempt = {};
-  std::string error = {};  // why the release is not on disk and verified; empty if it is
+  // Why the release could not be fetched or verified; empty if it is on disk.
+  std::string error = {};
   std::vector<Capsule> evidence = {};
 };
 struct GateReached {};
