@@ -1,4 +1,4 @@
-// Fleet-controller's command line as plain data. fleet-controller(8) describes the options.
+// fleet-controller's command line as plain data. fleet-controller(8) describes the options.
 #pragma once
 
 #include <string>

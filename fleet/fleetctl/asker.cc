@@ -11,8 +11,8 @@ namespace fleetctl {
 namespace {
 
 constexpr std::chrono::milliseconds deadline{5'000};
-// The time limit for asking one member of the store about its own state. It is short, since no
-// other member can answer in its place.
+// The time limit for asking one member of the store about its own state. The limit is short, since
+// no other member can answer for this one.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
 
@@ -33,7 +33,7 @@ Asker::Asker(const Options& options, const OpenStore& open_store) : options_(opt
 Asker::~Asker() {
   etcd_ = nullptr;
   other_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // libuv frees the closed handles here
+  uv_run(&loop_, UV_RUN_DEFAULT);  // runs the callbacks that free the closed handles
   uv_loop_close(&loop_);
 }
 
@@ -55,8 +55,8 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// Adds to the error what is wrong with the person's own certificate, if no member could be reached.
-// The error message of TLS does not say whose certificate is wrong.
+// If no member of the store could be reached, adds to the error what is wrong with the user's own
+// certificate, since the error message of TLS does not say whose certificate is wrong.
 fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
   if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;
   const std::string why = why_not_let_in(options_.store.certificates, std::time(nullptr));

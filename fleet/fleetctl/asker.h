@@ -1,5 +1,5 @@
-// Sends requests to the store and blocks until the answer has come or the time limit is over. Used
-// by fleetctl, which has nothing else to do meanwhile.
+// Sends requests to the store, and blocks until the answer has come or the time limit is over. For
+// fleetctl, which has nothing else to do while it waits.
 #pragma once
 
 #include <uv.h>
@@ -19,7 +19,8 @@ namespace fleetctl {
 class Asker {
  public:
   explicit Asker(const Options& options);
-  // Opens another store in place of etcd, for tests. That store answers on this object's loop.
+  // Opens the store that is to be used in place of etcd, in a test. That store must answer on this
+  // object's event loop.
   using OpenStore = std::function<std::unique_ptr<fleet::Store>(uv_loop_t& loop)>;
   Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;
@@ -28,22 +29,23 @@ class Asker {
 
   [[nodiscard]] fleet::Reply<fleet::Reading> read(const fleet::Keys& keys);
   [[nodiscard]] fleet::Outcome commit(const fleet::Transaction& transaction);
-  // Asks this member of the store, and no other.
+  // Asks this one member of the store about its state.
   [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
   [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] std::optional<fleet::Trouble> enable_users();
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
-  // Ends the lease at once, if the store answers. Otherwise the lease ends when its time is over.
+  // Ends the lease at once. If the store does not answer, the lease ends later, when its time is
+  // over.
   void end_lease(fleet::LeaseId lease);
-  // Pauses for a moment, between two looks at records that change.
+  // Sleeps for the time between two readings of a record that fleetctl watches.
   void rest();
 
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // Adds to the error what is wrong with the person's own certificate, if no member could be
-  // reached.
+  // If no member of the store could be reached, adds to the error what is wrong with the user's own
+  // certificate.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;

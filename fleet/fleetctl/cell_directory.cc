@@ -29,8 +29,8 @@ bool exists(const std::string& path) {
 fleet::CertificateThere look_at(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
-  // The key of an authority may be kept elsewhere: it is needed only if a missing certificate has
-  // to be signed.
+  // A missing key of an authority is not an error here. An administrator may keep that key
+  // elsewhere, and it is needed only to sign a missing certificate.
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
   if (there.certificate && (there.key || wanted.authority.empty())) {
@@ -45,7 +45,8 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   return there;
 }
 
-// Makes a key and its certificate. Returns why that failed, or an empty text.
+// Makes a key and its certificate. Returns an empty text on success, or else the reason for the
+// failure.
 std::string make(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   if (!exists(path + ".key")) {

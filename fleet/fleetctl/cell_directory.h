@@ -1,6 +1,6 @@
-// The directory in which an administrator keeps a cell: its terms, authorities and certificates.
-// Makes the certificates of a new cell in it: checks those that exist, and makes those that are
-// missing.
+// Reads and writes the directory in which an administrator keeps a cell's description, authorities
+// and certificates. For a new cell, checks the certificates that exist in the directory, and makes
+// those that are missing.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@ namespace fleetctl {
 
 class CellDirectory {
  public:
-  // Opens the directory and locks it, so that only one command uses it at a time. If `makes` is
-  // true and the directory is absent, makes it, readable for its owner alone. Returns why the
-  // directory cannot be used, or an empty text.
+  // Opens the directory and locks it, so that only one command uses it at a time. If the directory
+  // is absent and `makes` is true, makes it, with access for its owner alone. Returns an empty text
+  // on success, or else why the directory cannot be used.
   [[nodiscard]] std::string open(const std::string& path, bool makes);
   // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Returns the cell's terms from the directory, or std::nullopt if it has no file of terms yet.
-  // Returns a Refusal if that file cannot be read.
+  // Returns the cell's description from the directory, or std::nullopt if the directory does not
+  // contain one yet. Returns a Refusal if the description cannot be read.
   [[nodiscard]] upgrader::Result<std::optional<fleet::CellTerms>> terms() const;
 
  private:
@@ -35,13 +35,14 @@ class CellDirectory {
 inline constexpr unsigned int secret_mode = 0600;
 
 struct CertificatesMade {
-  std::vector<std::string> files = {};  // the names of the new files, without `.pem`
-  // Why no file was made, a sentence for each reason; empty if files were made.
+  std::vector<std::string> files = {};  // the new files, without the ending `.pem`
+  // Why nothing was made: one sentence for each reason. Empty after a success.
   std::vector<std::string> refused = {};
 };
 
-// Makes the wanted certificates that are missing in the directory, each with its key. Never
-// replaces a file. After a failure, the same call continues. Only their owner can read the keys.
+// Makes those of the wanted certificates that are missing in the directory, each with its key.
+// Never replaces a file. After a failure, the same call continues where it stopped. Only the owner
+// of the files can read the keys.
 [[nodiscard]] CertificatesMade make_certificates(
     const std::string& directory, const std::vector<fleet::CertificateWanted>& wanted);
 

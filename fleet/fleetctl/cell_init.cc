@@ -22,7 +22,7 @@
 namespace fleetctl {
 namespace {
 
-// Packs files into an archive in the format of tar, by libarchive.
+// Packs files into a tar archive, by libarchive.
 struct Freed {
   void operator()(archive* one) const { archive_write_free(one); }
   void operator()(archive_entry* one) const { archive_entry_free(one); }
@@ -45,8 +45,9 @@ bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {
          archive_write_data(out, file.content.data(), file.content.size()) == size;
 }
 
-// Returns an archive of the files, or an empty text if libarchive fails. All files belong to root
-// and have the time `seconds` (since 1970), so the same files make the same archive.
+// Returns an archive of the files, or an empty text if libarchive fails. In the archive, all files
+// belong to root and have the same time, `seconds` since 1970. So the same files always make the
+// same archive.
 [[nodiscard]] std::string archive_of(const std::vector<fleet::MachineFile>& files,
                                      std::int64_t seconds) {
   const std::unique_ptr<archive, Freed> out(archive_write_new());
@@ -64,8 +65,8 @@ bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {
 
 using fleet::content_of_file;
 
-// Writes a new file. An existing file of this name is left as it is; if it has other content,
-// returns an error.
+// Writes a file, but never replaces one. Returns an error if a file with this name exists and has
+// other content.
 std::string write_once(const std::string& path, const std::string& content, std::string& made) {
   if (::access(path.c_str(), F_OK) != 0) {
     made += (made.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);

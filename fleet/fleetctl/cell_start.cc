@@ -1,5 +1,5 @@
-// fleetctl cell start makes users, roles and enrolments in a running store. fleetctl cell check
-// says which parts of a cell work and which do not.
+// The commands fleetctl cell start and fleetctl cell check. The first makes users, roles and
+// enrolments in a running store. The second says which parts of a cell work and which do not.
 
 #include <curl/curl.h>
 
@@ -25,11 +25,12 @@
 namespace fleetctl {
 namespace {
 
-// Contacts a server of the cell by HTTPS, to find out when its certificate ends and what its clock
-// shows.
+// The time limits, in milliseconds, for the connection to a server of the cell and for its whole
+// answer. A person waits for them.
 constexpr long connect_ms = 2'000;
 constexpr long answer_ms = 4'000;
-// The most bytes of an answer that are read. The content of the answer is not used.
+// The most bytes of an answer that are read. The bytes are dropped: only the certificate and the
+// headers matter.
 constexpr std::size_t answer_bytes_max = 65'536;
 
 std::size_t drop(char*, std::size_t, std::size_t size, void* dropped) {
@@ -48,7 +49,8 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t size, void* clock)
   return size;
 }
 
-// Returns the validity of the server's own certificate, which is the first that it shows.
+// Returns the validity of the server's own certificate, which is the first in the chain that the
+// server has sent.
 std::optional<fleet::Validity> validity_of_server(CURL* easy) {
   curl_certinfo* found = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found) != CURLE_OK || found == nullptr ||
@@ -62,9 +64,9 @@ std::optional<fleet::Validity> validity_of_server(CURL* easy) {
   return std::nullopt;
 }
 
-// Sends a request that changes nothing to the server, with our certificate, and returns the facts
-// that its answer shows. A refusal of the request is an answer, too. Blocks for some seconds at
-// most. Sends nothing if the authority has not signed the server's certificate.
+// Sends the server a request that changes nothing, with the user's certificate. Returns the facts
+// that the answer shows, even if the server refuses the request. Sends nothing if the authority has
+// not signed the server's certificate. Blocks for at most some seconds.
 [[nodiscard]] fleet::ServerFact look_at_server(const std::string& url,
                                                const fleet::Certificates& files) {
   fleet::ServerFact fact{.url = url};
@@ -123,8 +125,8 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether more than half of the store's members answer and have a leader. Prints their
-// number, and the trouble of each other member on standard error.
+// Returns whether more than half of the store's members answer and have a leader. Prints how many
+// do, and on standard error what is wrong with each other member.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {
@@ -156,7 +158,8 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   return exit_done;
 }
 
-// Sets the URLs at which machines that join reach the controllers, unless a person has set them.
+// Writes into the settings the URLs at which machines that join reach the controllers. Changes
+// nothing if the settings have such URLs already.
 int name_controllers_once(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);
@@ -166,8 +169,9 @@ int name_controllers_once(const Options& options, Asker& asker, const fleet::Cel
   return name_controllers(options, asker, controller_urls(terms));
 }
 
-// Contacts the members and controllers whose URLs begin with `https://`, and collects the facts
-// about their certificates and clocks. A cell without certificates has no such URLs.
+// Contacts the members and controllers, and collects the facts about their certificates and clocks.
+// URLs that do not begin with `https://` are skipped: a cell without certificates has only such
+// URLs.
 void look_at_servers(const Options& options, fleet::CellFacts& facts) {
   const auto& files = options.store.certificates;
   const auto look = [&files](const std::vector<std::string>& urls) {

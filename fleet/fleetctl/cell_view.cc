@@ -32,8 +32,8 @@ std::string versions_words(const NodeView& node) {
   return words.empty() ? "unknown" : words;
 }
 
-// Returns a text about the first upgrade of this node that is under way or has failed. Returns an
-// empty text if all upgrades are done.
+// Returns a text about the node's first upgrade that is not done, that is, one that is under way or
+// has failed. Returns an empty text if all upgrades are done.
 std::string news_of(const NodeView& node) {
   for (const auto& [component, upgrade] : node.upgrades) {
     if (upgrade.phase != fleet::UpgradePhase::done) return component + " " + upgrade_words(upgrade);
@@ -61,7 +61,8 @@ std::vector<std::string> node_table(const std::vector<NodeView>& nodes) {
 
 namespace {
 
-// Returns `2 ends, 0 failed checks, 1 fall-back since r1.apply.1`.
+// Returns the counts of a node's failures as a text such as `2 ends, 0 failed checks, 1 fall-back
+// since r1.apply.1`.
 std::string health_words(const fleet::NodeHealth& health) {
   const auto count = [](std::int64_t number, const std::string& one, const std::string& many) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
@@ -71,7 +72,7 @@ std::string health_words(const fleet::NodeHealth& health) {
          count(health.fallbacks, "fall-back", "fall-backs") + " since " + health.run;
 }
 
-// Returns `errors counter 12, changed by 3, worse up`.
+// Returns a measure of a node as a text such as `errors counter 12, changed by 3, worse up`.
 std::string measure_words(const fleet::Measure& measure) {
   std::string words = measure.name + " " + std::string(text_of(measure.type)) + " " + measure.value;
   if (!measure.change.empty()) words += ", changed by " + measure.change;
@@ -141,8 +142,8 @@ std::string as_json(const fleet::Reading& reading) {
     if (!key) continue;
     json += is_first ? "\n" : ",\n";
     is_first = false;
-    // If a record is not a JSON object, or has a member twice, it is printed as a JSON string, so
-    // that it cannot break the JSON around it.
+    // Print a record as a JSON string if it is not a JSON object or has the same member twice.
+    // Otherwise it could break the JSON around it.
     const bool is_object = static_cast<bool>(fleet::parse_foreign_tree(found.value));
     json += quoted(found.key.substr(fleet::key_root.size())) + ":" +
             (is_object ? found.value : quoted(found.value));

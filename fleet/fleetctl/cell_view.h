@@ -1,4 +1,4 @@
-// Shows the records of a cell to people. Pure.
+// Makes the texts with which fleetctl shows the records of a cell. Does no input or output.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ using fleet::NodeView;
 [[nodiscard]] std::vector<std::string> node_page(const NodeView& node);
 [[nodiscard]] std::vector<std::string> version_table(const std::vector<NodeView>& nodes);
 
-// Returns the records as one JSON object. Each record is unchanged, as the store has it. The names
-// in the object are the records' keys without /fleet/v1/.
+// Returns the records as one JSON object. Each value is the record exactly as the store has it.
+// Each name is the record's key without /fleet/v1/.
 [[nodiscard]] std::string as_json(const fleet::Reading& reading);
 
 }  // namespace fleetctl

@@ -29,9 +29,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-// Executes the program in the child process. Between fork and exec, only async-signal-safe
-// functions may be called. If exec fails, writes the errno value to the pipe `failed`; a successful
-// exec closes that pipe.
+// Executes the program in the child process, after fork. Before the exec, only async-signal-safe
+// functions may be called. If the exec fails, writes the errno value to the pipe `failed`. A
+// successful exec closes that pipe.
 [[noreturn]] void become(char* const* argv, char* const* envp, int in, int log, int failed,
                          pid_t parent) {
   ::setsid();
@@ -48,7 +48,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(status_not_executed);
 }
 
-// Returns this process's environment without the variables ETCD_*: a user may have set them for
+// Returns this process's environment without the variables ETCD_*, which the user may have set for
 // another etcd.
 std::vector<std::string> environment_for(const ChildTerms& terms) {
   std::vector<std::string> environment;

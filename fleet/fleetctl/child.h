@@ -1,5 +1,5 @@
-// Starts and kills the processes of `fleetctl dev`. Each runs in a session of its own. So a Ctrl-C
-// in the terminal reaches only fleetctl, which then stops the processes in order.
+// Starts and kills the processes of `fleetctl dev`. Each process has a session of its own. So
+// Ctrl-C in the terminal reaches only fleetctl, which then stops the processes in the right order.
 #pragma once
 
 #include <sys/types.h>
@@ -13,35 +13,36 @@
 namespace fleetctl {
 
 struct ChildTerms {
-  // The command line, of which the first word is the path of the program.
+  // The command line. Its first word is the path of the program.
   std::vector<std::string> arguments = {};
-  // Variables NAME=value that the child gets besides this process's own.
+  // Variables NAME=value for the child, in addition to the variables of this process.
   std::vector<std::string> environment = {};
-  std::string log = {};  // a file, to which output and errors are appended
+  std::string log = {};  // the file for standard output and standard error
 };
 
 struct ChildStarted {
   pid_t pid = -1;
-  std::string error = {};  // why the child was not started; empty if it was
+  std::string error = {};  // why the child was not started; empty after a success
 };
 
-// Starts a child. Its standard input is /dev/null. The kernel sends it SIGTERM if fleetctl dies.
+// Starts a child process. Its standard input is /dev/null. If fleetctl dies, the kernel sends the
+// child SIGTERM.
 [[nodiscard]] ChildStarted start_child(const ChildTerms& terms);
 
-// Runs a program to its end. Returns an empty text if its exit status is 0. Otherwise returns how
-// it ended, with the last line of its log.
+// Runs a program, and waits for its end. Returns an empty text if the exit status is 0. Otherwise
+// returns how the program ended, with the last line of its log.
 [[nodiscard]] std::string run_child(const ChildTerms& terms);
 
 // A child process that has ended, and how it ended. reap_child() returns no value if no child has
-// ended, and sets `none_left` to true if there are no children. Orphans, whose own parent has died,
-// count as children, too.
+// ended, and sets `none_left` to true if there are no more children. Orphans, that is, processes
+// whose parent has died, count as children, too.
 struct ChildEnded {
   pid_t pid = -1;
   upgrader::Ending ending = {};
 };
 [[nodiscard]] std::optional<ChildEnded> reap_child(bool& none_left);
 
-// Kills all child processes that exist now.
+// Kills all child processes of this process.
 void kill_children();
 
 }  // namespace fleetctl

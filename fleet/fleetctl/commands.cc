@@ -79,8 +79,8 @@ constexpr bool are_in_order() {
 }
 static_assert(are_in_order(), "each command has its deed, at the command's own number");
 
-// Returns whether a text may be a person's name. Such a name gets into records and is shown to
-// other people.
+// Returns whether a text may be a person's name. The name is written into records and shown to
+// other people, so it must be short and printable.
 bool is_name(std::string_view text) {
   constexpr std::size_t longest = 128;
   return !text.empty() && text.size() <= longest &&

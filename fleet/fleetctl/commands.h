@@ -1,5 +1,5 @@
-// Declares fleetctl's commands, one function for each. A command reads or writes the store, prints
-// the result, and returns the exit status.
+// Declares one function for each of fleetctl's commands. A command reads or writes the store,
+// prints the result, and returns the exit status.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace fleetctl {
 [[nodiscard]] int perform(const Options& options);
 [[nodiscard]] int perform(const Options& options, Asker& asker);
 
-// ---- a trial, which makes a store of its own
+// ---- a trial cell, which has a store of its own
 [[nodiscard]] int run_dev(const Options& options);
 
 // ---- a new cell
@@ -92,35 +92,35 @@ int refuse(const std::string& why);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
-// Returns the name of the person who runs fleetctl, for records: the name in the certificate or,
-// without a certificate, that of the user on this machine.
+// Returns the name, for records, of the person who runs fleetctl. It is the name in the certificate
+// or, without a certificate, the name of the user on this machine.
 [[nodiscard]] std::string who_asks(const Options& options);
 
-// Writes one record. `read` is the revision at which the record was read, or 0 if it was absent. If
-// the record has changed since, writes nothing. If no answer comes, reads the record again to find
-// out whether the write has succeeded. `note` names the person who has ordered the write: see
-// ordering.h.
+// Writes one record. `read` is the revision at which the record was read before, or 0 if it was
+// absent. If the record has changed since then, nothing is written. If the store's answer is lost,
+// reads the record again to find out whether the write has succeeded. `note` names the person who
+// has ordered the write: see ordering.h.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
                         fleet::Revision read, const fleet::FleetEvent& note = {});
-// Commits the transaction. Prints `words_if_done`, or why it was not committed. Returns the exit
-// status.
+// Commits the transaction. Prints `words_if_done` on success, or else why the transaction was not
+// committed. Returns the exit status.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
-// Writes a rollout or a plan, which takes several transactions. Returns the exit status.
+// Writes the records of a new rollout or plan, in several transactions. Returns the exit status.
 [[nodiscard]] int write_all(Asker& asker, fleet::Creation& creation);
 // Prints why a transaction was not committed, and returns the exit status for that reason.
 [[nodiscard]] int not_committed(const fleet::Outcome& outcome, const std::string& about = {});
 
-// One record of the store, for commands that show or change the record.
+// One record of the store, as read by a command that shows or changes it.
 template <class Record>
 struct OneRecord {
   std::optional<Record> record = std::nullopt;  // no value if the record is absent or damaged
   fleet::Revision revision = 0;                 // the record's revision; 0 if the record is absent
-  std::string damage = {};                      // why the record cannot be read; empty if it can
+  std::string damage = {};                      // why the record cannot be parsed; empty if it can
 };
 
-// Reads the record at `key` into `one`. If the store does not answer, prints the reason, and
-// returns an exit status other than exit_done. An absent or damaged record is no error here.
+// Reads the record at `key` into `one`. Returns exit_done even if the record is absent or damaged.
+// If the store does not answer, prints the reason, and returns another exit status.
 template <class Record>
 [[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
   const auto reply = asker.read({key});

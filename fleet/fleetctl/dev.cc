@@ -1,4 +1,4 @@
-// fleetctl dev: a cell on this machine, to try it out.
+// fleetctl dev: runs a whole cell on this machine, for a trial.
 
 #include <signal.h>
 #include <uv.h>
@@ -25,7 +25,8 @@
 namespace fleetctl {
 namespace {
 
-// Runs the programs of a trial cell: performs the actions of DevLife, and passes all events to it.
+// Runs the programs of a trial cell: passes all events to DevLife, and performs the actions that
+// DevLife returns.
 class DevRun {
  public:
   DevRun(const fleet::DevTerms& terms, bool is_kept);
@@ -33,8 +34,8 @@ class DevRun {
   DevRun& operator=(const DevRun&) = delete;
   ~DevRun();
 
-  // Runs the cell until SIGINT, SIGTERM or SIGHUP, or until it has failed. Then waits until no
-  // child is left. Returns the exit status.
+  // Runs the cell until SIGINT, SIGTERM or SIGHUP arrives, or until the cell has failed. Then waits
+  // until all child processes have ended. Returns the exit status.
   [[nodiscard]] int run();
 
  private:
@@ -56,14 +57,14 @@ class DevRun {
   fleet::DevLife life_;
   uv_loop_t loop_{};
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  // This timer runs while the object waits until started programs are ready, or until orphans have
-  // ended.
+  // This timer runs while this object waits for started programs to become ready, or for orphans to
+  // end.
   upgrader::UvHandle<uv_timer_t> looks_;
   upgrader::UvHandle<uv_timer_t> deadline_;  // the timer for the deadline of life_
   std::deque<fleet::DevEvent> events_;
   std::map<pid_t, std::size_t> pids_;  // the running programs, by process id
   bool is_stepping_ = false;
-  int awaited_ = -1;  // the round of starts that must become ready; -1: none
+  int awaited_ = -1;  // the round of starts that is not ready yet; -1: none
   bool is_over_ = false;
   upgrader::Time orphans_killed_at_{0};
   int status_ = 0;
@@ -73,10 +74,11 @@ using upgrader::Time;
 
 constexpr std::uint64_t between_looks_ms = 30;
 // How long orphans, such as the daemons of a killed upgrader, may take to end by themselves. After
-// that they are killed.
+// this time they are killed.
 constexpr Time orphan_limit{3'000};
 
-// Flushes after each line: a standard output that is not a terminal would keep lines in its buffer.
+// Prints lines, and flushes them at once. Without the flush, lines would stay in the buffer if the
+// standard output is not a terminal.
 void say_now(const std::vector<std::string>& lines) {
   say_all(lines);
   std::fflush(stdout);
@@ -98,7 +100,7 @@ DevRun::~DevRun() {
   signals_.clear();
   looks_ = nullptr;
   deadline_ = nullptr;
-  uv_run(&loop_, UV_RUN_DEFAULT);  // libuv frees the closed handles here
+  uv_run(&loop_, UV_RUN_DEFAULT);  // runs the callbacks that free the closed handles
   uv_loop_close(&loop_);
 }
 
@@ -124,8 +126,8 @@ void DevRun::take_signal(int signal_number) {
   take(fleet::DevStopAsked{});
 }
 
-// Passes an event to DevLife, which decides, and performs the actions that it returns. If an action
-// causes a further event at once, that event waits until all earlier actions are done.
+// Passes an event to DevLife, and performs the actions that DevLife returns. If one of these
+// actions causes another event at once, that event is queued until all actions are done.
 void DevRun::take(const fleet::DevEvent& event) {
   events_.push_back(event);
   if (std::exchange(is_stepping_, true)) return;
@@ -187,7 +189,7 @@ void DevRun::reap() {
   bool none_left = false;
   while (const auto ended = reap_child(none_left)) {
     const auto found = pids_.find(ended->pid);
-    if (found == pids_.end()) continue;  // an orphan, which is our child now
+    if (found == pids_.end()) continue;  // an orphan, adopted by this process
     const std::size_t program = found->second;
     pids_.erase(found);
     take(fleet::DevEnded{program, in_words(ended->ending)});
@@ -229,8 +231,8 @@ Time DevRun::now() const {
   return Time(static_cast<std::int64_t>(uv_hrtime() / 1'000'000));
 }
 
-// While an object of this class exists, SIGINT, SIGTERM and SIGHUP are blocked, so that the process
-// does not end while it writes files.
+// Blocks SIGINT, SIGTERM and SIGHUP as long as an object of this class exists, so that the process
+// is not ended while it writes files.
 class StopsHeld {
  public:
   StopsHeld() {
@@ -258,8 +260,8 @@ int run_dev(const Options& options) {
     return exit_refused;
   }
   std::optional<StopsHeld> held(std::in_place);
-  // Ignore SIGPIPE: after the terminal was closed, it would kill this process at the next line that
-  // it prints, and leave the children behind.
+  // Ignore SIGPIPE. If the terminal is closed, this signal would kill fleetctl at the next line
+  // that it prints, and the children would be left behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) {
@@ -271,7 +273,8 @@ int run_dev(const Options& options) {
     complain(why);
     return exit_refused;
   }
-  // Orphans become children of this process. If this call fails, they become children of init.
+  // Become a subreaper, so that orphans become children of this process. If the call fails, they
+  // become children of init.
   static_cast<void>(upgrader::become_subreaper());
   DevRun run(terms, directory.is_kept());
   held.reset();

@@ -35,8 +35,8 @@ std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
-// Returns whether the path has only characters that may occur in URLs, and in options whose values
-// are separated by commas and colons.
+// Returns whether the path has only characters that are allowed in URLs. Commas and colons are not
+// allowed either, since they separate the values of some options.
 bool is_plain(const std::string& path) {
   return std::all_of(path.begin(), path.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -46,7 +46,7 @@ bool is_plain(const std::string& path) {
 
 struct Bound {
   upgrader::OwnedFd socket = {};
-  int port = 0;  // the bound port; 0 if it could not be bound
+  int port = 0;  // the port; 0 if it could not be bound
 };
 
 // Binds a socket to this port of 127.0.0.1. With port 0, the kernel chooses a free port.
@@ -67,8 +67,8 @@ Bound bind_port(int port) {
   return bound;
 }
 
-// Chooses the ports. Each port of the last start is used again if it is free; otherwise the kernel
-// chooses a free one. All sockets stay bound until the last port is chosen, so that no port is
+// Chooses the ports. Each port of the last start is used again if it is free. Otherwise the kernel
+// chooses a free port. All sockets stay bound until the last port is chosen, so that no port is
 // chosen twice.
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
@@ -83,8 +83,8 @@ std::string choose_ports(fleet::DevTerms& terms) {
   return replace_file(path, ports_text(terms.ports), text_mode);
 }
 
-// Makes a symbolic link. An existing link is left unchanged, since an upgrade may have changed its
-// target.
+// Makes a symbolic link. If the link exists, leaves it unchanged, since an upgrade may have changed
+// its target.
 std::string link_if_absent(const std::string& target, const std::string& path) {
   if (::symlink(target.c_str(), path.c_str()) == 0 || errno == EEXIST) return "";
   return words_of(path);

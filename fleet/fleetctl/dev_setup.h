@@ -1,4 +1,5 @@
-// The directory of a trial cell: locks it, and writes the files that its programs need.
+// Makes and locks the directory of a trial cell, and writes the files that the cell's programs
+// need.
 #pragma once
 
 #include <map>
@@ -12,8 +13,8 @@
 
 namespace fleetctl {
 
-// The directory of a trial cell. If the user has not named a directory, a new one is made, and
-// removed at the end with all its files.
+// The directory of a trial cell. If the user has not named one, a new directory is made. A new
+// directory is removed at the end, with all its files.
 class DevDirectory {
  public:
   DevDirectory() = default;
@@ -21,9 +22,9 @@ class DevDirectory {
   DevDirectory& operator=(const DevDirectory&) = delete;
   ~DevDirectory();
 
-  // Opens the directory `wanted`, and makes it if it is absent. If `wanted` is empty, makes one
-  // with a new name, which is removed at the end. Locks it, so that no other process uses it.
-  // Returns why that failed, or an empty text.
+  // Opens the directory `wanted`, and makes it if it is absent. If `wanted` is empty, makes a
+  // directory with a new name, which is removed at the end. Locks the directory, so that no other
+  // process uses it. Returns an empty text on success, or else the reason for the failure.
   [[nodiscard]] std::string open(const std::string& wanted);
   // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -38,15 +39,16 @@ class DevDirectory {
   std::optional<upgrader::Lock> lock_;
 };
 
-// Writes what is needed: ports, certificates, links and releases. Files of an earlier start stay.
-// Returns why that failed, or an empty text.
+// Writes the files that the trial cell needs: ports, certificates, links and releases. Keeps files
+// of an earlier start. Returns an empty text on success, or else the reason for the failure.
 [[nodiscard]] std::string fill_directory(fleet::DevTerms& terms);
 
-// Returns the manifest of this version of the sample daemon, or an empty text if the directory has
-// none.
+// Returns the manifest of this version of the sample daemon, or an empty text if the directory does
+// not contain that version.
 [[nodiscard]] std::string release_manifest(const std::string& directory, std::string_view version);
 
-// Returns the paths of the needed programs that were found, beside this program or in PATH.
+// Looks for the needed programs in the directory of this program and in PATH. Returns the paths of
+// those that were found.
 [[nodiscard]] std::map<std::string, std::string> find_programs();
 
 // Returns whether a process accepts connections at this port on 127.0.0.1.

@@ -25,7 +25,7 @@ Options options_of(const fleet::DevTerms& terms, const std::string& who) {
   return options;
 }
 
-// Enrols the owner of each certificate whose name has the form KIND:WHO.
+// Enrols in the store the owner of each certificate whose name has the form KIND:WHO.
 std::string let_all_in(const fleet::DevTerms& terms, const Options& options, Asker& asker) {
   for (const fleet::CertificateWanted& one : dev_certificates(terms)) {
     const std::size_t colon = one.name.find(':');

@@ -1,4 +1,4 @@
-// Fills the store of a trial cell, and finds out whether the cell's programs work.
+// Fills the store of a trial cell, and finds out whether all programs of the cell work.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace fleetctl {
 
 // Returns whether etcd answers and has a leader.
 [[nodiscard]] bool is_store_ready(const fleet::DevTerms& terms);
-// Adds users, roles, enrolments and releases to the store, unless they exist already. Returns why
-// that failed, or an empty text.
+// Adds users, roles, enrolments and releases to the store, unless they exist already. Returns an
+// empty text on success, or else the reason for the failure.
 [[nodiscard]] std::string fill_store(const fleet::DevTerms& terms);
-// Returns whether the web page is served and every node reports its versions.
+// Returns whether a controller serves the web page and every node reports its versions.
 [[nodiscard]] bool do_all_report(const fleet::DevTerms& terms);
 
 }  // namespace fleetctl

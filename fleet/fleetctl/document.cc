@@ -13,12 +13,12 @@
 namespace fleetctl {
 namespace {
 
-// How many times applying a document is tried. A try fails if somebody else writes one of the
+// The most tries to apply a document. A try fails if somebody else writes one of the document's
 // records at the same time.
 constexpr int document_tries = 20;
 
-// Reads at most one byte more than a document may have, so that one that is too long can be
-// recognised. Returns no value if the file cannot be read.
+// Returns the text of a document. Reads at most one byte more than the longest document, so that a
+// longer one is recognised. Returns no value if the file cannot be read.
 std::optional<std::string> document_of(const std::string& path) {
   constexpr std::size_t most = fleet::document_bytes_max + 1;
   return fleet::beginning_of_file(path == "-" ? "/dev/stdin" : path, most);
@@ -37,8 +37,8 @@ int written(const fleet::DocumentDecision& decision) {
   return exit_done;
 }
 
-// Tries once to apply the document, and returns the exit status. Returns no value if another try is
-// needed, since somebody else has written one of the records at the same time.
+// Tries once to apply the document. Returns the exit status, or no value if another try is needed,
+// since somebody else has written one of the records at the same time.
 std::optional<int> try_document(const Options& options, Asker& asker,
                                 const std::vector<fleet::Order>& orders, const std::string& trace) {
   const auto reply = read_keys(asker, document_reads(orders));

@@ -71,8 +71,8 @@ int secure_store(Asker& asker) {
   return exit_done;
 }
 
-// Enrols a node or a person. Signs the certificate first, since a failure to sign then leaves no
-// record behind. Writes the rights before it hands out the certificate.
+// Enrols a node or a person. First signs the certificate, so that nothing is recorded if that
+// fails. Then writes the permissions to the store, and only after that hands out the certificate.
 int enrol(const Options& options, Asker& asker) {
   const fleet::Permissions permissions = fleet::permissions_of(options.role, options.node);
   const fleet::Signed made = fleet::sign({.request = fleet::content_of_file(options.request),
@@ -94,7 +94,7 @@ int enrol(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// Renews the certificates of nodes, for a cell without a fleet-signer.
+// Renews the certificates of nodes, in a cell that has no fleet-signer to do so.
 int renew(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);

@@ -1,5 +1,5 @@
 // Makes the owner of a certificate a user of the store: writes the record of the certificate, then
-// makes user and role. fleetctl enrol and renew are here, too.
+// makes the user and the role. Also has the commands fleetctl enrol and renew.
 #pragma once
 
 #include <string>
@@ -10,28 +10,29 @@
 
 namespace fleetctl {
 
-// The owner of a certificate, whose name is KIND:WHO.
+// The owner of a certificate. The name in the certificate is KIND:WHO.
 struct Owner {
   std::string kind = {};
   std::string who = {};
 };
 
-// Records the certificate, so that it can be revoked later, and gives its owner the permissions
-// that the kind in the name has. A certificate that is recorded already is not recorded twice. An
-// owner who was revoked stays revoked. Prints an error if something fails; the same call then
-// continues. Returns the exit status.
+// Records the certificate, so that it can be revoked later, and gives its owner the permissions of
+// the kind in the name. A certificate that is recorded already is not recorded twice. An owner who
+// was revoked stays revoked. Prints an error if something fails. The same call can then be made
+// again, and continues. Returns the exit status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 
 // Writes into the cell's setting `controllers` the URLs at which machines that join reach the
-// controllers. If the setting has this value already, writes nothing. Prints an error if something
+// controllers. Writes nothing if the setting has this value already. Prints an error if something
 // fails. Returns the exit status.
 [[nodiscard]] int name_controllers(const Options& options, Asker& asker,
                                    const std::vector<std::string>& urls);
 
-// Turns on access control in the store: from then on it grants each client only the rights of the
-// name in its certificate. Gives all rights to `root`, whom alone the store knows at first. Prints
-// an error if something fails; the same call then continues. Returns the exit status.
+// Turns on access control in the store. From then on, the store grants each client only the
+// permissions of the name in its certificate. Gives all permissions to `root`, the first user of
+// the store. Prints an error if something fails. The same call can then be made again, and
+// continues. Returns the exit status.
 [[nodiscard]] int secure_store(Asker& asker);
 
 }  // namespace fleetctl

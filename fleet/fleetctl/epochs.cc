@@ -1,5 +1,5 @@
-// fleetctl restored and accept-epoch. A store that was restored from a snapshot repeats old orders,
-// so no node acts on its records until a person has checked them.
+// The commands fleetctl restored and fleetctl accept-epoch. A store that was restored from a
+// snapshot contains old orders again. So no node obeys its records until a person has checked them.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

@@ -1,4 +1,5 @@
-// fleetctl events and history: the events of the cell, and the rollouts and plans that have ended.
+// The commands fleetctl events and fleetctl history. They show the events of the cell, and the
+// rollouts and plans that have ended.
 #include <algorithm>
 
 #include "fleet/fleetctl/cell_view.h"
@@ -49,7 +50,7 @@ int show_events(const Options& options, Asker& asker) {
       continue;
     }
     const fleet::FleetEvent& one = event.value();
-    // A name that no certificate has proved is shown as `says NAME`.
+    // If a certificate has not proved the person's name, the name is shown as `says NAME`.
     const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
     rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
   }

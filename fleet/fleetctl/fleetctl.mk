@@ -1,4 +1,5 @@
-# fleetctl, the program by which people see and order a fleet, directly on the store.
+# fleetctl, the program by which people see and steer a fleet. It reads and writes the store
+# directly.
 fleetctl_parts := $(filter-out fleet/fleetctl/main.cc,$(wildcard fleet/fleetctl/*.cc))
 fleetctl_library := $(BUILD)/libfleetctl.a
 $(fleetctl_library): $(call unit,fleet/fleetctl,$(fleetctl_parts)); $(make_archive)

@@ -1,5 +1,6 @@
-// fleetctl token makes, shows and revokes the tokens by which machines join the cell. fleetctl
-// approve shows the machines that wait for approval, and lets one of them join.
+// The commands fleetctl token and fleetctl approve. The first makes, shows and revokes the tokens
+// by which machines join the cell. The second shows the machines that wait for approval, and lets
+// one of them join.
 
 #include <ctime>
 #include <filesystem>
@@ -29,15 +30,15 @@ std::string labels_of(const fleet::Token& token) {
   return words.empty() ? "-" : words;
 }
 
-// Returns whether the token can still be used, or why not.
+// Returns `good` if the token can still be used, or else the reason why it cannot.
 std::string state_of(const fleet::Token& token, std::int64_t now) {
   const std::string why = why_token_unfit(token, "", now);
   const bool fits = why.empty() || why.starts_with("the token is for");
   return fits ? "good" : why.substr(std::string("the token ").size());
 }
 
-// Reads the files with public keys of releases. Returns why a file cannot be used, or an empty
-// text.
+// Reads the files with public keys of releases. Returns why a file cannot be used, or an empty text
+// on success.
 std::string read_keys_of_releases(const Options& options, fleet::Token& token,
                                   fleet::TokenText& text) {
   for (const std::string& file : options.release_keys) {
@@ -54,8 +55,8 @@ std::string read_keys_of_releases(const Options& options, fleet::Token& token,
   return "";
 }
 
-// Fills in the addresses, the authority's digest and the secret. Prints an error if that fails.
-// Returns the exit status.
+// Fills in the controllers' addresses, the digest of the authority's key, and the secret of a new
+// token. Prints an error if that fails. Returns the exit status.
 int fill_in(const Options& options, Asker& asker, fleet::TokenText& text) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);

@@ -15,7 +15,8 @@ int main(int argc, char** argv) {
     return text->status;
   }
   const int status = fleetctl::perform(std::get<fleetctl::Options>(asked));
-  // The output must not be lost: it may be a token, which is printed only once.
+  // Report an error if the output could not be written, since the output may be a token, which is
+  // printed only once.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   fleetctl::complain("cannot write what is told");
   return status == fleetctl::exit_done ? fleetctl::exit_failed : status;

@@ -1,6 +1,6 @@
 // fleetctl command: gives one order to one node, and waits for the answer. The records of the order
-// have a lease that ends after the time --not-after. The store then erases them, so that the node
-// cannot begin the order later.
+// have a lease that ends after the time in --not-after. The store then erases the records, so that
+// the node cannot begin the order later.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"
@@ -35,8 +35,8 @@ int fill(const Options& options, Asker& asker, fleet::Command& command) {
   return status;
 }
 
-// Writes the command, and a claim on the node, so that no rollout and no desired version moves the
-// node meanwhile. Both records have the same lease.
+// Writes the command and a claim on the node. As long as the claim exists, no rollout and no
+// desired version changes the node. Both records have the same lease.
 int send(const Options& options, Asker& asker, const fleet::Command& command, fleet::LeaseId id) {
   const std::string key = fleet::key_of(KeyKind::node_command, {options.node, options.component});
   const std::string claim = fleet::key_of(KeyKind::node_claim, {options.node, options.component});
@@ -58,8 +58,8 @@ int send(const Options& options, Asker& asker, const fleet::Command& command, fl
   return not_committed(outcome);
 }
 
-// Returns whether the command is still in the store. If it has been erased or replaced and there is
-// no answer, it can no longer begin, and its outcome is unknown.
+// Returns whether the command is still in the store. If the command has been erased or replaced,
+// and there is no answer, the node can no longer begin it, and its outcome stays unknown.
 bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
   const fleet::KeyValue* found = reading.find(key);
   const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);
@@ -112,8 +112,8 @@ int order_node(const Options& options, Asker& asker) {
     say(options.node + ": " + command.id);
     status = wait_for_answer(options, asker, command.id);
   }
-  // The order is over. End the lease: this erases the records of this order, but not records that
-  // others have written since.
+  // The order has ended or was given up. End its lease, so that the store erases the records of
+  // this order. Records that others have written since then have another lease, and stay.
   asker.end_lease(id);
   return status;
 }

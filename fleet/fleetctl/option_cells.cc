@@ -1,4 +1,5 @@
-// The command lines of fleetctl dev, cell, plan, window, command, restored and accept-epoch.
+// Defines the command lines of fleetctl dev, cell, plan, window, command, restored and
+// accept-epoch.
 
 #include "fleet/cell/cell_order.h"
 #include "fleet/cell/dev_cell.h"
@@ -134,8 +135,8 @@ void add_node_orders(CLI::App& app, Options& options) {
   command.add_option("--component", options.component, "otherwise `agent`")
       ->type_name("NAME")
       ->check(form(&fleet::is_component, "the name of a component"));
-  // Sets the default of --component for this command alone: the other commands that use the same
-  // variable have no default.
+  // Set the default of --component only when this command was given, since other commands use the
+  // same variable and have no default.
   command.callback([&options] {
     options.command = Command::node_command;
     if (options.component.empty()) options.component = "agent";

@@ -1,4 +1,4 @@
-// The command lines of fleetctl enrol, renew, revoke, forget, token and approve.
+// Defines the command lines of fleetctl enrol, renew, revoke, forget, token and approve.
 
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/glob.h"
@@ -41,8 +41,8 @@ void add_days(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 3'650));
 }
 
-// Returns whether the text may be a glob for names of nodes: their characters, `*`, `?` and
-// brackets.
+// Returns whether the text may be a glob for node names. It may contain the characters of node
+// names, `*`, `?` and brackets.
 bool is_node_glob(std::string_view text) {
   return !text.empty() && text.size() <= 2 * fleet::id_bytes_max && fleet::is_glob(text) &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-*?[]!") == text.npos;

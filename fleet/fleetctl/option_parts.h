@@ -10,19 +10,19 @@
 
 namespace fleetctl {
 
-// Returns a check for an option. The check refuses wrong values with a message that names the
-// wanted form.
+// Returns a check for an option's value. If the value is wrong, the error message names the form
+// that the value must have.
 [[nodiscard]] CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted);
-// Adds a subcommand that runs this command.
+// Adds a subcommand to the command line that runs this command.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
               const std::string& about);
-// Adds an option whose value is a duration, as fleetctl(1) describes it. `value` becomes the
-// duration in `unit`s, rounded up.
+// Adds an option whose value is a duration, as fleetctl(1) describes it. Stores the duration in
+// `value`, counted in `unit`s and rounded up.
 void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
                   std::chrono::milliseconds unit, const std::string& about, bool required = false);
 void add_component(CLI::App& app, Options& options, bool required);
 
-// ---- the groups of subcommands, in the files option_*.cc
+// ---- functions that add groups of subcommands, from the files option_*.cc
 void add_cells(CLI::App& app, Options& options);
 void add_enrolment(CLI::App& app, Options& options);
 void add_joining(CLI::App& app, Options& options);

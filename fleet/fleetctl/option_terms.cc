@@ -1,5 +1,5 @@
-// The terms of a rollout in the command lines of fleetctl rollout start and plan, as fleetctl(1)
-// describes them.
+// Defines the options with the terms of a rollout, for fleetctl rollout start and fleetctl rollout
+// plan. fleetctl(1) describes them.
 #include <map>
 
 #include "fleet/fleetctl/option_parts.h"
@@ -10,7 +10,7 @@
 namespace fleetctl {
 namespace {
 
-// The limit for --max-failed, which is also that for the setting watch.COMPONENT.max-failed.
+// The largest value of --max-failed. The setting watch.COMPONENT.max-failed has the same limit.
 constexpr std::int64_t max_failed_max = 10'000;
 constexpr std::int64_t protocol_max = 1'000'000;
 
@@ -30,7 +30,7 @@ void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
 }
 
-// Returns a check for an option. The check refuses values that `parse` does not accept, with the
+// Returns a check for an option's value. A value that `parse` does not accept is refused with the
 // reason that `parse` gives.
 template <class Value>
 CLI::Validator parsed(agent_protocol::Result<Value> (*parse)(std::string_view)) {
@@ -58,7 +58,7 @@ void add_order(CLI::App& app, fleet::RolloutTerms& terms) {
       ->check(parsed(&fleet::parse_apart));
 }
 
-// Adds an option for a decimal number, which is stored in millionths.
+// Adds an option for a decimal number. The number is stored as an integer, in millionths.
 void add_millionths(CLI::App& app, const std::string& name, std::int64_t& value,
                     const std::string& about) {
   const auto take = [name, &value](const std::string& text) {
@@ -88,8 +88,8 @@ void add_terms(CLI::App& app, Options& options) {
          "nodes at a time, or a percentage of them")
       ->type_name("N|P%")
       ->excludes(batches);
-  // Check the range here: the parser of options would turn a number that is too large for its type
-  // into the largest one, without an error.
+  // Check the range here. Otherwise the option parser would silently replace a number that is too
+  // large for its type by the largest number of the type.
   const auto number = [](std::int64_t least, std::int64_t most) {
     return CLI::Range(least, most).description("");
   };

@@ -56,13 +56,13 @@ enum class Command {
   approve,
   why,
   cell_check,
-  // The following commands need no store that already exists: see asks_store().
+  // The commands from here on need no existing store: see asks_store().
   dev,
   cell_init,
   cell_start,
 };
 
-// Returns whether the command needs a store that already exists.
+// Returns whether the command needs an existing store.
 [[nodiscard]] constexpr bool asks_store(Command command) {
   return command != Command::dev && command != Command::cell_init && command != Command::cell_start;
 }
@@ -76,11 +76,11 @@ struct Options {
   std::string node;       // for many commands: the node's or person's name
   std::string component;  // the component's name, for many commands
   std::string version;    // the version's name, for many commands
-  std::string why;        // for desire, stop: the reason, for people
+  std::string why;        // for desire, stop: the reason, to be shown to people
   bool downgrade = false;
   bool on = false;                     // for stop: true orders the stop, false ends it
   std::vector<std::string> manifests;  // for publish: the files of manifests
-  std::string url;                     // for publish: the URL below which the manifests will be
+  std::string url;  // for publish: the URL under which the manifests will be found
   std::string channel;
   std::string subject;  // for events: a record's key; for token revoke: the token's ID
   std::string who;      // for events: only events that this person ordered
@@ -97,13 +97,13 @@ struct Options {
   std::string output;
   int days = 90;
 
-  fleet::Token token;                     // for token create: the wanted properties of the token
-  std::int64_t expires_s = 24 * 60 * 60;  // for token create: how long it can be used
+  fleet::Token token;                     // for token create: the properties of the new token
+  std::int64_t expires_s = 24 * 60 * 60;  // for token create: the time for which it can be used
   std::vector<std::string> release_keys;  // for token create: files with public keys of releases
   std::string fingerprint;                // for approve: the fingerprint of the machine's key
 
   std::string rollout;  // the rollout's name
-  // For rollout start: the terms of the rollout, still without the release's digest.
+  // For rollout start: the terms of the rollout. The release's digest is added later.
   fleet::RolloutTerms terms;
   bool many_batches = false;  // for rollout start: allows more batches than the usual limit
   bool dry_run = false;
@@ -111,26 +111,26 @@ struct Options {
   bool leave = false;  // for rollout abort: the nodes keep the version that they run
 
   std::string plan;            // the plan's name
-  std::string file;            // for plan run, apply: a file of the user's
-  bool diff = false;           // for apply: only shows the changes, and makes none
-  bool wait = false;           // for plan run: waits until the plan has ended
-  bool is_controller = false;  // for forget: the name is that of a controller
+  std::string file;            // for plan run, apply: the file with the plan or document
+  bool diff = false;           // for apply: only show the changes, and make none
+  bool wait = false;           // for plan run: wait until the plan has ended
+  bool is_controller = false;  // for forget: `node` is the name of a controller
 
-  // For command: what the node has to do.
+  // For command: the order to the node.
   fleet::CommandAction action = fleet::CommandAction::unknown;
-  // For command: the order must begin within this time.
+  // For command: the node must begin the order within this time.
   std::int64_t not_after_s = 600;
 
   std::string group;           // for window: the name of the group of nodes
   fleet::Window window;        // for window set: the days and times of the window
-  bool ignore_window = false;  // for desire, plan run: may begin outside of windows
+  bool ignore_window = false;  // for desire, plan run: upgrades may begin outside of windows
 
   int nodes = 3;          // for dev: the number of nodes
   std::string directory;  // for dev, cell init, cell start: the cell's directory
   fleet::CellTerms cell;  // for cell init: the machines of the cell
 };
 
-// A text to show before the program exits.
+// A text, such as the help, that is shown before the program exits.
 struct Text {
   std::string text;
   int status = 0;

@@ -11,11 +11,12 @@
 namespace fleetctl {
 namespace {
 
-// How many times an order is tried. A try fails if a controller writes the same record at that
-// moment, and the controller of a busy rollout often writes the rollout's record.
+// The most tries to give an order. A try fails if a controller writes the same record at that
+// moment. The controller of a busy rollout often writes the rollout's record.
 constexpr int tries = 20;
 
-// Returns whether a transaction whose answer was lost has been committed.
+// Returns whether a transaction was committed. Called if the store's answer to the transaction was
+// lost.
 bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   if (transaction.puts.empty()) return false;
   const fleet::Put& put = transaction.puts.front();
@@ -25,8 +26,9 @@ bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   return found != nullptr && found->value == put.value;
 }
 
-// Writes the transactions of an order one after the other. Returns the exit status, or no value if
-// somebody else has written a record at the same time, so that everything has to be decided again.
+// Writes the transactions of an order one after the other. Returns the exit status. Returns no
+// value if somebody else has written one of the records at the same time, so that the order must be
+// decided again.
 std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::OrderTaken& taken) {
   for (std::size_t i = 0; i < taken.parts.size(); ++i) {
     fleet::Transaction& part = taken.parts[i];
@@ -43,9 +45,9 @@ std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::O
   return exit_done;
 }
 
-// Writes the rollout or plan, and then a note, from which a controller makes an event of the
-// history. A failure to write the note is ignored, since the record of the rollout or plan names
-// the person, too.
+// Writes the records of a rollout or plan, and then a note, from which a controller makes an event
+// of the history. If the note cannot be written, that is ignored, since the record of the rollout
+// or plan also names the person.
 int create(Asker& asker, fleet::OrderTaken& taken) {
   if (taken.creation == nullptr) return exit_done;
   if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;

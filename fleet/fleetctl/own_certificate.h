@@ -1,6 +1,5 @@
-// Checks whether the person's own certificate is the reason why the store refuses the connection.
-// If a connection fails because of a certificate, the error message of TLS does not tell which
-// certificate is wrong.
+// Finds out whether the store refuses the connection because the user's own certificate is wrong.
+// The error message of TLS does not say which certificate is wrong.
 #pragma once
 
 #include <string>
@@ -10,8 +9,8 @@
 
 namespace fleetctl {
 
-// Returns what is wrong with the certificate, judged by this machine's clock. Returns an empty text
-// if it is valid, or if no certificate is used.
+// Returns what is wrong with the user's certificate, by this machine's clock. Returns an empty text
+// if the certificate is valid, or if no certificate is used.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
 }  // namespace fleetctl

@@ -1,4 +1,4 @@
-// Shows plans to people.
+// Makes the texts with which fleetctl shows plans.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace fleetctl {
 
-// Returns how far the plan is, such as `step 2 of 3 (stop)`.
+// Returns the progress of the plan as a text such as `step 2 of 3 (stop)`.
 [[nodiscard]] std::string progress(const fleet::Plan& plan);
 [[nodiscard]] std::vector<std::string> plan_page(const fleet::PlanView& view);
 
-// fleetctl plan run --wait: prints how far a plan is, until it has ended. Reads only the plan's own
-// record, not those of its members: a plan may have thousands of them, and it is read twice a
-// second.
+// The functions that `fleetctl plan run --wait` uses to show the progress of a plan until the plan
+// has ended. Twice a second, it reads only the plan's own record. The records of the plan's members
+// are not read, since there may be thousands of them.
 struct PlanWait {
   std::function<fleet::Reply<fleet::Reading>(const fleet::Keys& keys)> read;
   std::function<void()> rest;

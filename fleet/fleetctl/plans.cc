@@ -1,4 +1,5 @@
-// fleetctl plan run, list, show and recover. A person has written the plan to run into a file.
+// The commands fleetctl plan run, list, show and recover. The plan to run is in a file that a
+// person has written.
 
 #include <filesystem>
 #include <string>
@@ -28,12 +29,12 @@ using fleet::KeyKind;
 namespace {
 
 struct PlanSight {
-  fleet::Reading reading = {};  // all records of the plan, those of its members included
+  fleet::Reading reading = {};  // the records of the plan and of its members
   fleet::PlanView view = {};
 };
 
-// Reads the plan. If it does not exist, that is no error: the result has revision 0. If it cannot
-// be read, prints an error, and returns the exit status.
+// Reads the plan. If the plan does not exist, the result has revision 0, which is not an error. If
+// it cannot be read, prints an error, and returns the exit status.
 std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -50,8 +51,8 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   return sight;
 }
 
-// Reads the plan. If it does not exist or cannot be read, prints an error, and returns the exit
-// status.
+// Reads the plan. If the plan does not exist or cannot be read, prints an error, and returns the
+// exit status.
 std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
   auto seen = look_at_plan(asker, name);
   const auto* sight = std::get_if<PlanSight>(&seen);
@@ -60,8 +61,8 @@ std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
   return exit_refused;
 }
 
-// Reads the plan in the file. A target, or the permission to ignore windows, that is given on the
-// command line is added to the plan.
+// Reads the plan from the file. Adds the options --target and --ignore-window to the plan, if they
+// are given on the command line.
 int read_file(const Options& options, std::string& body) {
   const auto text = fleet::beginning_of_file(options.file, fleet::document_bytes_max + 1);
   if (!text) return refuse(options.file + ": cannot be read");

@@ -1,5 +1,5 @@
-// fleetctl release publish: makes one record of a release from its manifests and their signatures.
-// The record is never changed afterwards.
+// fleetctl release publish: makes the record of a release from its manifests and their signatures.
+// That record is never changed later.
 #include <filesystem>
 
 #include "agent-releases/manifest.h"
@@ -17,13 +17,14 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns the content of a manifest or signature. Reads at most one byte more than a manifest may
-// have, so that a file that is too long can be recognised.
+// Returns the content of a manifest or signature. Reads at most one byte more than the longest
+// manifest, so that a longer file is recognised.
 std::optional<std::string> content_of(const std::string& path) {
   return fleet::beginning_of_file(path, agent_releases::manifest_bytes_max + 1);
 }
 
-// Adds a manifest to the draft. Returns why it is refused, or an empty text.
+// Adds a manifest to the draft. Returns an empty text on success, or else why the manifest is
+// refused.
 std::string add_manifest(fleet::ReleaseDraft& draft, const std::string& path,
                          const std::string& base) {
   const auto text = content_of(path);
@@ -35,8 +36,8 @@ std::string add_manifest(fleet::ReleaseDraft& draft, const std::string& path,
   return why.empty() ? "" : path + ": " + why;
 }
 
-// Returns the exit status for a release that is published already: success if it is the same, a
-// refusal if it differs.
+// Returns the exit status for a version that was published before: success if that release is the
+// same, a refusal if it differs.
 int judge_there(const fleet::KeyValue& there, const fleet::Release& release,
                 const std::string& what) {
   const auto before = fleet::read_record<fleet::Release>(there.value);

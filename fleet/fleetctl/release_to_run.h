@@ -1,7 +1,6 @@
-// Finds a published release, for a person who wants to run it, and refuses an order for a version
-// that is older than the running one, unless the order has --downgrade. Without this check, each
-// node would refuse the older version itself, and the refusals would count as failures of the
-// release.
+// Finds a published release that a person wants to run. Refuses a version that is older than the
+// running one, unless the order has --downgrade. Without this check, each node would refuse the
+// older version itself, and the refusals would count as failures of the release.
 #pragma once
 
 #include <string>
@@ -18,15 +17,16 @@ struct ReleaseFound {
   fleet::Revision revision = 0;
 };
 
-// Reads the release into `found`. Prints an error if that fails. Returns the exit status.
+// Reads the record of the release into `found`. Prints an error if that fails. Returns the exit
+// status.
 [[nodiscard]] int find_release(Asker& asker, const std::string& component,
                                const std::string& version, ReleaseFound& found);
 
-// Looks for nodes that run a newer version, and prints them. Returns exit_done if there are none,
-// otherwise exit_refused.
+// Looks for nodes that run a newer version, and prints their names. Returns exit_done if there are
+// no such nodes, otherwise exit_refused.
 [[nodiscard]] int look_for_newer(const std::vector<fleet::NodeView>& nodes,
                                  const std::string& component, const std::string& version);
-// Reads the records of this node, and looks whether it runs a newer version.
+// Reads the records of this node, and finds out whether it runs a newer version.
 [[nodiscard]] int look_for_newer(Asker& asker, const std::string& node,
                                  const std::string& component, const std::string& version);
 

@@ -1,5 +1,5 @@
-// fleetctl revoke shuts out a node or a person. fleetctl forget erases the records of a node that
-// is gone.
+// The commands fleetctl revoke and fleetctl forget. The first shuts out a node or a person. The
+// second erases the records of a node that is gone.
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -22,16 +22,16 @@ namespace {
 
 using fleet::KeyKind;
 
-// How often a restarted member is asked whether it has a leader again, with a pause after each
-// question.
+// How often a restarted member of the store is asked whether it has a leader again. There is a
+// pause after each question.
 constexpr int rests_max = 120;
 // The number of days for which a revocation list is valid. The number is large: etcd refuses all
 // clients when its list has expired, and a new list is made only when somebody is revoked, perhaps
 // years later.
 constexpr int list_days = 3'650;
 
-// Runs the program and waits for its end. Returns its exit status, or -1 if it could not be started
-// or was killed.
+// Runs the program and waits for its end. Returns its exit status, or -1 if the program could not
+// be started or was killed.
 int run(const std::string& program, const std::string& argument) {
   std::string name = program;
   std::string given = argument;
@@ -50,8 +50,8 @@ bool follows_leader(Asker& asker, const std::string& endpoint) {
 }
 
 // Restarts the members of the store one after the other, so that a majority of them always works.
-// etcd checks a certificate only when a connection begins, so an open connection with a revoked
-// certificate lasts until its member is restarted.
+// The restart is needed since etcd checks a certificate only when a connection begins. Otherwise a
+// client with a revoked certificate could keep using an open connection.
 int restart_members(const Options& options, Asker& asker) {
   for (const std::string& endpoint : options.store.endpoints) {
     if (const int status = run(options.restart, endpoint); status != 0) {
@@ -72,8 +72,8 @@ int restart_members(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// Makes the revocation list, if the options ask for one. Returns the exit status, which is
-// exit_done if no list is asked for.
+// Makes the revocation list, if an option asks for one. Returns the exit status. It is exit_done if
+// no option asks for a list.
 int make_list(const Options& options, const fleet::Identity& identity, std::string& list) {
   if (options.revocations.empty()) return exit_done;
   std::vector<std::string> serials;
@@ -94,8 +94,8 @@ int make_list(const Options& options, const fleet::Identity& identity, std::stri
 
 }  // namespace
 
-// Revokes a node or a person. Writes the record first, so that no signer renews the certificate
-// in the meantime.
+// Revokes a node or a person. First writes that into the identity record, so that no signer renews
+// the certificate in the meantime.
 int revoke(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
   const std::string name = fleet::certificate_name(options.role, options.node);
@@ -126,8 +126,8 @@ int revoke(const Options& options, Asker& asker) {
 
 namespace {
 
-// Erases the record of a controller, so that it is no longer reported as silent. If the controller
-// comes back, it writes the record anew. Refuses if the controller is at work.
+// Erases the record of a controller, so that the controller is no longer reported as silent. If the
+// controller runs again later, it writes a new record. Refuses if the controller is running now.
 int forget_controller(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::controller, {options.node});
   const auto reply = asker.read({fleet::prefix_of(KeyKind::controller), true});
@@ -152,9 +152,9 @@ int forget_controller(const Options& options, Asker& asker) {
 
 }  // namespace
 
-// Erases the records of a node. If the node comes back, it registers itself anew, unless it is
-// revoked. Refuses if the node still reports and is not revoked. A revoked node may report until
-// its connections to the store end, but it cannot write the erased records anew.
+// Erases the records of a node. If the node runs again later, it writes new records, unless it is
+// revoked. Refuses if the node still reports and is not revoked. A revoked node may still report
+// until its connections to the store are closed, but it can no longer write the erased records.
 int forget(const Options& options, Asker& asker) {
   if (options.is_controller) return forget_controller(options, asker);
   const std::string enrolled = fleet::key_of(KeyKind::identity, {"node", options.node});

@@ -1,5 +1,5 @@
-// fleetctl rollout start and rollout plan: decides which nodes are in which batches. `start` then
-// writes the rollout.
+// The commands fleetctl rollout start and fleetctl rollout plan. Both decide which nodes are in
+// which batches. Only `start` writes the rollout.
 #include <algorithm>
 #include <iterator>
 
@@ -28,8 +28,8 @@ struct Plan {
   fleet::Revision release = 0;
 };
 
-// Reads the release. Adds its version and digest to the rollout's terms, and also whether it may be
-// undone, and which version of the commands a node must understand to run it.
+// Reads the release, and adds four facts to the rollout's terms: the version, the digest, whether
+// the release can be undone, and which command set a node must understand to run it.
 int add_release(const Options& options, Asker& asker, Plan& plan) {
   ReleaseFound found;
   const int status = find_release(asker, options.component, options.version, found);
@@ -78,8 +78,8 @@ std::string in_one_line(const std::vector<std::string>& names) {
   return line;
 }
 
-// Shows the terms that may surprise a person: the seed of a random order, nodes without a label, a
-// large number of batches, and the shortest time that the rollout can take.
+// Shows those terms that may surprise a person: the seed of a random order, nodes without a label,
+// a large number of batches, and the shortest time that the rollout can take.
 void show_terms(const Plan& plan) {
   const fleet::RolloutTerms& terms = plan.draft.terms;
   if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);
@@ -130,8 +130,8 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
-  // Writes a note, from which a controller makes an event of the history. A failure is ignored: the
-  // rollout has begun, and its own record names the person.
+  // Writes a note, from which a controller makes an event of the history. A failure is ignored,
+  // since the rollout has begun, and its own record also names the person.
   fleet::Transaction note;
   fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
                                     "begins: " + options.component + " " + options.version);

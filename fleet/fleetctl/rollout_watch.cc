@@ -30,7 +30,7 @@ struct Nodes {
   }
 };
 
-// Returns the line of a batch, such as `[####..] batch 2: 1 confirmed, 2 applying`.
+// Returns the line for a batch, such as `[####..] batch 2: 1 confirmed, 2 applying`.
 std::string line_of(std::int64_t number, const std::vector<std::string>& batch,
                     const Nodes& nodes) {
   std::map<NodeStage, std::size_t> counts;
@@ -61,7 +61,7 @@ std::string head_of(const std::string& id, const fleet::Rollout& rollout, const 
          (rollout.reason.empty() ? "" : ", " + rollout.reason);
 }
 
-// Draws the lines in place of the lines that were drawn before.
+// Draws the lines on the terminal, over the lines that were drawn before.
 void draw(const std::vector<std::string>& lines, std::size_t before) {
   if (before > 0) std::printf("\x1b[%zuA", before);
   for (const std::string& line : lines) {

@@ -33,7 +33,8 @@ std::int64_t count_nodes(const fleet::Reading& reading) {
   return nodes;
 }
 
-// Returns the judge's findings as a text, or why there are none.
+// Returns the findings of the judge, which compares versions, as a text. If there are no findings,
+// returns the reason.
 std::string judge_words(const fleet::Reading& reading) {
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
@@ -57,8 +58,8 @@ void add_measures(std::vector<upgraderctl::Row>& rows, const fleet::Reading& rea
   }
 }
 
-// Returns a text about the undo of a rollout: its progress, or whether the rollout can be undone or
-// will be undone automatically. Returns an empty text if none of these holds.
+// Returns a text about the undo of a rollout: its progress, or whether the rollout cannot be undone
+// or will be undone automatically. Returns an empty text if there is nothing to say.
 std::string undo_words(const fleet::Rollout& rollout) {
   if (rollout.kept > 0) return std::to_string(rollout.kept) + " nodes cannot go back";
   if (rollout.state == fleet::RolloutState::undone) return "every node has gone back";
@@ -67,7 +68,8 @@ std::string undo_words(const fleet::Rollout& rollout) {
   return rollout.terms.undo ? "by itself if it aborts by itself" : "";
 }
 
-// Returns how much of the bake has passed, as the rollout's driver has noted it last.
+// Returns how much of the bake is over, as the rollout's driver has recorded last. (The bake is the
+// time after the last batch in which the rollout is still watched.)
 std::string bake_words(const fleet::Rollout& rollout) {
   const auto length = [](std::int64_t ms) {
     return upgraderctl::show_duration(upgraderctl::Duration{ms});
@@ -77,7 +79,7 @@ std::string bake_words(const fleet::Rollout& rollout) {
   return "at least " + length(rollout.baked_ms) + " of " + all + " have passed";
 }
 
-// Adds a line for each gate: its last answer, or that it was not asked yet.
+// Adds a line for each gate of the rollout: its last answer, or that it was not asked yet.
 void add_gates(std::vector<upgraderctl::Row>& rows, const fleet::Rollout& rollout) {
   for (const std::string& name : rollout.terms.gates) {
     std::string words = "not asked yet";
@@ -123,7 +125,7 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// Returns the word for this order in a request by HTTP.
+// Returns the word that stands for this order in the JSON of a patch.
 std::string order_text(const Options& options) {
   switch (options.wish) {
     case fleet::RolloutWish::pause:
@@ -176,7 +178,7 @@ int show_rollout(const Options& options, Asker& asker) {
   const auto reply = asker.read({key, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  // Drops the records of other rollouts, whose names may begin with this name.
+  // Drop the records of other rollouts whose names begin with this rollout's name.
   std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });

@@ -14,7 +14,7 @@ namespace {
 
 using fleet::KeyKind;
 
-// Reads the settings. If their record is absent, makes settings without any value.
+// Reads the settings. If the record is absent, returns settings without any value.
 int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);
   if (status != exit_done) return status;
@@ -26,7 +26,7 @@ int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   return exit_done;
 }
 
-// Changes the settings. `body` has only the members to be changed.
+// Changes the settings. `body` contains only the members to be changed.
 int change(const Options& options, Asker& asker, const OneRecord<fleet::Settings>& set,
            const std::string& body, const std::string& words_if_done) {
   const bool is_there = set.revision != 0;

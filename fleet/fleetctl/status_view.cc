@@ -66,7 +66,7 @@ using fleet::KeyKind;
 using fleet::UnixSeconds;
 
 constexpr UnixSeconds day_s = 86'400;
-// A certificate is counted as `ending` if it expires within this many days.
+// The number of days before its expiry from which a certificate is counted as `ending`.
 constexpr UnixSeconds soon_days = 30;
 
 std::string days_left(UnixSeconds until, UnixSeconds now) {
@@ -76,11 +76,11 @@ std::string days_left(UnixSeconds until, UnixSeconds now) {
 }
 
 struct Found {
-  // The times at which certificates of nodes and people expire.
+  // The times at which the certificates of nodes and people expire.
   std::map<std::string, UnixSeconds> expiries = {};
   std::size_t revoked = 0;
   std::vector<std::string> waiting = {};  // nodes that wait for a new certificate
-  // How many bytes each node's records have in the store.
+  // The size, in bytes, of each node's records in the store.
   std::map<std::string, std::size_t> bytes = {};
 };
 
@@ -116,7 +116,7 @@ std::size_t ending(const Found& found, UnixSeconds now) {
                     [now](const auto& one) { return ends_soon(one.second, now); }));
 }
 
-// Returns a line for each controller or person whose certificate ends soon. Nodes are left out,
+// Returns a line for each controller or person whose certificate expires soon. Nodes are left out,
 // since their certificates are renewed automatically.
 std::vector<std::string> unrenewed_words(const Found& found, UnixSeconds now) {
   std::vector<std::string> lines;
@@ -141,7 +141,7 @@ std::string enrolled_words(const Found& found, UnixSeconds now) {
   return words + "; " + std::to_string(found.revoked) + " revoked";
 }
 
-// Returns a line about the cell's controllers, or an empty text if it has none.
+// Returns a line about the cell's controllers, or an empty text if the cell has no controllers.
 std::string controllers_words(const fleet::Reading& reading) {
   fleet::ControllersAtWork controllers;
   for (const fleet::KeyValue& record : reading.found)

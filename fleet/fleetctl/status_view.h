@@ -1,5 +1,6 @@
-// Shows the state of a cell: as JSON, for programs (`fleetctl status --json`), and to a person the
-// things to take care of: certificates that end soon, and nodes that fill the store. Pure.
+// Shows the state of a cell. For programs, it makes JSON (`fleetctl status --json`). For people, it
+// lists things that need attention: certificates that expire soon, and nodes whose records fill the
+// store. Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +13,27 @@
 
 namespace fleetctl {
 
-// How many members of the store were asked, and how many of them answer and have a leader.
+// How many members of the store were asked (`all`), and how many of them answer and have a leader
+// (`good`).
 struct MemberCount {
   std::size_t all = 0;
   std::size_t good = 0;
 };
 
-// Returns one JSON object with counts and without records, so that its size does not depend on the
-// number of nodes.
+// Returns one JSON object. It contains counts instead of records, so its size does not depend on
+// the number of nodes.
 [[nodiscard]] std::string status_json(const fleet::Reading& reading, const MemberCount& members,
                                       fleet::UnixSeconds now);
 
-// When the certificates of the person who runs fleetctl are valid; no value if none is used.
+// The validity of the certificates with which the person runs fleetctl. No value if no certificate
+// is used.
 struct ShownCertificates {
   std::optional<fleet::Validity> own = {};
   std::optional<fleet::Validity> authority = {};
 };
 
-// How many people and nodes are enrolled. `ending` counts those whose certificate ends within 30
-// days.
+// The numbers of enrolled people and nodes. `ending` counts those whose certificate expires within
+// 30 days.
 struct CertificateCount {
   std::size_t enrolled = 0;
   std::size_t ending = 0;

@@ -15,7 +15,8 @@ std::string four_digits(unsigned number) {
   return text;
 }
 
-// Returns a character as an escape in JSON. A character beyond U+FFFF becomes two escapes.
+// Returns a character as a JSON escape. A character beyond U+FFFF becomes two escapes, a surrogate
+// pair.
 std::string spelled(std::string_view character) {
   constexpr unsigned first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   unsigned code = static_cast<unsigned char>(character[0]) & first_bits[character.size()];
@@ -49,7 +50,7 @@ std::string shown_json(std::string_view json) {
     if (bytes == 0) {
       text += no_character;
     } else if (character == "\r") {
-      text += ' ';  // a bare \r is white space between JSON tokens
+      text += ' ';  // a bare \r is only white space between JSON tokens
     } else if (is_space || upgraderctl::shown(character) == character) {
       text += character;
     } else {

@@ -1,6 +1,6 @@
-// Tables and other text for a person's terminal. Nodes and other people wrote parts of the text, so
-// it is escaped. Long texts in cells of a table are cut, so that they do not push other cells off
-// the screen.
+// Makes tables and other texts for a terminal. Parts of the texts were written by nodes and other
+// people, so all texts are escaped. Long texts in a table are cut, so that they do not push the
+// other columns off the screen.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@
 
 namespace fleetctl {
 
-// The limit for the width of a cell. Most names, such as `node/NODE/upgrade/COMPONENT`, are
+// The greatest width of a cell of a table. Most names, such as `node/NODE/upgrade/COMPONENT`, are
 // shorter.
 inline constexpr std::size_t cell_columns_max = 128;
-// The limit for the width of a row's last cell. No cell follows it, so it may be as wide as the
-// longest text in a record.
+// The greatest width of the last cell of a row. No cell follows it, so there is room for the
+// longest text of a record.
 inline constexpr std::size_t last_cell_columns_max = 1'100;
 
-// Returns the rows as lines with aligned columns, escaped for a terminal.
+// Returns the rows of a table as lines with aligned columns, escaped for a terminal.
 [[nodiscard]] std::vector<std::string> table(std::vector<upgraderctl::Row> rows);
 
-// Returns the JSON with escapes (\u and four digits) for all characters that a terminal would obey
-// and for all bytes that are not valid UTF-8. To programs that parse it, the result means the same.
+// Returns the JSON with escapes (\u and four digits) in place of control characters for a terminal
+// and of invalid UTF-8. A program that parses the result gets the same values.
 [[nodiscard]] std::string shown_json(std::string_view json);
 
 }  // namespace fleetctl

@@ -99,7 +99,7 @@ int show_why(const Options& options, Asker& asker) {
     std::erase_if(groups, [&options](const fleet::FailureGroup& group) {
       return !std::binary_search(group.nodes.begin(), group.nodes.end(), options.node);
     });
-    // Shows the evidence of the node that was asked for. Without this, its group would show the
+    // Show the evidence of the node that the user has named. Otherwise its group would show the
     // evidence of the group's first node.
     for (fleet::FailureGroup& group : groups) {
       group.error = nodes.at(options.node).record.error;

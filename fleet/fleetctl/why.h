@@ -8,11 +8,11 @@
 
 namespace fleetctl {
 
-// Returns the evidence as one line, without the output of the failed version: `exit status 3, lived
-// 4.2 s, memory 12 MiB, processor 31 ms`.
+// Returns the evidence of a failed version as one line, without the version's output: `exit status
+// 3, lived 4.2 s, memory 12 MiB, processor 31 ms`.
 [[nodiscard]] std::string measured_words(const fleet::Capsule& capsule);
 
-// Returns the groups as lines for people.
+// Returns the groups of nodes that failed in the same way, as lines for people.
 [[nodiscard]] std::vector<std::string> why_page(const std::vector<fleet::FailureGroup>& groups);
 
 }  // namespace fleetctl

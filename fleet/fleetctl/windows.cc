@@ -17,8 +17,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns when a closed window opens next, or until when an open one stays open. With the time zone
-// `site-local`, this differs from node to node.
+// Returns a text that says when a closed window opens next, or how long an open window stays open.
+// With the time zone `site-local`, these times differ from node to node.
 std::string next_of(const fleet::Window& window) {
   if (window.time_zone == fleet::site_local) return "by each node's clock";
   const bool is_utc = window.time_zone.empty() || window.time_zone == "UTC";

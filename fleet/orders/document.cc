@@ -13,11 +13,11 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The kinds of records of which a document may have several, each under a name.
+// The kinds of records that a document may contain more than once, each record under its name.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// The members of a record that say who wrote it and when. They are not a part of the order, so they
-// are not compared.
+// The members of a record that say by whom and when it was written. They are not a part of the
+// order, so they are not compared.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 JsonTree object() {
@@ -36,7 +36,7 @@ JsonTree tree_of_text(const std::string& text) {
   return tree ? tree.value() : object();
 }
 
-// Returns one line for each difference between the records.
+// Returns one line for each member in which the two records differ.
 std::vector<std::string> differences(JsonTree before, JsonTree after) {
   for (const char* name : signatures) {
     before.members.erase(name);
@@ -57,15 +57,15 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
   return lines;
 }
 
-// ---- rollouts and plans: not begun again if they exist
+// ---- rollouts and plans, which are not begun again if they exist
 
 struct There {
   bool is_there = false;
-  std::string why_not = {};  // why the record does not match the order; empty if it does
+  std::string why_not = {};  // why the record contradicts the order, or empty
 };
 
-// Compares only the terms that the document names. The other terms were filled in when the rollout
-// began.
+// Compares an existing rollout with the document's order. Only terms that the document names are
+// compared, since the other terms were filled in when the rollout began.
 There rollout_there(const Order& order, const KeyValue& found) {
   const JsonTree there = tree_of_text(found.value);
   const JsonTree wanted = tree_of_text(order.body);
@@ -91,8 +91,7 @@ There plan_there(const Order& order, const KeyValue& found) {
 }
 
 // Returns whether a record of the history shows that this rollout or plan has ended. Called if the
-// record of the rollout or plan itself is absent, since that record is erased some time after the
-// end.
+// record of the rollout or plan is absent, since that record is erased some time after the end.
 There in_history(const Order& order, const Reading& reading) {
   for (const KeyValue& found : reading.found) {
     if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;
@@ -110,7 +109,8 @@ There is_there(const Order& order, const ParsedKey& key, const Reading& reading)
 
 // ---- one transaction
 
-// Adds everything in `more` to `all`, but no compare twice.
+// Adds everything in the transaction `more` to the transaction `all`. Does not add a compare that
+// `all` already contains.
 void merge(Transaction& all, const Transaction& more) {
   for (const Compare& one : more.compares) {
     if (std::find(all.compares.begin(), all.compares.end(), one) == all.compares.end()) {
@@ -121,7 +121,8 @@ void merge(Transaction& all, const Transaction& more) {
   all.erases.insert(all.erases.end(), more.erases.begin(), more.erases.end());
 }
 
-// Adds a put. If there is a put of this key already, the new value replaces the old one.
+// Adds a put to the transaction. If the transaction already writes this key, the new value replaces
+// the old one.
 void put(Transaction& all, const Put& one) {
   const auto same = std::find_if(all.puts.begin(), all.puts.end(),
                                  [&one](const Put& other) { return other.key == one.key; });
@@ -129,9 +130,9 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// Returns one transaction that makes a rollout or a plan with all its records. An order that is not
-// in a document writes the same records by several transactions. Returns a Refusal if the one
-// transaction would be too large.
+// Returns one transaction that writes all records of a new rollout or plan. (Outside of documents,
+// the same records are written by several transactions.) Returns a Refusal if the transaction would
+// be too large.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
@@ -142,9 +143,9 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // Each part compares the record of the rollout or plan with the version that the part before
-    // has written. In a single transaction, no part before has written the record, so this compare
-    // is dropped.
+    // Each part compares the record of the rollout or plan with the version that the previous part
+    // has written. All parts go into one transaction here, in which no earlier part has been
+    // written yet, so this compare is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;
@@ -163,7 +164,8 @@ class DocumentDecider {
   DocumentDecider(const Reading& reading, const Orderer& orderer)
       : reading_(reading), orderer_(orderer) {}
 
-  // Adds the order to the decision. Returns why the order is refused, or an empty text.
+  // Adds the order to the decision. Returns an empty text on success, or else why the order is
+  // refused.
   std::string add(const Order& order) {
     const auto key = parse_key(std::string(key_root) + order.subject);
     if (!key) return "it has a name that no record may have";

@@ -6,9 +6,9 @@
 //      "rollout": {"spring": {"component": "web", "version": "2.0", "target": "*"}},
 //      "plan": {"move": {"version": "3", "steps": […], "target": "web*"}}}
 //
-// The named records are replaced completely, all in one transaction; other records stay. A rollout
-// or a plan is not begun again if one of this name with the same terms exists, or if one of this
-// name has ended and its records were erased. Pure.
+// One transaction replaces all records that the document names; other records stay as they are. A
+// rollout or a plan is not begun again if it exists already with the same terms, or if it has ended
+// and its records were erased. This file does no input or output.
 #pragma once
 
 #include <string>
@@ -24,28 +24,28 @@ namespace fleet {
 inline constexpr std::size_t document_changes_max = 100;
 inline constexpr std::size_t document_bytes_max = 262'144;
 
-// Returns the orders in a document, sorted by kind and name. Returns a Refusal if the text is not a
-// document.
+// Returns the orders that a document contains, sorted by kind and name. Returns a Refusal if the
+// text is not a valid document.
 [[nodiscard]] agent_protocol::Result<std::vector<Order>> orders_in(std::string_view document);
 
 [[nodiscard]] std::vector<std::string> document_reads(const std::vector<Order>& orders);
 
 struct DocumentChange {
   std::string subject = {};
-  // The differences, one line for each changed member, such as `start: "01:00" -> "02:00"`. If the
-  // record is new, or if the order begins a rollout or plan, there is one line that says so.
+  // The differences: one line for each changed member, such as `start: "01:00" -> "02:00"`. If the
+  // record is new, or if the order begins a rollout or plan, there is only one line, which says so.
   std::vector<std::string> lines = {};
 };
 
 struct DocumentDecision {
-  std::vector<DocumentChange> changes = {};  // the changes, one for each record that has to change
+  std::vector<DocumentChange> changes = {};  // one for each record that has to change
   // The transaction that makes all changes of the document.
   Transaction transaction = {};
   FleetEvent event = {};  // the event for the history
 };
 
-// Decides about a document. If one of its orders is refused, returns a Refusal, which begins with
-// the subject of that order, and nothing is written.
+// Decides about a whole document. If one of its orders is refused, nothing is written. The result
+// is then a Refusal that begins with the key of that order's record.
 [[nodiscard]] agent_protocol::Result<DocumentDecision> decide_document(
     const std::vector<Order>& orders, const Reading& reading, const Orderer& orderer);
 

@@ -1,7 +1,7 @@
-// Decides about the orders of people, whether they come by fleetctl, by a document that fleetctl
-// applies, or by HTTP: to write, change or erase a record of the cell, or to begin a rollout or a
-// plan. The caller first reads the keys that order_reads() returns. Then decide_order() decides
-// what to write, with the event that names the person. Pure.
+// Decides about the orders of people: to write, change or erase a record of the cell, or to begin a
+// rollout or a plan. An order comes by fleetctl, by HTTP, or in a document that fleetctl applies.
+// The caller first reads the keys that order_reads() returns. Then decide_order() decides what to
+// write, and which event for the history names the person. Does no input or output.
 //
 //     desired/COMPONENT, node/ID/desired/COMPONENT    the desired version: put, patch, erase
 //     window/GROUP, settings, stop                    put, patch, erase
@@ -32,24 +32,24 @@ enum class Deed { put, patch, erase };
 struct Order {
   Deed deed = Deed::put;
   std::string subject = {};   // the record's key without /fleet/v1/, such as `window/night`
-  std::string body = {};      // JSON: the record, or for a patch the members to change
+  std::string body = {};      // JSON: the whole record or, for a patch, the members to change
   bool many_batches = false;  // allows a rollout with more than batches_unasked_max batches
 };
 
 // The person who orders, and when.
 struct Orderer {
   std::string who = {};
-  bool is_proved = false;  // `who` was read from the person's certificate
+  bool is_proved = false;  // true if `who` was read from a certificate
   std::string time = {};   // the present time, as a text for records
   std::string trace = {};  // an id for the records and events of this order
-  ZoneBook zones = {};     // finds time zones; if empty, their names are not checked
+  ZoneBook zones = {};     // finds time zones; if empty, names of zones are not checked
 };
 
 struct OrderRefused {
   enum class Why {
-    malformed,  // the order is wrong, whatever records exist
+    malformed,  // the order is wrong in itself
     absent,     // the order changes or erases a record that does not exist
-    conflict,   // the record's present state does not allow the order
+    conflict,   // the present record does not allow the order
   };
   Why why = Why::malformed;
   std::string reason = {};
@@ -57,16 +57,16 @@ struct OrderRefused {
 
 struct OrderTaken {
   bool is_new = false;  // true if the record did not exist before the order
-  // The transactions to write, one after the other; the caller adds the event to the last one. If
-  // the store refuses one, the caller reads and decides everything again. There are none if nothing
-  // has to change, or if `creation` writes everything.
+  // The transactions to write, one after the other. The caller adds the event to the last one. If
+  // the store refuses one of them, the caller reads the records again and decides anew. The list is
+  // empty if nothing has to change, or if `creation` writes everything.
   std::vector<Transaction> parts = {};
-  // If not null, this object writes a rollout or a plan, and the caller runs it after `parts` are
-  // written. The writing takes several transactions, each decided from the records that the store
-  // has at that time.
+  // If not null, this object writes the records of a new rollout or plan. The caller runs it after
+  // writing `parts`. It makes several transactions, each from the records that the store has at
+  // that time.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};
-  std::string shown = {};  // JSON: the nodes of a rollout or plan that begins
+  std::string shown = {};  // JSON: the nodes of a new rollout or plan
 };
 
 using OrderDecision = std::variant<OrderRefused, OrderTaken>;
@@ -74,22 +74,22 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 // Returns whether people may give orders about records of this kind.
 [[nodiscard]] bool is_orderable(KeyKind kind);
 
-// Returns the keys to read before decide_order(). For a key that ends in `/`, these are all keys
-// below it.
+// Returns the keys that must be read before decide_order(). A key that ends in `/` stands for all
+// keys that begin with it.
 [[nodiscard]] std::vector<std::string> order_reads(const Order& order);
 
-// Decides about an order. `reading` has all records that order_reads() names.
+// Decides about an order. `reading` contains all records whose keys order_reads() returns.
 [[nodiscard]] OrderDecision decide_order(const Order& order, const Reading& reading,
                                          const Orderer& orderer);
 
-// Adds the event to a transaction, with this number. If another event has the number already, the
-// store refuses the transaction.
+// Adds the event with this number to a transaction. The store refuses the transaction if another
+// event already has the number.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
-// Adds the event as a note, for a person who may not write events. The controller that writes the
-// history makes an event from the note.
+// Adds the event to a transaction, as a note. For a person who may not write events: the controller
+// that writes the history makes an event from the note.
 void add_note(Transaction& transaction, const FleetEvent& event);
 
-// Functions that make the refusal of an order, one for each kind of refusal.
+// These functions make the refusal of an order, one for each kind of refusal.
 [[nodiscard]] inline OrderRefused malformed(std::string reason) {
   return {OrderRefused::Why::malformed, std::move(reason)};
 }

@@ -1,5 +1,6 @@
-// Decides an order in two steps: returns the keys that must be read for the order, and then passes
-// the order to the function for its kind of record: a plan, a rollout, or a record that people set.
+// Decides an order in two steps. First returns the keys that must be read for the order. Then
+// passes the order to the function for its kind of record, which is a plan, a rollout, or a record
+// that people set.
 #include <algorithm>
 #include <array>
 #include <utility>

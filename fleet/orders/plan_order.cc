@@ -25,8 +25,8 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The members that a person may write in the JSON of a plan. Other members are written while the
-// plan runs.
+// The members that a person may write in the JSON of a plan. All other members are written by
+// programs while the plan runs.
 constexpr auto plan_members =
     std::to_array<std::string_view>({"v", "version", "component", "agent", "soak_ms", "steps",
                                      "ignore_window", "over_budget", "target"});
@@ -60,8 +60,8 @@ std::optional<std::string> why_no_name(const std::string& name, const Plan& plan
   return "the name is too long";
 }
 
-// Returns all enrolled nodes that the target selects, including those that do not report. If a node
-// is gone for good, a person has to remove it before the plan begins.
+// Returns all enrolled nodes that the target selects, even nodes that do not report. If a node is
+// gone for good, a person has to remove it before the plan begins.
 Result<std::vector<std::string>> members_of(const std::string& text,
                                             const std::vector<NodeView>& views) {
   const auto nodes = target_nodes(views);
@@ -102,8 +102,9 @@ Result<PlanGround> ground_of(const Reading& reading, Plan& plan) {
   return ground;
 }
 
-// Returns why the nodes cannot be members, or no value if they can. A plan may not bring a member
-// to an older version, since migrated data cannot be migrated back.
+// Returns why the nodes cannot be members of the plan, or no value if they can. A plan may not
+// bring a member to an older version, since data that a newer version has migrated cannot be
+// migrated back.
 std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan& plan,
                                          const std::vector<std::string>& members) {
   if (plan.component.empty()) return std::nullopt;
@@ -116,7 +117,8 @@ std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan
          ": no plan goes back";
 }
 
-// Returns why the cell's budgets do not allow a step of this plan, or no value.
+// Returns why the cell's budgets do not allow a step of this plan, or no value if they do. A budget
+// limits how many nodes may be down at the same time.
 std::optional<std::string> why_over_budget(const Plan& plan, const Reading& reading) {
   Budgets budgets;
   budgets.take_all(reading);

@@ -1,5 +1,5 @@
-// Orders about a plan: to begin it, or to recover it, which erases the records of its last run.
-// Pure.
+// Decides about orders of people to begin a plan, or to recover it, which erases the records of its
+// last run. Does no input or output.
 #pragma once
 
 #include <string>

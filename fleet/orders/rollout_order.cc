@@ -24,7 +24,7 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// Returns the value of the JSON member `name`. The order's body must have no other member.
+// Returns the value of the JSON member `name`, which must be the only member of the order's body.
 Result<JsonTree> only_member(const Order& order, const std::string& name) {
   const auto body = parse_tree(order.body.empty() ? "{}" : order.body);
   if (!body) return Refusal{"the body is no JSON object: " + body.reason()};
@@ -36,8 +36,9 @@ Result<JsonTree> only_member(const Order& order, const std::string& name) {
   return *member;
 }
 
-// Returns the terms in an order. A person has written them, so an unknown member is most likely a
-// mistake, and is refused. In records from the store, unknown members are ignored.
+// Returns the terms in an order. An unknown member is refused, since a person has written the
+// terms, and has most likely made a mistake. In records from the store, unknown members are
+// ignored.
 Result<RolloutTerms> terms_in(const Order& order) {
   const auto terms = only_member(order, "terms");
   if (!terms) return terms.refusal();
@@ -58,8 +59,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
   if (is_said("order") && read.order == NodeOrder::unknown) {
     return Refusal{"terms: order is random or name"};
   }
-  // In terms, this number marks a value as not given. If a person has written this number, it is a
-  // mistake.
+  // This number stands for a value that was not given. So a person must not write it as a value.
   if ((is_said("batch") && read.batch == unsaid) ||
       (is_said("max_failed") && read.max_failed == unsaid)) {
     return Refusal{"terms: batch and max_failed are at least 1"};
@@ -76,7 +76,7 @@ Result<RolloutTerms> terms_in(const Order& order) {
   return read;
 }
 
-// Returns the batches as JSON, to show them to the person who gives the order.
+// Returns the batches as JSON, for the person who gives the order.
 std::string shown(const RolloutDraft& draft) {
   JsonTree tree{.kind = JsonTree::Kind::object};
   JsonTree& batches = tree.members["batches"] = {.kind = JsonTree::Kind::array};
@@ -88,7 +88,7 @@ std::string shown(const RolloutDraft& draft) {
   return write_tree(tree);
 }
 
-// Returns the nodes of the list that are in a batch of the draft.
+// Returns those nodes of the list that belong to a batch of the draft.
 std::vector<NodeView> taken_of(std::vector<NodeView> nodes, const RolloutDraft& draft) {
   std::set<std::string> taken;
   for (const auto& batch : draft.batches)

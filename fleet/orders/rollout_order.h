@@ -1,4 +1,5 @@
-// Orders about a rollout: to begin, pause, resume, abort or undo it. Pure.
+// Decides about orders of people to begin, pause, resume, abort or undo a rollout. Does no input or
+// output.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ namespace fleet {
 
 [[nodiscard]] std::vector<std::string> needs_of_rollout(const Order& order);
 
-// Decides about an order. `found` is the rollout's record, or null if there is none.
+// Decides about an order. `found` is the rollout's record, or null if the rollout does not exist.
 [[nodiscard]] OrderDecision decide_rollout_order(const Order& order, const std::string& id,
                                                  const KeyValue* found, const Reading& reading,
                                                  const Orderer& orderer);

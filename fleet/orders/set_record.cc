@@ -27,9 +27,9 @@ std::string component_of(const ParsedKey& key) {
   return key.names.back();
 }
 
-// Parses the record that a person has written. If the present record has members that only a newer
-// program knows, they are returned in `kept`. Any other unknown member is a person's mistake, and
-// is refused.
+// Parses the record that a person has written. Unknown members that the present record has, too,
+// are returned in `kept`: a newer program may have written them. Any other unknown member is a
+// person's mistake, and is refused.
 template <class Record>
 Result<Record> checked(const Asked& asked, JsonTree& kept) {
   const auto names = member_names<Record>();
@@ -72,7 +72,7 @@ Result<RecordSet> settings(const Asked& asked) {
     if (name != "v" && member.kind != JsonTree::Kind::text) return Refusal{name + " is no text"};
   }
   Settings set = record.value();
-  // Only settings that change are checked: a newer program may have written the others.
+  // Check only the settings that change, since a newer program may have written the others.
   Settings changed = set;
   std::erase_if(changed.values, [&asked](const auto& one) {
     return asked.before.text_of(one.first) == one.second;
@@ -93,8 +93,9 @@ Result<RecordSet> stop(const Asked& asked) {
                    "nothing begins" + (why.empty() ? "" : ": " + why)};
 }
 
-// Returns the nodes that follow the desired version. For the desired version of one node, this is
-// that node. For that of the cell, these are all nodes that a person has not pinned to a version.
+// Returns the nodes to which a desired version applies. A desired version of one node applies to
+// that node. A desired version of the cell applies to all nodes that a person has not pinned to a
+// version.
 std::vector<NodeView> meant_by(const Asked& asked) {
   auto nodes = nodes_in(asked.reading);
   if (asked.key.kind == KeyKind::node_desired) return nodes;
@@ -130,8 +131,8 @@ Result<RecordSet> desired(const Asked& asked) {
                      .revision = found.value().revision}}};
 }
 
-// Returns whether each manifest in the order is for the architecture that the order names beside
-// it, if any.
+// Returns whether each manifest in the order is really for the architecture that the order states
+// for it. An order need not state the architecture.
 bool names_machines_of(const Release& given, const Release& made) {
   return std::all_of(
       given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {

@@ -19,9 +19,9 @@ namespace {
 
 // The pause after a write whose outcome is unknown, and after a read that has failed.
 constexpr std::chrono::milliseconds pause_time{500};
-// The time between two searches for requests and tokens that are too old.
+// The time between two searches for expired requests and tokens.
 constexpr std::chrono::minutes sweep_time{1};
-// How long this process waits, when it ends, until the store has removed its record.
+// How long this process waits before its exit until the store has removed the process's record.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {
@@ -93,8 +93,8 @@ void FleetSigner::show() {
   presence_.show(write_record(state));
 }
 
-// Removes the record of this process at once. Otherwise the process would seem to be at work until
-// its lease ends.
+// Removes the record of this process at once. Without that, the process would seem to be at work
+// until its lease ends.
 void FleetSigner::leave() {
   if (std::exchange(leaving_, true)) return;
   presence_.end();
@@ -144,8 +144,8 @@ void FleetSigner::join(const JoinCase& one) {
   write(answer_join(one, JoinRefused{why}), who + ": refused: " + why);
 }
 
-// Returns whether the request already has a certificate in it, which a fleet-signer has signed and
-// recorded, but has not yet given to the machine.
+// Returns whether the request already contains a certificate. In that case, a fleet-signer has
+// signed and recorded the certificate, but has not yet given it to the machine.
 bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
   const std::string& pem = one.request.certificate;
   if (pem.empty()) return false;
@@ -156,7 +156,7 @@ bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
 }
 
 // Makes the machine's user and role in the store. If this process is killed here, the request is
-// still in the store with its certificate, and the next process goes on.
+// still in the store with its certificate, and the next process continues.
 void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision recorded) {
   admin_.grant(permissions_of(std::string(node_kind), one.request.node),
                [this, one, pem, recorded](const std::optional<Trouble>& trouble) {
@@ -166,13 +166,14 @@ void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision re
                });
 }
 
-// Gives the certificate to the machine, unless somebody has revoked its name by now.
+// Gives the certificate to the machine, unless somebody has revoked the machine's name in the
+// meantime.
 void FleetSigner::publish(const JoinCase& one, const std::string& pem, Revision recorded) {
   write(publish_join(one, pem, recorded),
         one.request.node + " (" + one.fingerprint + "): has joined");
 }
 
-// Removes the store's user with the name that the request asks for.
+// Removes the store's user that has the name from the request.
 void FleetSigner::shut_out(const JoinCase& one) {
   admin_.revoke(certificate_name(node_kind, one.request.node),
                 [](const std::optional<Trouble>& trouble) {
@@ -191,7 +192,7 @@ void FleetSigner::renew(const PendingRenewal& pending) {
                                              : ": not renewed: " + answer.error));
 }
 
-// ---- care for the records
+// ---- removal of old records
 
 void FleetSigner::sweep() {
   sweep_ = timers_.after(sweep_time, [this] { sweep(); });

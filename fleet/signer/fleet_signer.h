@@ -1,10 +1,10 @@
 // The main class of fleet-signer: follows the requests for certificates in the store, and answers
-// them one after the other. It has no port: machines send requests to controllers, which write them
-// into the store. It also takes the snapshots of the store, since etcd gives them only to a user
-// with all rights.
+// them one after the other. It does not listen on a port: machines send their requests to
+// controllers, which write them into the store. It also takes the snapshots of the store, since
+// etcd gives snapshots only to a user with all permissions.
 //
-// Several of these programs may run at once. Each write compares the records that it depends on, so
-// only the first answer to a request is written.
+// Several processes of fleet-signer may run at once. Each write compares the records that it
+// depends on, so only the first answer to a request is written.
 #pragma once
 
 #include <uv.h>
@@ -33,7 +33,7 @@ class FleetSigner {
   FleetSigner(const FleetSigner&) = delete;
   FleetSigner& operator=(const FleetSigner&) = delete;
 
-  // Runs until a signal ends it. Returns the exit status.
+  // Runs until a signal stops it. Returns the exit status.
   int run();
 
  private:
@@ -48,8 +48,8 @@ class FleetSigner {
   void shut_out(const JoinCase& one);
   void renew(const PendingRenewal& pending);
   void sweep();
-  // Writes a transaction. If it is committed, logs `news`, and looks for the next request as soon
-  // as the local copy of the records contains the write.
+  // Writes a transaction. After the commit, logs `news`, and looks for the next request as soon as
+  // the local copy of the records contains the write.
   void write(const Transaction& transaction, const std::string& news);
   void go_on_at(Revision revision);
   void go_on_later();
@@ -64,13 +64,13 @@ class FleetSigner {
   RenewalRequests renewals_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
-  // The revision of this process's last write. No further decision is made until the local copy of
-  // the records has reached this revision.
+  // The revision of this process's last write. Nothing is decided until the local copy of the
+  // records has reached this revision.
   Revision awaited_ = 0;
   std::string since_;
   std::string own_key_;  // the key of the record signer/NAME of this process
   Presence presence_;
-  std::unique_ptr<Snapshots> snapshots_;  // takes the snapshots; null if this process takes none
+  std::unique_ptr<Snapshots> snapshots_;  // null if this process takes no snapshots
   bool leaving_ = false;
   std::unique_ptr<Timer> later_;
   std::unique_ptr<Timer> sweep_;

@@ -60,8 +60,8 @@ void Snapshots::begin() {
                  .ended = [this](const std::optional<Trouble>& trouble) { end(trouble); }});
 }
 
-// Writes a part of the snapshot to the file. If the disk is full, notes the error, which end()
-// reports.
+// Writes a part of the snapshot to the file. If that fails, for example on a full disk, keeps the
+// error, which end() reports.
 void Snapshots::take(const std::string& bytes) {
   if (!error_.empty()) return;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -80,7 +80,8 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  const auto ended = std::move(under_way_);  // keeps the caller of end() alive
+  // The object that calls end() must live until its return.
+  const auto ended = std::move(under_way_);
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
   file_ = upgrader::OwnedFd();
@@ -95,7 +96,7 @@ void Snapshots::end(const std::optional<Trouble>& trouble) {
   try_later(why);
 }
 
-// Logs why there is no snapshot, and tries again later.
+// Logs why no snapshot was taken, and tries again later.
 void Snapshots::try_later(const std::string& why) {
   log_line("fleet-signer", "no snapshot is taken: " + why);
   trouble_ = why;
@@ -103,8 +104,8 @@ void Snapshots::try_later(const std::string& why) {
   attempted_();
 }
 
-// Renames the complete file, so that it has its final name even after a loss of power. Returns why
-// that failed, or an empty text.
+// Gives the complete file its final name, and makes sure that it keeps that name after a loss of
+// power. Returns an empty text on success, or else the reason for the failure.
 std::string Snapshots::put_in_place() {
   unsigned char sum[crypto_hash_sha256_BYTES];
   crypto_hash_sha256_final(&sum_, sum);
@@ -116,7 +117,7 @@ std::string Snapshots::put_in_place() {
   const bool is_there =
       ::fsync(file_.get()) == 0 && std::rename(path(fresh_name).c_str(), place.c_str()) == 0;
   if (!is_there) return place + ": " + std::strerror(errno);
-  // Sync the directory: without that, a loss of power may undo the renaming.
+  // Sync the directory. Otherwise a loss of power could undo the renaming.
   const upgrader::OwnedFd directory(
       ::open(settings_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::fsync(directory.get()) != 0) return place + ": " + std::strerror(errno);

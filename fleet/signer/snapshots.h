@@ -1,6 +1,6 @@
-// Takes a snapshot of the store every hour, and keeps the last `kept` of them. Each is one complete
-// file, which `etcdctl snapshot restore` accepts. fleet/model/snapshot_files.h decides when to take
-// a snapshot and which to keep.
+// Takes a snapshot of the store every hour, and keeps the last `kept` snapshots. Each snapshot is
+// one complete file, which `etcdctl snapshot restore` accepts. fleet/model/snapshot_files.h decides
+// when to take a snapshot and which snapshots to keep.
 #pragma once
 
 #include <sodium.h>
@@ -24,12 +24,13 @@ class Snapshots {
     int kept = 48;
   };
 
-  // `line` must live longer than this object. `attempted` is called after each attempt.
+  // `line`, the connection to etcd, must live longer than this object. `attempted` is called after
+  // each attempt to take a snapshot.
   Snapshots(Timers& timers, EtcdLine& line, Settings settings, std::function<void()> attempted);
 
   // Returns when the last snapshot was taken, in seconds since 1970, or 0 if there is none.
   [[nodiscard]] UnixSeconds taken() const { return taken_; }
-  // Returns why the last attempt took no snapshot, or an empty text if it took one.
+  // Returns why the last attempt to take a snapshot failed, or an empty text if it succeeded.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
@@ -51,7 +52,7 @@ class Snapshots {
   UnixSeconds taken_ = 0;
   std::string trouble_;
   upgrader::OwnedFd file_;
-  std::string last_;   // the last bytes of the snapshot: a checksum, which `sum_` leaves out
+  std::string last_;   // the checksum at the end of the snapshot; `sum_` does not include it
   std::string error_;  // why this snapshot cannot be used
   crypto_hash_sha256_state sum_{};
   std::unique_ptr<EtcdSnapshot> under_way_;
