@@ -5,7 +5,7 @@
 namespace upgrader {
 
 // Writes file and line of the failed check to standard error, and aborts. The text of the condition
-// is not written: it stands in the source at that line.
+// is not written, since the source has it at that line.
 [[noreturn]] void check_failed(const char* file, int line);
 
 }  // namespace upgrader

@@ -20,20 +20,20 @@ struct VersionWanted {
 };
 
 struct UsageError {
-  std::string reason;  // a text for people: names the argument, and says what is allowed
+  std::string reason;  // a text for people, which names the argument and says what is allowed
 
   bool operator==(const UsageError&) const = default;
 };
 
-// The result of parsing a command line: the program's own `Options`, or what is wrong.
+// The result of parsing a command line: the program's `Options`, or what is wrong.
 template <class Options>
 using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageError>;
 
 // Parses a command line. Calls `set` with each option (an Argument); `set` returns what is wrong
 // with the option, or an empty text. Stops after --help, -h, or --version without a value.
 // Otherwise calls `finish` with the index in argv at which REST begins; `finish` returns the
-// program's options. Only the option `repeatable` may be given twice: for any other it would not be
-// clear which value counts.
+// program's options. Only the option `repeatable` may be given twice. Any other option must not,
+// since it would not be clear which value counts.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
                                                    const Set& set, const Finish& finish,

@@ -24,8 +24,8 @@ class CurlLoop {
   CurlLoop& operator=(const CurlLoop&) = delete;
 
   // Must be called once, before all other functions. `acted` is called whenever libcurl has done
-  // something. `acted` may read which transfers have ended, and add and remove transfers, since it
-  // is never called from within libcurl. Returns false if there is no memory.
+  // something, but never from within libcurl. So `acted` may read which transfers have ended, and
+  // may add and remove transfers. Returns false if there is no memory.
   [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> acted) {
     loop_ = loop;
     acted_ = std::move(acted);
@@ -72,9 +72,10 @@ class CurlLoop {
   static int timer_changed(CURLM* /*multi*/, long delay_ms, void* self) {
     uv_timer_t* const timer = static_cast<CurlLoop*>(self)->timer_.get();
     if (delay_ms < 0) return uv_timer_stop(timer);
-    // Never sets a timer of 0 ms. libuv runs a timer of 0 ms that is set again in its own callback
-    // once more in the same turn of the loop, before it polls sockets. If libcurl set such timers
-    // while it waits for a socket, the loop would never poll.
+    // Never set a timer of 0 ms. If a callback sets its own timer to 0 ms again, libuv runs that
+    // timer once more in the same turn of the loop, before it polls sockets. While libcurl waits
+    // for a socket, it might set such timers again and again, and the loop would never poll the
+    // socket.
     const auto delay = static_cast<std::uint64_t>(std::max(delay_ms, 1L));
     const auto is_up = [](uv_timer_t* handle) {
       static_cast<CurlLoop*>(handle->data)->act(CURL_SOCKET_TIMEOUT, 0);

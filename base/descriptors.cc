@@ -15,9 +15,9 @@
 namespace upgrader {
 namespace {
 
-// The most numbers of descriptors that are tried, one by one, if neither close_range() nor /proc
-// can be used. A process may be allowed many more descriptors, and to try all of them would delay
-// the start.
+// The most descriptor numbers that are tried, one by one, if neither close_range() nor /proc can be
+// used. A process may be allowed many more descriptors, but trying all of them would delay the
+// start.
 constexpr int descriptors_looked_at_max = 1 << 20;
 
 void mark(int fd) {
@@ -30,7 +30,8 @@ void mark(int fd) {
 int open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // open() takes the lowest free number. The numbers below `fd` are in use, so that is `fd`.
+    // open() returns the lowest free number. All numbers below `fd` are in use, so the result is
+    // `fd`.
     const int opened = ::open("/dev/null", O_RDWR);
     if (opened < 0) return errno;
   }
@@ -48,8 +49,8 @@ void mark_close_on_exec_from(int first) {
     if (fd >= first) mark(fd);
   }
   if (!found.empty()) return;
-  // There is no /proc: marks one number after the other, which takes longer, the more descriptors
-  // the process may have.
+  // Without /proc, mark one number after the other. This takes longer, the more descriptors the
+  // process may have.
   rlimit limit{};
   int count = descriptors_looked_at_max;
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
@@ -74,9 +75,9 @@ std::vector<int> numbers_in(const std::string& path) {
 int put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  // SIGPIPE, SIGXFSZ and SIGTTOU may come when the log is written: its pipe has no reader, its file
-  // has reached a limit, or its terminal belongs to another session. SIGIO comes if an agent has
-  // used F_SETOWN to make the kernel send it to us.
+  // A write to the log may cause SIGPIPE, SIGXFSZ or SIGTTOU: the pipe has no reader, the file has
+  // reached a limit, or the terminal belongs to another session. SIGIO comes if an agent has used
+  // F_SETOWN to make the kernel send it to this process.
   for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU, SIGIO}) {
     ::sigaction(signal_number, &action, nullptr);
   }

@@ -1,11 +1,11 @@
 // Puts descriptors and signals into the state that the upgrader needs, in whatever state init has
 // left them. Called once, by main, before anything else and before an event loop is made:
 //
-//   open_standard_descriptors(); mark_close_on_exec_from(first_passed_descriptor);
-//   put_signals_right();
+// open_standard_descriptors(); mark_close_on_exec_from(first_passed_descriptor);
+// put_signals_right();
 //
-// Then comes the lock (lock.h), which takes its descriptor number even if that is in use, and only
-// then everything that opens descriptors of its own: the log (log.h), the event loop.
+// After these calls, main makes the lock (lock.h), which takes over its descriptor number even if
+// that number is in use. Only then may the log (log.h) and the event loop open descriptors.
 #pragma once
 
 #include <signal.h>
@@ -15,19 +15,19 @@
 
 namespace upgrader {
 
-// The first descriptor that an agent inherits besides 0, 1 and 2. From this number on, init's
-// sockets come first, and the lock's descriptor after them.
+// The first descriptor after standard input, output and error that an agent inherits. The sockets
+// that init has passed begin at this number, and the lock's descriptor follows them.
 inline constexpr int first_passed_descriptor = 3;
 
 // Opens /dev/null as each of the descriptors 0, 1 and 2 that is closed. Returns 0 or an errno
 // value.
 [[nodiscard]] int open_standard_descriptors();
 
-// Marks every open descriptor from `first` on close-on-exec: by close_range(), or if the kernel
-// refuses that, by the list in /proc, or if there is no /proc, by trying each number.
+// Marks every open descriptor from `first` on close-on-exec. Uses close_range(). If the kernel
+// refuses that, uses the list in /proc. If there is no /proc, tries each number.
 void mark_close_on_exec_from(int first);
 
-// Returns the names in a directory that are numbers, as numbers.
+// Returns the names in a directory that are numbers, such as the pids in /proc, as numbers.
 [[nodiscard]] std::vector<int> numbers_in(const std::string& path);
 
 // The signals that the upgrader handles: they are always blocked, and are read from a descriptor.

@@ -17,8 +17,8 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of the name that prepared_name() uses, so that the prepared name is never longer
-// than NAME_MAX (255).
+// The most bytes of a file's name that prepared_name() uses in the name that it makes, which must
+// not be longer than NAME_MAX (255).
 constexpr std::size_t name_bytes_kept = 200;
 
 // Returns the path as an absolute path. Does not resolve symbolic links in it.
@@ -174,7 +174,7 @@ void Directory::remove(const std::string& name) const {
 
 int Entry::open(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  name = path.substr(slash + 1);  // a path without a slash is the name: npos + 1 is 0
+  name = path.substr(slash + 1);  // without a slash, the whole path is the name: npos + 1 is 0
   if (name.empty()) return EINVAL;
   if (slash == std::string::npos) return directory.open(".");
   return directory.open(path.substr(0, std::max(slash, std::size_t{1})));

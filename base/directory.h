@@ -1,4 +1,4 @@
-// A directory that is kept open. Everything in it is reached by its descriptor, even if its path
+// A directory that is kept open. All files in it are reached by its descriptor, even if its path
 // names another directory by now. Reads small files and links, and replaces them in one step.
 #pragma once
 
@@ -17,12 +17,12 @@ namespace upgrader {
   return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-// Returns the absolute path without links and dots. If `path` leads nowhere, returns nothing and
-// sets errno.
+// Returns the absolute path without links and dots. If the path names no existing file, returns
+// nothing and sets errno.
 [[nodiscard]] std::optional<std::string> resolve(const std::string& path);
 
-// Returns the first bytes of an open file. Returns an empty text, with errno, if the file cannot be
-// read; for an empty file errno is 0.
+// Returns the first bytes of an open file. If the file cannot be read, returns an empty text and
+// sets errno; for an empty file errno is 0.
 [[nodiscard]] std::string read_start(int fd, std::size_t bytes_max);
 
 // Returns 0 when all of the text has been written, or an errno value.
@@ -52,29 +52,29 @@ class Directory {
   // Returns the beginning of a file, or an empty text if the file does not exist or cannot be read.
   // Follows no link.
   [[nodiscard]] std::string read_file(const std::string& name, std::size_t bytes_max) const;
-  // Returns the target of a link, or an empty text, with errno, if there is no link (EINVAL: it is
-  // a file of another kind).
+  // Returns the target of a link. If there is no such link, returns an empty text and sets errno
+  // (EINVAL: the name is that of a file of another kind).
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
-  // Makes `name` a file with this text; if `durably`, also syncs it. Returns 0, or an errno value
-  // if the file is unchanged. If only the sync of the directory fails, returns an errno value
-  // although the file has the new text.
+  // Makes `name` a file with this text; if `durably`, also syncs the file and the directory.
+  // Returns 0, or an errno value if the file is unchanged. If only the sync of the directory fails,
+  // returns an errno value although the file has the new text.
   [[nodiscard]] int replace_file(const std::string& name, std::string_view text,
                                  bool durably) const;
-  // Writes the text into a file that exists, from `offset` on; if `durably`, also syncs these
-  // bytes. Returns 0, or an errno value: then any part of them may have been written. Follows no
-  // link.
+  // Writes the text into an existing file, from `offset` on; if `durably`, also syncs these bytes.
+  // Returns 0 or an errno value. After a failure, any part of the text may have been written.
+  // Follows no link.
   [[nodiscard]] int overwrite(const std::string& name, std::size_t offset, std::string_view text,
                               bool durably) const;
   // Syncs the entries of the directory. Returns 0 or an errno value.
   [[nodiscard]] int sync() const;
-  // Makes `name` a link to `target`. Returns 0, or an errno value if `name` is as it was.
+  // Makes `name` a link to `target`. Returns 0, or an errno value if nothing has changed.
   [[nodiscard]] int replace_link(const std::string& name, const std::string& target) const;
 
-  // The two steps of replace_link(). prepare_link() makes the link under the name prepared_name(),
-  // and put() renames it to `name`; if the rename fails, put() removes the prepared link. The
-  // prepared name is always the same, so the next call replaces a link that a killed upgrader has
-  // left behind.
+  // The two steps of replace_link(). prepare_link() makes the link under the name that
+  // prepared_name() returns. put() renames the prepared link to `name`, or removes it if the rename
+  // fails. The prepared name is always the same, so the next call replaces a link that a killed
+  // upgrader has left behind.
   [[nodiscard]] int prepare_link(const std::string& name, const std::string& target) const;
   [[nodiscard]] int put(const std::string& name) const;
   [[nodiscard]] static std::string prepared_name(const std::string& name);

@@ -24,8 +24,8 @@ struct Ending {
 // "ended in an unknown way".
 [[nodiscard]] std::string in_words(const Ending& ending);
 
-// Returns the exit status with which the upgrader ends after this ending of an agent: the agent's
-// status, 128 + the signal's number, or 125 if the ending is unknown.
+// Returns the exit status with which the upgrader ends after an agent has ended like this: the
+// agent's own status, 128 + the signal's number, or 125 if the ending is unknown.
 [[nodiscard]] int exit_status_of(const Ending& ending);
 
 }  // namespace upgrader

@@ -18,17 +18,18 @@ namespace upgrader {
 [[nodiscard]] std::optional<std::int64_t> number_in(const char* variable,
                                                     std::int64_t max = number_max);
 
-// Returns how many sockets init has passed to this process (LISTEN_FDS), as descriptors from
-// first_passed_descriptor on. Returns nothing if the variables are absent, malformed or meant for
+// Returns how many sockets init has passed to this process (LISTEN_FDS). Their descriptors begin at
+// first_passed_descriptor. Returns nothing if the variables are absent, malformed or meant for
 // another process (LISTEN_PID), or if one of the descriptors is not open.
 [[nodiscard]] std::optional<int> passed_sockets(pid_t own_pid);
 
-// The environment for agents. It points to texts that others own, since copying them would take a
-// twentieth of the first agent's start (measured by make size).
+// The environment for agents. Points to texts that other objects own, since copying the texts would
+// take a twentieth of the time of the first agent's start (measured by make size).
 struct Environment {
-  std::vector<const char*> entries;         // texts of the form NAME=value
-  std::optional<std::size_t> listen_pid{};  // the entry into which the child writes its own pid
-  // The descriptor of the lock, if there is a lock: agents inherit it, and a variable tells them
+  std::vector<const char*> entries;  // texts of the form NAME=value
+  // The index of the entry into which the child writes its own pid.
+  std::optional<std::size_t> listen_pid{};
+  // The descriptor of the lock; absent without a lock. Agents inherit it, and a variable tells them
   // its number.
   std::optional<int> lock_descriptor{};
 };

@@ -1,5 +1,5 @@
-// Names of errors, as the protocol's member `errno` has them, and a test whether an error is the
-// system's fault or that of the program to be started.
+// Names of errors, as in the protocol's member `errno`. Also finds out whether an error is the
+// fault of the system or of the program that was to be started.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct SystemError {
 // Returns the error in words for people: "No such file or directory (ENOENT)".
 [[nodiscard]] std::string in_words(SystemError error);
 
-// Returns true if the system has no process, descriptor or memory left: then the program that was
-// to be started is not to blame.
+// Returns true if the system has no process, descriptor or memory left. Then the failure to start a
+// program is not that program's fault.
 [[nodiscard]] bool is_shortage(int error);
 
 }  // namespace upgrader

@@ -18,24 +18,25 @@
 #include "base/owned_fd.h"
 #include "base/repeated.h"
 
-// This program's own ELF header, at an address that the linker knows. A program with the same
-// class, byte order and machine can run here.
+// This program's own ELF header, which is at an address that the linker knows. Another program can
+// run here if its header has the same class, byte order and machine.
 extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
 namespace upgrader {
 namespace {
 
-// The number of bytes at the start of a file that the kernel reads first. A script must name its
-// interpreter within them.
+// How many bytes at the start of a file the kernel reads first. A script must name its interpreter
+// within these bytes.
 constexpr std::size_t head_bytes = 256;
 
-// How many scripts the kernel follows, if each script names the next one as its interpreter.
+// The longest chain of scripts that the kernel follows, each of which names the next as its
+// interpreter.
 constexpr int scripts_max = 5;
 
 // The largest table of program headers that the kernel accepts.
 constexpr std::size_t program_headers_bytes_max = 65'536;
 
-// Reasons to refuse an executable that several functions below return.
+// Reasons to refuse an executable, used by several functions below.
 constexpr const char* truncated = "is a truncated program";
 constexpr const char* malformed_loader = "its loader's name is malformed";
 
@@ -76,7 +77,7 @@ std::optional<Refusal> read_whole(int fd, void* buffer, std::size_t size, off_t 
 }
 
 // Opens an interpreter or loader for reading, or returns why it is not an executable regular file.
-// If it may be executed but not read, returns an empty descriptor.
+// If the file may be executed but not read, returns an empty descriptor.
 Result<OwnedFd> open_interpreter(const std::string& path, const char* what) {
   const auto refused = [&](int error) {
     if (error == ENOENT) return refuse(error, "its {} {}: does not exist"_with(what, path));
@@ -148,9 +149,9 @@ Judgement judge_elf(int fd, off_t file_bytes) {
   return ExecutableKind::elf;
 }
 
-// Returns the interpreter that a `#!` line names. By the kernel's rules the name ends at the next
-// blank, NUL or end of line. If `head` is full and the name reaches its end, the name may be cut
-// off, and does not count.
+// Returns the interpreter that a `#!` line names. By the kernel's rules, the name ends at the next
+// blank, NUL or end of line. If `head` is as long as the kernel allows and the name extends to its
+// end, the name may be cut off, so nothing is returned.
 std::optional<std::string> interpreter_of(std::string_view head) {
   constexpr std::string_view ends(" \t\0\n", 4);
   const std::size_t begin = head.find_first_not_of(" \t", 2);
@@ -163,11 +164,12 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 
 }  // namespace
 
-// Returns whether our effective user may use a file, by faccessat2(). Old kernels lack this call,
-// and filters of system calls make it fail with EPERM or EACCES. In these cases access() is called,
-// which answers for the real user. EACCES may also be the true answer, so after EACCES access() is
-// called only if real and effective user are the same, as they are unless the upgrader is
-// set-user-ID. If the answer is wrong, exec fails later.
+// Checks by faccessat2() whether the effective user of this process may use a file. Old kernels do
+// not have this call, and filters of system calls may make it fail with EPERM or EACCES. In these
+// cases access() is called instead, which judges for the real user. EACCES may also be the true
+// answer of faccessat2(). So after EACCES, access() is called only if real and effective user are
+// the same, that is, unless the upgrader is set-user-ID. If the result is wrong, the exec fails
+// later.
 int may_use(const char* path, int how) {
   if (::syscall(SYS_faccessat2, AT_FDCWD, path, how, AT_EACCESS) == 0) return 0;
   const bool is_one_user = ::getuid() == ::geteuid() && ::getgid() == ::getegid();

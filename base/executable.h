@@ -13,14 +13,14 @@ enum class ExecutableKind {
   unreadable,  // the file may be executed but not read, so only the kernel can check it
 };
 
-// Returns 0 if our effective user may use the file as `how` says (X_OK, W_OK or both); otherwise an
-// errno value.
+// Returns 0 if the effective user of this process may use the file as `how` says (X_OK, W_OK or
+// both); otherwise an errno value.
 [[nodiscard]] int may_use(const char* path, int how);
 
-// Checks the file at `fd`, which must be a regular file and open for reading, and its interpreter
-// or loader. `scripts_before` is the number of scripts whose interpreters led to this file. A
-// refusal's text is to be appended to the file's path and ": ". Its errno is ENOEXEC, ENOENT (the
-// loader or interpreter is missing), EACCES, ELOOP or another one.
+// Checks the file at `fd`, which must be a regular file that is open for reading, and its
+// interpreter or loader. `scripts_before` is the number of scripts whose interpreters led to this
+// file. The caller puts the file's path and ": " before the reason of a refusal. The errno of a
+// refusal is ENOEXEC, ENOENT (the loader or interpreter is missing), EACCES, ELOOP or another one.
 [[nodiscard]] Result<ExecutableKind> judge_executable(int fd, int scripts_before = 0);
 
 }  // namespace upgrader

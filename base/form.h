@@ -3,8 +3,8 @@
 // not compile. A value is a text of any kind, a whole number, or an object of a type that has a
 // function in_words().
 //
-// One call makes the whole text, while `"upgrade " + id + ...` makes one text for each `+`. With
-// the one call, a small program is smaller by a tenth.
+// `_with` makes the whole text in one call, while `"upgrade " + id + ...` calls a function for each
+// `+`. This makes a small program smaller by a tenth.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,11 @@
 
 namespace agent_protocol {
 
-// A form is stored with one byte in the place of each {}, which tells the kind of the value. These
-// bytes are control characters that no text contains.
+// The kind of a value in a form. A form is stored with one such byte in the place of each {}. These
+// bytes are control characters, which occur in no form.
 enum class ValueKind : char { text = 1, number, told };
 
-// A text as filled() takes it: filled() has C-style variable arguments, which must be plain
-// structures.
+// A text as an argument of filled(), whose C-style variable arguments must be plain structures.
 struct Text {
   const char* begin;
   std::size_t size;
@@ -41,8 +40,8 @@ consteval ValueKind kind_of() {
   return std::convertible_to<const Value&, std::string_view> ? ValueKind::text : ValueKind::told;
 }
 
-// Returns the argument for filled() that stands for a value. It points to the value itself unless
-// that is a number, so the value must live until the whole text is made.
+// Returns the argument that stands for a value in a call of filled(). Unless the value is a number,
+// the argument points to the value, which must therefore live until the whole text is made.
 template <class Value>
 auto handed(const Value& value) {
   if constexpr (kind_of<Value>() == ValueKind::number) {
@@ -69,7 +68,8 @@ inline std::string decimal(std::int64_t number) {
   return {begin, std::end(digits)};
 }
 
-// Returns `form` with the values put in their places. The byte in each place says the value's kind.
+// Returns `form` with the values put in the places of the {}. The byte in each place says the kind
+// of the value.
 [[nodiscard]] std::string filled(const char* form, ...);
 
 // A string literal that can be a template argument.
@@ -87,8 +87,8 @@ struct Written {
 // name.
 void a_value_has_no_place();
 
-// Makes the form of `written`: each {} becomes the byte for the kind of its value; a zero ends the
-// form.
+// Converts the text `written` to a form at compile time: each {} becomes the byte for the kind of
+// its value. The form ends with a zero.
 template <Written written, ValueKind... kinds>
 consteval auto with_kinds() {
   constexpr std::array<ValueKind, sizeof...(kinds)> all{kinds...};

@@ -13,8 +13,8 @@
 namespace agent_protocol {
 namespace {
 
-// The most digits of an integer: enough for every integer of the protocol, and few enough for 64
-// bits.
+// The most digits of an integer: enough for every integer of the protocol, and few enough for an
+// integer of 64 bits.
 constexpr std::size_t integer_digits_max = 18;
 static_assert(nesting_max == 32, "Parser::open() says so");
 
@@ -51,8 +51,8 @@ class Parser {
 
   Parser(std::string& bytes, std::vector<Node>& nodes) : bytes_(bytes), nodes_(nodes) {}
 
-  // Parses the line. Returns null if it is valid; otherwise returns what was expected at the byte
-  // where parsing stopped. The other functions that return a `const char*` do the same.
+  // Parses the line. Returns null if the line is valid. Otherwise returns what was expected at the
+  // byte where parsing stopped, as the other functions that return a `const char*` do.
   [[nodiscard]] const char* parse() {
     skip_blanks();
     for (bool over = false; !over;) {
@@ -65,7 +65,7 @@ class Parser {
   [[nodiscard]] std::size_t at() const { return at_; }
 
  private:
-  // Reads a value; of an array or an object, reads only the opening bracket.
+  // Reads a value. If the value is an array or an object, reads only its opening bracket.
   [[nodiscard]] const char* value() {
     switch (here()) {
       case '{':
@@ -213,7 +213,7 @@ class Parser {
       }
     }
     const bool is_lone = is_high_surrogate(character) || is_low_surrogate(character);
-    // The character takes no more bytes than its escape, so it fits into the place of the escape.
+    // The character takes no more bytes than its escape, so the escape can be overwritten in place.
     out_ += write_utf8(is_lone ? 0 : character, &bytes_[out_]);
     return nullptr;
   }
@@ -239,16 +239,16 @@ class Parser {
   std::string& bytes_;
   std::vector<Node>& nodes_;
   std::size_t at_ = 0;
-  std::size_t out_ = 0;                          // in a text: the place of the next unescaped byte
+  std::size_t out_ = 0;  // inside a text: the index at which the next unescaped byte is stored
   std::array<std::size_t, nesting_max> open_{};  // the arrays and objects that are not yet closed
   std::size_t depth_ = 0;
-  bool empty_ = false;  // the innermost open array or object is still empty
+  bool empty_ = false;  // nothing has been read of the innermost open array or object yet
 };
 
 }  // namespace
 
-// Reserves room for all nodes: a node takes at least two bytes of the line, except for brackets
-// that are never closed, which take one.
+// Reserves room for all nodes. A node takes at least two bytes of the line; only a bracket that is
+// never closed takes one.
 JsonLine::JsonLine(std::string_view line) : bytes_(line) {
   nodes_.reserve(line.size() / 2 + nesting_max);
 }

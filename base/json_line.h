@@ -1,6 +1,6 @@
-// Parses one line of JSON, which a hostile peer may have sent, into a flat list of checked values
-// of bounded size. Knows only JSON: serialize.h defines the members of a message, and archive.h
-// reads them from this list.
+// Parses one line of JSON, which a hostile peer may have sent, into a flat list of checked values.
+// The list's size is bounded. Knows only JSON: serialize.h defines the members of a message, and
+// archive.h reads the members from the list.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace agent_protocol {
 
-// The deepest nesting of arrays and objects; the line's object is level 1.
+// The deepest nesting of arrays and objects. The object that is the line is level 1.
 inline constexpr std::size_t nesting_max = 32;
 
 class JsonLine {
@@ -30,10 +30,11 @@ class JsonLine {
   };
 
   // Parses the line, which must be one JSON object (RFC 8259) in UTF-8, with only white space
-  // around it, nested no deeper than nesting_max. Otherwise returns what was expected at which
-  // byte, counted from 1. Uses at most about seven times the line's length of memory, and a fixed
-  // small part of the stack, whatever the line holds. A lone surrogate is valid JSON, but not
-  // allowed by the protocol. It becomes U+0000, which the protocol does not allow, either.
+  // around it, nested no deeper than nesting_max. For any other line, returns a refusal that says
+  // what was expected at which byte, counted from 1. Uses at most about seven times the line's
+  // length of memory, and a fixed small part of the stack, whatever the line holds. A lone
+  // surrogate is valid JSON, but not allowed by the protocol. The parser turns it into U+0000,
+  // which the protocol does not allow, either.
   [[nodiscard]] static Result<JsonLine> parse(std::string_view line);
 
   // The index of the node of the line's object.
@@ -41,7 +42,8 @@ class JsonLine {
 
   [[nodiscard]] const Node& node(std::size_t index) const { return nodes_[index]; }
 
-  // Returns the index of the node after this one. The elements or members of this node are skipped.
+  // Returns the index of the node that follows this one. If this node is an array or an object,
+  // skips its elements or members.
   [[nodiscard]] std::size_t after(std::size_t index) const;
 
   // Returns the value of a text, without escapes, or of an integer of at most 18 digits, with its

@@ -21,25 +21,26 @@
 namespace upgrader {
 namespace {
 
-// How many times locking is tried if another file takes FILE's place meanwhile.
+// How many times locking is tried if another process replaces FILE, the lock's file, meanwhile.
 constexpr int locking_attempts_max = 8;
 
-// The most bytes of FILE's text. Two numbers and a blank need fewer, so a longer text was not
-// written by a lock.
+// The most bytes of the text in FILE, the lock's file. Two numbers and a blank need fewer, so a
+// longer text was not written by an upgrader.
 constexpr std::size_t holder_bytes_max = 64;
 
-// The most processes named as holders in a log line.
+// The most processes that a log line names as holders of the lock.
 constexpr std::size_t holders_named_max = 4;
 
 // The most bytes read of a file in /proc. The files that are read here are shorter, except
 // /proc/PID/fdinfo/FD if FD is, for example, an epoll descriptor that watches very many others.
 constexpr std::size_t proc_bytes_max = 2'048;
 
-// The longest name of a process that is shown. The kernel keeps 15 bytes of a program's name, but
-// its own threads have longer names.
+// The longest process name that is shown. The kernel keeps 15 bytes of a program's name, but its
+// own threads have longer names.
 constexpr std::size_t name_bytes_max = 64;
 
-// The flags for opening FILE, so that opening does no harm if FILE is a device, a link or a FIFO.
+// The flags for opening FILE, the lock's file. With these, opening does no harm even if FILE is a
+// device, a link or a FIFO.
 constexpr int careful = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
 struct Holder {
@@ -54,7 +55,7 @@ bool skip(std::string_view& text, char character) {
 }
 
 // Parses two decimal numbers, however large, with a blank between them and perhaps a newline at the
-// end. Returns nothing for a text of another form, which cannot come from a lock.
+// end. Returns nothing for any other text, which an upgrader cannot have written.
 std::optional<Holder> parse_holder(std::string_view text) {
   if (text.size() >= holder_bytes_max) return std::nullopt;
   const auto pid = take_number(text);
@@ -100,7 +101,8 @@ bool holds_lock(const std::string& process, const struct stat& file) {
   const std::string inode = ":{} "_with(file.st_ino);
   for (const int fd : numbers_in("{}/fdinfo"_with(process))) {
     if (!tells_of_lock(read_file("{}/fdinfo/{}"_with(process, fd)), inode)) continue;
-    // stat() comes after the cheaper comparisons, since a slow file system may delay it for long.
+    // Call stat() only after the cheaper comparisons, since a slow file system may delay it for
+    // long.
     struct stat found {};
     if (::stat("{}/fd/{}"_with(process, fd).c_str(), &found) != 0) continue;
     if (is_same_file(found, file)) return true;
@@ -111,12 +113,12 @@ bool holds_lock(const std::string& process, const struct stat& file) {
 }  // namespace
 
 Lock::Lock(std::string path, int number) : path_(std::move(path)), number_(number) {
-  // Reserves the number for the lock by a copy of standard input, which is always open.
+  // Reserve the number for the lock by a copy of standard input, which is always open.
   static_cast<void>(keep_at_number(OwnedFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, number))));
 }
 
 int Lock::keep_at_number(OwnedFd fd) {
-  if (fd.get() == number_) {  // `fd` has the wanted number already, since that was free
+  if (fd.get() == number_) {  // the number was free, so `fd` has it already
     descriptor_ = std::move(fd);
     return 0;
   }
@@ -133,7 +135,8 @@ bool Lock::has_file() const {
          is_same_file(ours, named);
 }
 
-// Opens FILE. Opens only a regular file, since opening a device may have an effect.
+// Opens FILE, the lock's file. Refuses anything but a regular file, since opening a device may have
+// an effect.
 int Lock::open_file() {
   struct stat named {};
   if (::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -166,9 +169,9 @@ int Lock::try_lock() {
   return EWOULDBLOCK;
 }
 
-// Opens FILE for writing its text. The caller closes this descriptor at once: agents inherit only
-// the read-only one. Returns no descriptor if FILE cannot be written, or if its path names another
-// file by now.
+// Opens FILE, the lock's file, for writing its text. The caller closes this descriptor at once,
+// since agents must inherit only the descriptor that is open for reading. Returns no descriptor if
+// FILE cannot be written, or if its path names another file by now.
 OwnedFd Lock::open_for_text() const {
   OwnedFd file(::open(path_.c_str(), O_WRONLY | careful));
   struct stat locked {};
@@ -178,9 +181,10 @@ OwnedFd Lock::open_for_text() const {
   return same ? std::move(file) : OwnedFd();
 }
 
-// Clears the previous holder's text, and returns 0. If FILE has a text that a lock cannot have
-// written, leaves the text and returns an errno value. While we have the lock, no other process
-// writes to FILE. A failure to clear is harmless: write_holder() truncates again.
+// Clears the text of the previous holder in FILE, and returns 0. If FILE has a text that an
+// upgrader cannot have written, leaves the text and returns an errno value. While this process has
+// the lock, no other one writes to FILE. A failure to clear is harmless: write_holder() truncates
+// again.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;
@@ -189,9 +193,10 @@ int Lock::empty_file() const {
   return 0;
 }
 
-// Writes our pid and start time to FILE. Failures are ignored, since a full disk must not keep an
-// agent from its work. FILE stays empty until the whole text is written in one step. So if this
-// upgrader is killed in between, the next one still accepts FILE.
+// Writes the pid and start time of this process to FILE, the lock's file. Failures are ignored,
+// since a full disk must not keep an agent from its work. FILE stays empty until the whole text is
+// written in one step, so if this upgrader is killed in between, the next upgrader still accepts
+// FILE.
 void Lock::write_holder() {
   if (std::exchange(written_, true)) return;
   const std::string text = "{} {}\n"_with(::getpid(), start_time_in("/proc/self/stat").value_or(0));
@@ -223,7 +228,7 @@ std::string Lock::holder_in_words() const {
     const bool holds = found.empty() || std::count(found.begin(), found.end(), holder->pid) > 0;
     return holds ? "{} holds it"_with(process_in_words(holder->pid)) : found_hold();
   }
-  if (!start_time_in("/proc/self/stat")) {  // /proc is not mounted, so it names no holder
+  if (!start_time_in("/proc/self/stat")) {  // /proc is not mounted, so the holders cannot be found
     return "process {} or an agent of it holds it"_with(holder->pid);
   }
   return "process {}, which {} names, is gone: one of its agents still holds it{}{}"_with(
@@ -240,7 +245,7 @@ std::optional<std::int64_t> start_time_in_stat(std::string_view stat) {
   const std::size_t command_end = stat.rfind(')');
   if (command_end == std::string_view::npos) return std::nullopt;
   std::string_view rest = stat.substr(command_end + 1);
-  // State Z (zombie) or X (dead): the process has ended.
+  // The process has ended: its state is Z (zombie) or X (dead).
   if (rest.starts_with(" Z") || rest.starts_with(" X")) return std::nullopt;
   for (int field = state_field;; ++field) {
     if (!skip(rest, ' ')) return std::nullopt;

@@ -1,7 +1,7 @@
-// The lock of --lock: it makes sure that only one upgrader runs, and that no agent of an earlier
-// upgrader runs beside it. Agents inherit the lock's descriptor. Nobody unlocks it: the kernel
-// releases the lock when the last process with the descriptor has exited. The next upgrader's loop
-// waits for that.
+// The lock of --lock=FILE. It makes sure that only one upgrader runs, and that no agent of an
+// earlier upgrader runs beside it. Agents inherit the lock's descriptor. Nobody unlocks FILE: the
+// kernel releases the lock when the last process with the descriptor has exited. The next
+// upgrader's loop waits for that.
 #pragma once
 
 #include <fcntl.h>
@@ -19,17 +19,17 @@ namespace upgrader {
 
 class Lock {
  public:
-  // Reserves the descriptor number `number` for FILE now, and closes any descriptor that has it.
-  // FILE will be opened for reading only, so that no process that inherits the descriptor can write
-  // to it.
+  // Reserves the descriptor number `number` for FILE now, and closes the descriptor that had this
+  // number, if any. FILE will be opened for reading only, so that no process that inherits the
+  // descriptor can write to it.
   Lock(std::string path, int number);
 
-  // Tries to lock FILE. Returns 0 if the lock is ours; FILE is then empty. Returns EWOULDBLOCK if
-  // another process holds the lock, so that the caller may try again later. Any other errno value
-  // says why FILE cannot be opened or locked: EINVAL, not a regular file; ELOOP, a symbolic link;
-  // EEXIST, it has a text that a lock cannot have written, and is left alone. A new FILE is
-  // readable by its owner only, since whoever can open it can lock it. On a read-only file system
-  // an existing FILE can be locked, too, and keeps its text.
+  // Tries to lock FILE. Returns 0 if this process now has the lock; FILE is then empty. Returns
+  // EWOULDBLOCK if another process has the lock, so that the caller may try again later. Any other
+  // errno value says why FILE cannot be opened or locked: EINVAL, not a regular file; ELOOP, a
+  // symbolic link; EEXIST, FILE has a text that an upgrader cannot have written, and is left alone.
+  // A new FILE is readable by its owner only, since anybody who can open it can lock it. On a
+  // read-only file system an existing FILE can be locked, too, and keeps its text.
   [[nodiscard]] int try_lock();
 
   // Writes this process's pid and start time to FILE, once, as those of the lock's holder. Finding
@@ -40,9 +40,9 @@ class Lock {
   // Returns an errno value of try_lock() as a text for people.
   [[nodiscard]] static std::string refusal_in_words(int error);
 
-  // Returns a sentence without a full stop about the holder of the lock, from FILE and /proc:
-  // "process 4711 (upgrader) holds it", or "process 4711, which FILE names, is gone: one of its
-  // agents still holds it: process 4712 (agent)".
+  // Returns a sentence without a full stop about the holder of the lock, from the text in FILE and
+  // from /proc. Examples: "process 4711 (upgrader) holds it"; "process 4711, which FILE names, is
+  // gone: one of its agents still holds it: process 4712 (agent)".
   [[nodiscard]] std::string holder_in_words() const;
 
  private:
@@ -69,8 +69,8 @@ class Lock {
 
 // Returns the pids of all processes that hold a lock of flock(2) on the file that is open at `fd`,
 // in the order of /proc. These are all processes that have inherited the locked descriptor: agents,
-// and the processes that they have started. Processes that wait for the lock are not among them.
-// /proc shows only processes that we may trace.
+// and the processes that they have started. Processes that wait for the lock are not included, nor
+// are processes that the kernel does not let this process inspect.
 [[nodiscard]] std::vector<pid_t> lock_holders(int fd);
 
 // Returns a text for the log: "process 4711 (agent)", or without the name if it is unknown.

@@ -40,7 +40,8 @@ std::optional<Duration> take_fraction(std::string_view& text) {
   return Duration{milliseconds};
 }
 
-// Reads the offset from UTC at the end of `text`, and returns what must be subtracted to get UTC.
+// Reads the offset from UTC at the end of `text`. Returns the duration that must be subtracted from
+// the time before it to get UTC.
 std::optional<Duration> take_offset(std::string_view text) {
   if (text == "Z" || text == "z") return Duration{0};
   const bool east = take(text, '+');
@@ -58,7 +59,7 @@ std::string with_zeros(std::int64_t number, std::size_t digits_min) {
   return std::string(digits_min - std::min(digits_min, digits.size()), '0') + digits;
 }
 
-// Returns YYYY-MM-DD, then `between`, then HH:MM:SS.
+// Returns the date and time as YYYY-MM-DD, then `between`, then HH:MM:SS.
 std::string date_and_time(std::chrono::sys_seconds moment, char between) {
   using namespace std::chrono;
   const sys_days date = floor<days>(moment);
@@ -71,7 +72,7 @@ std::string date_and_time(std::chrono::sys_seconds moment, char between) {
          with_zeros(clock.seconds().count(), 2);
 }
 
-// Returns a number with one decimal, which is left out if it is 0.
+// Returns a number with one decimal, or without decimals if that one would be 0.
 std::string with_tenth(std::int64_t tenths, std::string_view unit) {
   std::string text = std::to_string(tenths / 10);
   if (tenths % 10 != 0) text += "." + std::to_string(tenths % 10);

@@ -26,7 +26,8 @@ using upgrader::Duration;
 [[nodiscard]] std::string show_moment(Moment moment);
 
 // Returns a text such as 2026-11-22T08:15:04Z for a number of seconds since 1970. A time before
-// 1970 or after the year 9999 is shown as the first or the last valid time.
+// 1970 is shown as the beginning of 1970, and a time after the year 9999 as the last second of
+// 9999.
 [[nodiscard]] std::string rfc3339(std::int64_t seconds);
 
 using upgrader::parse_duration;  // parses durations of the command line

@@ -17,14 +17,14 @@
 namespace upgrader {
 namespace {
 
-// If poll() reports a terminal as writable, it accepts at least this many bytes. One write() to a
+// How many bytes a terminal accepts at least if poll() reports it as writable. One write() to a
 // terminal ends at the next newline, even if more bytes were given.
 constexpr std::size_t terminal_bytes = 128;
 
-// Writes to a pipe without blocking. Tries RWF_NOWAIT first, which changes no flag that other
-// processes share; Linux has it from 6.4 on, except for named pipes. If that fails, writes the
-// bytes to a pipe of our own, and moves them from there with splice(), which can be told not to
-// block.
+// Writes to a pipe without blocking. First tries RWF_NOWAIT, which changes no flag that other
+// processes share; Linux has RWF_NOWAIT from 6.4 on, except for named pipes. If that fails, writes
+// the bytes to a pipe of this process, and moves them to the first pipe with splice(), which can be
+// told not to block.
 ssize_t write_to_pipe(int descriptor, std::string_view bytes) {
   constexpr int no_wait = 0x8;  // the value of RWF_NOWAIT, which not every libc defines
   const iovec part{const_cast<char*>(bytes.data()), bytes.size()};

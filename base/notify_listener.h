@@ -15,7 +15,7 @@ namespace upgrader {
 
 struct NotifyDatagram {
   std::string text;
-  // True if the datagram was longer than the caller allowed: only its beginning is kept.
+  // True if the datagram was longer than the caller allows, so that only its beginning was kept.
   bool is_cut = false;
   // The sender's pid; 0 if the kernel has not added one.
   ucred sender{.pid = 0, .uid = uid_t(-1), .gid = gid_t(-1)};
@@ -33,9 +33,9 @@ class NotifyListener {
   // Returns the value of NOTIFY_SOCKET for processes that are to write to this socket.
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  // Returns the next datagram, of at most `bytes_max` bytes, or nothing. Never waits. When the
-  // datagram is destroyed, the descriptors that came with it are closed, for which a sender with
-  // sd_notify_barrier(3) waits.
+  // Returns the next datagram, of at most `bytes_max` bytes, or nothing. Never waits. The
+  // descriptors that came with a datagram are closed when the returned object is destroyed; a
+  // sender with sd_notify_barrier(3) waits for that.
   [[nodiscard]] std::optional<NotifyDatagram> receive(std::size_t bytes_max) const;
 
  private:

@@ -25,12 +25,12 @@ class OwnedFd {
   }
   ~OwnedFd() { reset(); }
 
-  // Returns true if a descriptor is owned. The number is -1 after a failed open().
+  // Returns true if this object owns a descriptor. A failed open() returns -1, which is none.
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
 
-  // Closes the descriptor that it owns, and owns `fd` from now on. Leaves errno as it was.
+  // Closes the descriptor that this object owns, and owns `fd` from now on. Leaves errno as it was.
   void reset(int fd = -1) {
     const int old = std::exchange(fd_, fd);
     if (old < 0 || old == fd) return;

@@ -20,26 +20,26 @@
 namespace upgrader {
 namespace {
 
-// How many signals a set of the kernel can hold, rounded up to whole words of 64 bits: 128 on MIPS,
-// 64 on other machines. The set has one bit for each signal, and system calls want its size in
+// The number of signals in one of the kernel's signal sets: 128 on MIPS, 64 on other machines. The
+// set has one bit for each signal, in whole words of 64 bits, and system calls want its size in
 // bytes.
 constexpr int signals_max = (_NSIG - 1 + 63) / 64 * 64;
 constexpr std::size_t kernel_signal_set_bytes = signals_max / 8;
 
-// The last of the signals whose default the protocol promises to an agent; higher ones are
-// real-time signals.
+// The last of the signals that have their default disposition in an agent, as the protocol
+// promises. Higher signals are real-time signals.
 constexpr int promised_signal_max = 31;
 
-// The size of the child's stack until its exec: several times as much as the few calls need, even
-// if a sanitizer pads the stack. The child's stack is an array on the stack of this process, which
-// may be limited to 64 KiB, so it must be small.
+// The size of the child's stack until its exec. The child makes only a few calls; this is several
+// times as much as they need, even if a sanitizer pads the stack. The child's stack is an array on
+// the stack of this process. That stack may be limited to 64 KiB, so the array must be small.
 constexpr std::size_t child_stack_bytes = 16'384;
 
 // The most entries that are appended to the environment: one for the lock, two for an adapter, and
 // the null at the end.
 constexpr std::size_t entries_added_max = 4;
 
-// The argument after the adapter's own arguments. The program's arguments follow it.
+// The argument between the adapter's own arguments and the program's arguments.
 constexpr const char* end_of_options = "--";
 
 struct Pipe {
@@ -61,12 +61,13 @@ struct Pipes {
   Pipe report;  // the child writes here why exec failed; a successful exec closes the pipe
 };
 
-// ---- in the child, which runs in our memory while we wait: only async-signal-safe calls are
-// allowed, and a variable that the child changes stays changed in our process
+// ---- in the child, which runs in the upgrader's memory while the upgrader waits: only
+// async-signal-safe calls are allowed, and a variable that the child changes stays changed in the
+// upgrader
 
-// Gives all signals their default, by a system call: the C library refuses to change two signals
-// that it reserves, but the process that started us may have ignored these two. SIGKILL and SIGSTOP
-// cannot be changed.
+// Gives all signals their default, by a system call. The C library refuses to change two signals
+// that it reserves, but the process that started the upgrader may have ignored these two. SIGKILL
+// and SIGSTOP cannot be changed.
 bool reset_signals() {
   struct {
     unsigned long words[8];  // longer than the kernel's structure; all zero means SIG_DFL
@@ -91,18 +92,18 @@ bool put_descriptors_in_place(const Pipes& pipes, int passed, int program_descri
   return program_descriptor < 0 || ::fcntl(program_descriptor, F_SETFD, 0) == 0;
 }
 
-// Executes the program; returns only after a failure, with the error. If the program's path still
+// Executes the program. Returns only after a failure, with the error. If the program's path still
 // names the checked file, executes it by that path, since the kernel takes the process's name from
-// it; otherwise by the open descriptor. A script can only be executed by its path, since its
-// interpreter opens that path again.
+// the path. Otherwise executes the open descriptor. A script can only be executed by its path,
+// since its interpreter opens that path again.
 int execute(const Program& program, const Vectors& vectors) {
   const bool is_script = program.kind == ExecutableKind::script;
   int error = program.path_changed();
   if (error == 0) {
     ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
     error = errno;
-    // If the path has been changed meanwhile, the error may be about another file. Then the checked
-    // file is executed by its descriptor.
+    // If the path has been changed meanwhile, the error may be about another file. Then execute the
+    // checked file by its descriptor.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;
@@ -111,9 +112,9 @@ int execute(const Program& program, const Vectors& vectors) {
   return errno;
 }
 
-// Asks the kernel to send SIGTERM to this child when the upgrader dies. Kernels without
-// PR_SET_PDEATHSIG refuse, which is ignored. Returns false if the upgrader has died already: no
-// signal would come, so the program must not be started.
+// Asks the kernel to send SIGTERM to this child when the upgrader dies. Ignores the error of
+// kernels without PR_SET_PDEATHSIG. Returns false if the upgrader has died already: no signal would
+// come, so the program must not be started.
 bool follow_into_death(pid_t upgrader) {
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   return ::getppid() == upgrader;
@@ -127,7 +128,7 @@ struct Birth {
   pid_t upgrader;
 };
 
-// Runs the program in the child. Returns only if that fails, with the child's exit status.
+// Runs the program in the child. Returns only if that fails. The result is the child's exit status.
 int run_child(void* data) {
   Birth& birth = *static_cast<Birth*>(data);
   birth.vectors.write_pid(::getpid());
@@ -146,7 +147,7 @@ int run_child(void* data) {
 
 // ---- in the upgrader
 
-// Waits for the exec. Returns why it failed, or nothing once the program runs.
+// Waits for the child's exec. Returns why the exec failed, or nothing once the program runs.
 std::optional<StartFailed> failure_of(const OwnedFd& report) {
   StartFailed failure;
   const auto count = repeated([&] { return ::read(report.get(), &failure, sizeof failure); });
@@ -160,23 +161,23 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
       ::fcntl(pipes.output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
-  // The child shares our memory until its exec, with a stack of its own, as posix_spawn does it.
-  // Copying our pages instead would take a sixth of the time of a start (measured with musl, up to
-  // the agent's main). This process sleeps until the child's exec. No signal handler can run in the
-  // child, since the upgrader has none.
+  // The child shares the upgrader's memory until its exec, with a stack of its own, as posix_spawn
+  // does it. Copying the memory's pages instead would take a sixth of the time of a start (measured
+  // with musl, up to the agent's main). The upgrader sleeps until the child's exec. No signal
+  // handler can run in the child, since the upgrader has none.
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
   const pid_t pid =
       ::clone(run_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
   if (pid < 0) return StartFailed{.where = StartFailed::Where::resources, .error = errno};
 
-  // The kernel wakes us in the middle of the child's exec, usually on the child's processor. The
-  // child needs that processor to finish its exec, so yield it. Otherwise the program would begin
-  // only when we sleep.
+  // The kernel wakes this process in the middle of the child's exec, usually on the child's
+  // processor, which the child needs to finish its exec. So yield the processor. Otherwise the
+  // program would begin only when this process sleeps.
   std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {
-    // The child exits at once, so it is reaped here.
+    // The child exits at once after a failed exec, so reap it here.
     static_cast<void>(repeated([&] { return ::waitpid(pid, nullptr, 0); }));
     return *failure;
   }
@@ -186,8 +187,8 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
 
 }  // namespace
 
-// envp_ has room for all entries that may be added. Unused entries are null, and the first null
-// ends the environment.
+// Leaves room in envp_ for all entries that may be added. Unused entries are null, and the first
+// null ends the environment.
 Vectors::Vectors(const Program& program, const ChildSetting& setting)
     : envp_(setting.environment.entries.size() + entries_added_max) {
   const Environment& environment = setting.environment;
@@ -221,14 +222,14 @@ void Vectors::add_arguments(const Program& program) {
 
 void Vectors::write_pid(pid_t pid) {
   // A pid has few digits, so its std::string needs no memory from the heap, which the child must
-  // not allocate. The NUL after the digits ends the text, even if a longer number was there before.
+  // not allocate. The copied NUL ends the text, even if a longer number was there before.
   const std::string digits = agent_protocol::decimal(pid);
   std::memcpy(std::strchr(listen_pid_, '=') + 1, digits.c_str(), digits.size() + 1);
 }
 
 std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
-  // The adapter finds a script by its path, which must still name the checked file.
+  // The adapter opens a script by the script's path, so that path must still name the checked file.
   const bool is_looked_up = setting.adapter && program.kind == ExecutableKind::script;
   if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
     return StartFailed{.where = StartFailed::Where::exec, .error = changed};

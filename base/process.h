@@ -18,24 +18,25 @@
 
 namespace upgrader {
 
-// Everything that start_process() needs besides the program. It is the same for every agent.
+// Everything that start_process() needs besides the program. The setting is the same for every
+// agent.
 struct ChildSetting {
   Environment environment;
-  // How many descriptors, from 3 on, the process inherits under the same numbers: init's sockets,
-  // then the lock.
+  // How many descriptors, from 3 on, the process inherits under the same numbers: init's sockets
+  // first, then the lock.
   int passed = 0;
-  // The adapter, which is executed instead of the agent's program, and runs that program. If
-  // absent, the agent's program is executed.
+  // The adapter: a program that is executed instead of the agent's program, and then runs the
+  // agent's program. If absent, the agent's program is executed.
   std::optional<Program> adapter{};
 };
 
-// argv and envp of a program. They are made before the child exists: the child shares our memory,
-// so it must not allocate any.
+// argv and envp of a program. They are made before the child exists, since the child shares the
+// upgrader's memory and must not allocate any.
 class Vectors {
  public:
-  // If there is an adapter, argv and envp are for the adapter: argv has the adapter's arguments,
-  // `--` and the program's arguments, and envp says where the program is. Program and setting must
-  // outlive the vectors, which copy none of their texts.
+  // Makes argv and envp for the program, or for the adapter if there is one. For an adapter, argv
+  // has the adapter's arguments, `--` and the program's arguments, and envp says where the program
+  // is. Program and setting must outlive this object, which copies none of their texts.
   Vectors(const Program& program, const ChildSetting& setting);
   Vectors(const Vectors&) = delete;
   Vectors& operator=(const Vectors&) = delete;
@@ -68,8 +69,8 @@ class Vectors {
 
 struct Started {
   pid_t pid = -1;
-  OwnedFd input;   // the process's standard input, which we write; non-blocking
-  OwnedFd output;  // the process's standard output, which we read; non-blocking
+  OwnedFd input;   // the process's standard input, to which this process writes; non-blocking
+  OwnedFd output;  // the process's standard output, from which this process reads; non-blocking
 };
 
 struct StartFailed {
@@ -84,30 +85,31 @@ struct StartFailed {
   bool operator==(const StartFailed&) const = default;
 };
 
-// Starts the program. Returns when the program runs or has been refused. After a failure neither
-// process nor descriptor is left. Descriptors 0 to 2 must be open, and descriptors that are passed
-// on must be close-on-exec in this process. The child leads its own session, has an empty signal
-// mask and default dispositions, and gets SIGTERM when this process dies, if the kernel supports
-// that. The child has only descriptors 0, 1, 2 and those that are passed on. An adapter also has
-// the program's descriptor, unless the program is a script.
+// Starts the program. Returns when the program runs or the kernel has refused it. After a failure
+// neither process nor descriptor is left. Before the call, descriptors 0 to 2 must be open, and
+// descriptors that are passed on must be close-on-exec in this process. The child leads its own
+// session, has an empty signal mask and default dispositions, and gets SIGTERM when this process
+// dies, if the kernel supports that. The child has only descriptors 0, 1, 2 and those that are
+// passed on. An adapter also has the program's descriptor, unless the program is a script.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 
-// Reaps a child that has ended, and returns how it ended. Returns nothing if the child runs. After
-// the reaping the kernel may give its pid to another process. Never blocks. For a child that the
-// kernel does not know, returns an unknown ending.
+// Reaps a child that has ended, and returns how it ended. Returns nothing if the child still runs.
+// Once a child has been reaped, the kernel may give its pid to another process. Never blocks. For a
+// child that the kernel does not know, returns an unknown ending.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 
-// Returns the pid of a child that has ended and has not been reaped, without reaping it. We may not
-// have started it: process 1 and a subreaper inherit children, and so does a program that is
-// executed by a process with children.
+// Returns the pid of a child that has ended and has not been reaped, without reaping it. This
+// process may not have started that child: process 1 and a subreaper inherit children, and so does
+// a program that is executed by a process with children.
 [[nodiscard]] std::optional<pid_t> ended_child();
 
-// Makes this process a subreaper: every descendant whose parent exits becomes its child. Returns 0
-// or an errno value.
+// Makes this process a subreaper: every descendant whose parent exits becomes a child of this
+// process. Returns 0 or an errno value.
 [[nodiscard]] int become_subreaper();
 
-// Sends a signal to a child of ours, which must not have been reaped. Returns 0 or an errno value.
+// Sends a signal to a child of this process, which must not have been reaped. Returns 0 or an errno
+// value.
 [[nodiscard]] int send_signal(pid_t pid, int signal_number);
 
 }  // namespace upgrader

@@ -15,7 +15,7 @@
 namespace upgrader {
 namespace {
 
-// How many times a path is opened again if another file took its place while it was checked.
+// How many times a path is opened if another file takes its place each time while it is checked.
 constexpr int looks_max = 8;
 
 // The most symbolic links that are followed for one path, as in the kernel.
@@ -48,7 +48,7 @@ std::string end_of_link(std::string path) {
     if (count <= 0) break;
     const std::string_view target(text, static_cast<std::size_t>(count));
     if (target.front() == '/') path.clear();
-    // If `path` has no slash, rfind() + 1 is 0: `target` replaces all of it.
+    // If `path` has no slash, rfind() + 1 is 0, and `target` replaces the whole path.
     path.resize(path.rfind('/') + 1);
     path += target;
     end = path;
@@ -66,10 +66,10 @@ Refusal refuse_unresolved(const std::string& path, int error) {
   return refusal;
 }
 
-// Opens the path first with O_PATH, which has no effect even on a device, and only then for
-// reading, and checks the content. A file that may be executed but not read is a program, too, so
-// the second step may fail with EACCES. Returns nothing if the path was changed between the two
-// steps.
+// Opens and checks the program. The first open uses O_PATH, which has no effect even on a device.
+// Only then is the file opened for reading and its content checked. That second open may fail with
+// EACCES, since a file that may be executed but not read is a program, too. Returns nothing if the
+// path was changed between the two opens.
 std::optional<Result<Program>> open_once(const std::string& path) {
   Program opened;
   opened.path = path;

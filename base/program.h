@@ -28,8 +28,8 @@ struct Program {
   [[nodiscard]] int path_changed() const;
 };
 
-// Resolves `path` now, opens it and checks it. `name` becomes argv[0]. Opens nothing but regular
-// files, so it cannot block or disturb a device. A refusal names the path.
+// Resolves `path` now, opens the file and checks it. `name` becomes argv[0]. Opens nothing but
+// regular files, so the call cannot block or disturb a device. A refusal names the path.
 [[nodiscard]] Result<Program> check_program(const std::string& path, std::string name,
                                             std::vector<std::string> args);
 
@@ -37,14 +37,14 @@ struct Program {
 // in the environment's PATH. argv[0] is `agent` as given.
 [[nodiscard]] Result<Program> check_agent(const std::string& agent, std::vector<std::string> args);
 
-// Returns the first executable regular file called `name` in the directories of `search_path` (if
-// null, the system's default). An empty directory is the current one. A name with a slash is
-// returned unchanged.
+// Returns the first executable regular file called `name` in the directories of `search_path`; if
+// that is null, in the system's default directories. An empty directory is the current one. A name
+// with a slash is returned unchanged.
 [[nodiscard]] Result<std::string> find_in_path(std::string_view name, const char* search_path);
 
-// Returns false if a fallback to this program could not be started, since it is a script and its
-// path names another file by now. Programs that are not scripts are started from the open
-// descriptor, so their path does not matter.
+// Returns false if a fallback to this program could not be started, because the program is a script
+// and its path names another file by now. Other programs are started from the open descriptor, so
+// their path does not matter.
 [[nodiscard]] bool can_start_again(const Program& program);
 
 }  // namespace upgrader

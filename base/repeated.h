@@ -5,8 +5,8 @@
 
 namespace upgrader {
 
-// Makes a system call again until it is not interrupted, and returns its result. `call` returns a
-// negative number and sets errno if it fails.
+// Makes a system call again and again until no signal interrupts it, and returns its result. `call`
+// returns a negative number and sets errno if it fails.
 template <class Call>
 [[nodiscard]] auto repeated(const Call& call) {
   auto result = call();

@@ -1,5 +1,5 @@
-// A value, or a refusal: a sentence that says why there is no value. Used where the bytes of
-// another program may be wrong: its mistake is data, never an exception.
+// A value, or a refusal: a sentence that says why there is no value. Used for bytes from another
+// program, which may be wrong. Such an error is a normal value, never an exception.
 #pragma once
 
 #include <cerrno>
@@ -12,8 +12,7 @@ namespace agent_protocol {
 struct Refusal {
   std::string reason;         // a sentence for people, without a full stop
   int error_number = EINVAL;  // the errno value for programs; 0 if none fits
-  // True if the file that the refusal names does not exist; false if only a file that it needs is
-  // missing.
+  // True if the refused file itself does not exist; false if only a file that it needs is missing.
   bool missing = false;
 
   bool operator==(const Refusal&) const = default;
@@ -32,8 +31,8 @@ class [[nodiscard]] Result {
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // The next two functions return the refusal, and its reason. Must be called only if there is no
-  // value.
+  // The next two functions return the refusal, and its reason. They must be called only if there is
+  // no value.
   [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
   [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 

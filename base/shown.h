@@ -1,5 +1,5 @@
-// Makes foreign texts safe to show on a terminal: no text can move the cursor, change colours or
-// reverse the text beside it. Also counts columns.
+// Makes texts from other programs safe to show on a terminal: no text can move the cursor, change
+// colours or reverse the text beside it. Also counts columns.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The upgrader's type of time, in milliseconds. Times are passed as arguments: only the loop reads
-// the clock.
+// The upgrader's type of time, in milliseconds. A time is passed as an argument: only the loop
+// reads the clock.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace upgrader {
 
 using Duration = std::chrono::milliseconds;
-// milliseconds since some moment; only the loop knows which
+// milliseconds since a moment that only the loop knows
 using Time = std::chrono::milliseconds;
 
 [[nodiscard]] inline std::optional<Time> earlier_of(std::optional<Time> one,

@@ -13,7 +13,7 @@ namespace agent_protocol {
 [[nodiscard]] bool is_utf8(std::string_view text);
 
 // Writes a character, which must not be a surrogate, to `to`, where at least 4 bytes must be free.
-// Returns how many bytes it took.
+// Returns how many bytes were written.
 std::size_t write_utf8(int character, char* to);
 
 }  // namespace agent_protocol

@@ -1,5 +1,5 @@
-// Owns a libuv handle. The destructor asks libuv to close it; the memory is freed when libuv says
-// that the handle is closed, one turn of the loop later.
+// Owns a libuv handle. The destructor makes libuv close the handle. The memory is freed when libuv
+// says that the handle is closed, one turn of the loop later.
 #pragma once
 
 #include <uv.h>
@@ -24,8 +24,8 @@ template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 
 // Makes a handle by a function of libuv such as uv_poll_init(), whose further arguments are `more`.
-// `data` is for the handle's callbacks. If the function returns a libuv error instead of 0, returns
-// an empty pointer and sets errno.
+// `data` is stored in the handle, for its callbacks. If the function returns a libuv error instead
+// of 0, returns an empty pointer and sets errno.
 template <class Handle, class... More>
 [[nodiscard]] UvHandle<Handle> make_handle(int (*initialise)(uv_loop_t*, Handle*, More...),
                                            uv_loop_t* loop, void* data,
