@@ -1,4 +1,5 @@
-// Tests snapshots of the store as files: when the next one is due, and which are kept.
+// Tests the store's snapshots as files in a directory: when the next snapshot is due, and which
+// snapshots are kept.
 #include "fleet/model/snapshot_files.h"
 
 #include <catch2/catch.hpp>
@@ -31,7 +32,8 @@ TEST_CASE("a snapshot is due an hour after the last one, and at once if there is
   CHECK(until_snapshot(files, 10'000) == 3'600);
   CHECK(until_snapshot(files, 13'000) == 600);
   CHECK(until_snapshot(files, 20'000) == 0);
-  // The clock was an hour ahead when this snapshot was taken.
+  // The newest snapshot's time is in the future: the clock was an hour ahead when it was taken. A
+  // new snapshot is due at once.
   CHECK(until_snapshot(files, 9'000) == 0);
 }
 

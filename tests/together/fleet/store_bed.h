@@ -1,5 +1,5 @@
-// A store under test, with a clock: either the fake store and the test's own clock, or real members
-// of etcd. Both pass the same tests.
+// A store for tests, with its clock and its faults. The store is either the fake store, whose clock
+// the test moves, or real members of etcd. The same tests run on both.
 #pragma once
 
 #include <chrono>
@@ -19,28 +19,32 @@ class StoreBed {
   StoreBed& operator=(const StoreBed&) = delete;
   virtual ~StoreBed() = default;
 
-  // Returns the first of two clients of the store. Faults disturb only the connection of this
-  // client, not that of other().
+  // Returns the first of the store's two clients. The faults below disturb the connection of this
+  // client, and never that of other().
   virtual Store& store() = 0;
   virtual Store& other() = 0;
   virtual Timers& timers() = 0;
-  // Lets some milliseconds pass, in which the store and its client do their work.
+  // Lets some milliseconds pass, so that the store and its clients can work.
   virtual void turn() = 0;
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // Loses all answers to store() from now on. Its requests still arrive and are carried out.
+  // From now on, all answers to the client store() get lost. Its requests still arrive, and the
+  // store carries them out.
   virtual void swallow_answers() = 0;
-  // Ends the loss of answers, and all connections of store().
+  // Breaks all connections of the client store(). Its answers no longer get lost.
   virtual void break_connections() = 0;
-  // Cuts store() off from all members, which refuse connections or are silent. `none` ends this.
+  // Cuts the client store() off from all members: either they refuse its connections, or they do
+  // not answer. `none` ends the fault.
   enum class Cut { none, refused, silent };
   virtual void cut(Cut how) = 0;
 
-  // Returns a key that no other test uses, since all tests may share the same members.
+  // Returns a key that no other test uses. All tests may share the same members, so each needs keys
+  // of its own.
   [[nodiscard]] std::string key(const std::string& name) const { return prefix_ + name; }
 
-  // Lets time pass until the condition holds. Returns false if it does not hold within the limit.
+  // Lets time pass until the condition holds. Returns false if the condition still does not hold
+  // when `limit` has passed.
   template <class Condition>
   [[nodiscard]] bool wait(Condition condition,
                           std::chrono::seconds limit = std::chrono::seconds(30)) {
@@ -51,17 +55,18 @@ class StoreBed {
     }
     return true;
   }
-  // Lets the time `time` pass for the store and its client.
+  // Lets this time pass for the store and its clients.
   void pass(std::chrono::milliseconds time);
 
-  // ---- requests: most functions wait for the answer
+  // ---- requests to the store: all but begin_commit() wait for the answer
   [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
-  // Reads by the client other(). Fails the test if no answer comes.
+  // Reads with the client other(). Fails the test if the store does not answer.
   [[nodiscard]] Reading read(const Keys& keys);
-  // Begins a commit without waiting for its answer.
+  // Sends a transaction without waiting for the answer. The answer is put into the returned object
+  // later.
   using Pending = std::shared_ptr<std::optional<Outcome>>;
   [[nodiscard]] Pending begin_commit(Transaction transaction);
-  // Returns the revision that the next change will have.
+  // Returns the revision that the next transaction will get.
   [[nodiscard]] Revision next() { return read({key("nothing")}).revision + 1; }
   [[nodiscard]] Outcome commit(Store& store, const Transaction& transaction);
   [[nodiscard]] Outcome commit(const Transaction& transaction) {
@@ -75,7 +80,7 @@ class StoreBed {
   std::string prefix_ = "/t/";
 };
 
-// Makes the bed that the program is linked with.
+// Makes the store that this test program is linked with: the fake one, or members of etcd.
 [[nodiscard]] std::unique_ptr<StoreBed> make_bed();
 
 // ---- makers of transactions
@@ -84,7 +89,7 @@ class StoreBed {
 [[nodiscard]] Transaction given(Transaction transaction, const std::string& key, Revision revision);
 [[nodiscard]] Transaction both(Transaction one, const Transaction& other);
 
-// Returns the revision, or 0 if the transaction was not committed.
+// Returns the transaction's revision, or 0 if it was not committed.
 [[nodiscard]] Revision committed(const Outcome& outcome);
 
 }  // namespace fleet::test

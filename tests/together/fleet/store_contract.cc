@@ -1,5 +1,5 @@
-// Tests the contract of every store. The program is linked with one of two beds (store_bed.h): that
-// of the fake store, or that of etcd.
+// Tests the contract that every store must meet. These tests are linked into two programs: one has
+// the fake store, and the other real members of etcd (see store_bed.h).
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/store_bed.h"
@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Keeps the messages of a watch for the test.
+// Collects what a watch reports.
 struct Told {
   std::vector<Change> changes = {};
   std::optional<Relist> relist = {};
@@ -306,9 +306,9 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
   REQUIRE(committed(bed->commit(put(bed->key("a"), "2"))) > 0);
   const Revision last = committed(bed->commit(erase(bed->key("a"))));
   bed->compact(last);
-  // If a watch begins at exactly the revision of a compaction, etcd 3.4 does not report the
-  // compaction, and leaves out an erasure at that revision. Our client must still notice the
-  // compaction.
+  // If a watch begins at exactly the revision of a compaction, etcd 3.4 does not tell that the
+  // history is compacted, and does not report an erasure at that revision. Our client must detect
+  // the compaction by itself.
   const Revision from = GENERATE_COPY(first, last);
   Told told;
 
@@ -321,8 +321,8 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
 
 TEST_CASE("a commit whose answer is lost is unknown, was made once, and is found by reading") {
   const auto bed = make_bed();
-  // A first commit opens the connection. Afterwards only the answer is lost, and not the
-  // connection's set-up.
+  // A first transaction opens the connection. So the fault below loses only the answer to the
+  // second transaction, and does not disturb the opening of the connection.
   REQUIRE(committed(bed->commit(put(bed->key("before"), "1"))) > 0);
   bed->swallow_answers();
 

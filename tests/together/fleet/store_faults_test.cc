@@ -1,5 +1,6 @@
-// Tests three real members of etcd while clients compare and write. Faults of members and of their
-// connections must lose no acknowledged write, and must not make a write twice.
+// Tests that the store loses no acknowledged write and makes no write twice, although its members
+// and their connections have faults. The store is three real members of etcd, and several clients
+// compare and write the same keys.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/etcd_store.h"
@@ -16,12 +17,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Three members of etcd, two clients for each member, and a watch of all keys. When the watch ends,
-// the bench begins it again.
+// Three members of etcd, two clients for each member, and a watch of all keys. If the watch ends,
+// the bench starts it again.
 class Bench {
  public:
-  // Makes the bench. Each client reaches one member through a proxy, by which the test can disturb
-  // the connection. With `reserves`, a client reaches the other members directly, too.
+  // Connects each client to one member, through a proxy with which the test can disturb the
+  // connection. With `reserves`, each client can also reach the other members, without a proxy.
   explicit Bench(bool reserves = true) {
     board_.prefix = "/r/";
     witness_store_ = open(cluster_.endpoints(), 7);
@@ -46,7 +47,8 @@ class Bench {
 
   EtcdCluster& cluster() { return cluster_; }
   Timers& timers() { return loop_.timers(); }
-  // A fault may hit all connections of the client `victim`, but none of the client `safe`.
+  // Two further clients for single requests. A fault may hit all connections of the client
+  // `victim`, but never those of the client `safe`.
   Store& victim() { return *stores_.front(); }
   Store& safe() { return *witness_store_; }
   void set_ways(TcpProxy::Mode mode) { mode_ = mode; }
@@ -55,18 +57,18 @@ class Bench {
   bool wait(const Condition& condition) {
     return loop_.wait(condition, 60s);
   }
-  // Waits until the clients have got `writes` more acknowledgements.
+  // Waits until the clients have got acknowledgements for `writes` more writes.
   bool progress(std::size_t writes) {
     const std::size_t before = board_.judge.acknowledged();
     return wait([&] { return board_.judge.acknowledged() >= before + writes; });
   }
-  // Waits for this time, even if no acknowledgements come.
+  // Waits for this time, whether or not writes are acknowledged.
   void pass(std::chrono::milliseconds time) {
     const auto end = timers().now() + time;
     wait([&] { return timers().now() >= end; });
   }
-  // Waits until no client has a call under way. Returns the observations that contradict a correct
-  // store.
+  // Ends the clients, and waits until none of them waits for an answer. Returns all contradictions
+  // between the answers and the store's history.
   std::vector<std::string> verdict() {
     board_.over = true;
     const bool rested = wait([this] {
@@ -76,7 +78,8 @@ class Bench {
       return true;
     });
     REQUIRE(rested);
-    // A write whose outcome is unknown may still be made as long as a member keeps its proposal.
+    // A member may still commit a write whose outcome is unknown to the client. Waits until no
+    // member can do this any more.
     pass(7s);
     REQUIRE(commit_mark());
     REQUIRE(wait([this] { return seen_ >= mark_; }));
@@ -92,8 +95,8 @@ class Bench {
                                                            .deadline = 3s,
                                                            .seed = seed});
   }
-  // Watches every change from the beginning. When the watch ends, begins it again. The history is
-  // never compacted in this test.
+  // Watches all changes from the beginning of the history on. If the watch ends, starts it again
+  // where it has ended. No change is missed, since the history is never compacted in this test.
   void watch_on() {
     watch_ = witness_store_->watch({"/r/", true}, seen_ + 1, [this](const WatchNews& news) {
       if (const auto* changes = std::get_if<Changes>(&news)) {
@@ -133,8 +136,8 @@ class Bench {
 
 }  // namespace
 
-// Requires that clients write much during a fault, and that the judge finds nothing wrong
-// afterwards.
+// Requires that the clients' writes succeed again after a fault, and that the judge finds no
+// contradiction.
 #define REQUIRE_WELL(bench)                               \
   REQUIRE((bench).progress(200));                         \
   CHECK((bench).verdict() == std::vector<std::string>()); \
@@ -199,7 +202,8 @@ TEST_CASE("the leader is cut off from the other members, and not from its client
 }
 
 TEST_CASE("answers are lost, and connections break, while clients write") {
-  Bench bench(false);  // without reserves, so that clients cannot change to another member
+  // Without reserves, a client cannot change to another member.
+  Bench bench(false);
   REQUIRE(bench.progress(100));
 
   for (int i = 0; i < 5; ++i) {
@@ -220,8 +224,8 @@ TEST_CASE("a mirror that was cut off misses nothing, even if all is compacted me
   Mirror mirror(bench.victim(), bench.timers(), {"/m/", true}, {.changed = [](const Changes&) {}},
                 1);
   Revision last = 0;
-  // Commits the transaction, and tries again if its outcome is unknown: after the stop of some
-  // members, the others may need time to choose a leader.
+  // Commits the transaction. Tries again if its outcome is unknown, since members that were stopped
+  // may need some time to choose a leader.
   const auto put = [&](const Transaction& transaction) {
     last = 0;
     for (int tries = 0; last == 0 && tries < 10; ++tries) {
@@ -262,8 +266,8 @@ TEST_CASE("a question by compares alone gets no stale answer") {
   uv_timer_init(&loop, &tick);
   uv_timer_start(
       &tick, [](uv_timer_t*) {}, 2, 2);
-  // The test isolates a member that is not the leader. For a second the member does not notice
-  // that, while the other two accept writes.
+  // Isolates a member that is not the leader. This member does not notice the fault for a second.
+  // Meanwhile the two other members commit writes of which it does not know.
   const std::size_t alone = (cluster.leader() + 1) % 3;
   const auto open = [&](const std::vector<std::string>& urls) {
     return std::make_unique<EtcdStore>(

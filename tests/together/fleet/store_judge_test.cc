@@ -1,4 +1,5 @@
-// Tests whether a node trusts the store after the store may have been restored from a copy.
+// Tests when a node stops trusting the store because the store may have been restored from an older
+// snapshot.
 #include "fleet/model/store_judge.h"
 
 #include <catch2/catch.hpp>
@@ -30,8 +31,8 @@ TEST_CASE("a node goes on with another epoch only when it is accepted") {
   const StoreVerdict now = judge_store(known, {.number = 4, .accepted = true}, 80);
   CHECK(now.doubt == "");
   CHECK(now.known == KnownStore{4, 80});
-  // A person has accepted epoch 4, and the node has seen revision 90 in it. The lower revision 80
-  // means that an older copy was restored once more, which nobody has accepted.
+  // A person has accepted epoch 4, and in this epoch the node has seen revision 90. Now the store
+  // is at revision 80: it was restored once more, and no person has accepted that.
   CHECK(judge_store({4, 90}, {.number = 4, .accepted = true}, 80).doubt != "");
 }
 

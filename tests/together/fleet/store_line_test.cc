@@ -1,6 +1,7 @@
-// Tests when a client leaves a member that does not answer. A call first asks the member for a sign
-// of life, and the client leaves if none comes in time. If that call ends before, another call
-// asks, and the client leaves only if that one gets no sign either.
+// Tests when a client of the store leaves a member that does not answer. One of the client's calls
+// asks the member for a sign of life. If no sign comes in time, the client leaves the member. If
+// the asking call ends before, another call asks in its place, and the client waits for the sign
+// anew.
 #include <catch2/catch.hpp>
 #include <memory>
 
@@ -32,8 +33,8 @@ class Rider : public EtcdLine::Rider {
   int asked_ = 0;
 };
 
-// A client's line to two members. No call reaches a member, since the libuv loop does not run: the
-// test alone decides which answers come.
+// The client's connection to one of two members. The libuv loop does not run, so no call reaches a
+// member. The test itself says when the member answers.
 class Bench {
  public:
   Bench() {

@@ -1,5 +1,6 @@
-// Tests how a client leaves a real member of etcd that is silent or gone: all its questions and
-// watches move together, over one new connection, and no change is lost or reported twice.
+// Tests how a client leaves a real member of etcd that is silent or gone. All requests and watches
+// of the client must move to another member together, over one new connection. No change may be
+// lost or reported twice.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/etcd_store.h"
@@ -18,8 +19,9 @@ namespace {
 
 using Mode = TcpProxy::Mode;
 
-// Three members of etcd, and a client with the four mirrors and the lease of a fleet-agent. Each of
-// its connections leads through a proxy. Another client reaches the members directly.
+// Three members of etcd and two clients. The first client has the same mirrors and the same lease
+// as a fleet-agent, and a proxy on the way to each member. The second client reaches the members
+// directly.
 class Bench {
  public:
   Bench() {
@@ -51,7 +53,7 @@ class Bench {
   [[nodiscard]] bool is_connected() const {
     return lease_->lease() != 0 && follows() == mirrors_.size();
   }
-  // Returns how many of the four mirrors follow the store.
+  // Returns how many of the first client's four mirrors follow the store.
   [[nodiscard]] std::size_t follows() const {
     return static_cast<std::size_t>(std::count_if(
         mirrors_.begin(), mirrors_.end(), [](const auto& mirror) { return mirror->follows(); }));
@@ -62,7 +64,7 @@ class Bench {
       one = mode;
     }
   }
-  // Returns how many connections the client has opened so far, to all members together.
+  // Returns how many connections the first client has opened so far, to all members together.
   [[nodiscard]] std::size_t opened() const {
     std::size_t all = 0;
     for (const auto& way : ways_) {
@@ -77,7 +79,7 @@ class Bench {
     }
     return all;
   }
-  // Returns the member to which the client is connected.
+  // Returns the number of the member to which the first client is connected.
   [[nodiscard]] std::size_t asked() const {
     std::size_t member = 0;
     while (ways_.at(member)->open_now() == 0) {
@@ -86,8 +88,8 @@ class Bench {
     return member;
   }
 
-  // Writes a key that one of the mirrors has, by the other client. Tries again until the write is
-  // committed.
+  // Writes a key that one of the mirrors copies, with the second client. Tries again until the
+  // write is committed.
   void put(const std::string& key, const std::string& value) {
     commit({.puts = {Put{key, value}}});
   }
@@ -102,7 +104,7 @@ class Bench {
       REQUIRE(wait([&] { return answered; }));
     }
   }
-  // Returns the values that the mirrors have reported, in the order of their reports.
+  // Returns the values of all changes that the mirrors have reported, in the order of the reports.
   [[nodiscard]] const std::vector<std::string>& told() const { return told_; }
 
   template <class Condition>
@@ -160,7 +162,7 @@ TEST_CASE("a client leaves a member that is silent with all its watches, by one 
   CHECK(bench.opened() == 2);
   CHECK(bench.told() == std::vector<std::string>{"before", "meanwhile", "meanwhile", "meanwhile",
                                                  "meanwhile", "after"});
-  // Lets bytes pass again, so that the proxy notices the end of the old connection.
+  // Ends the fault, so that the proxy can see that the client has closed its old connection.
   bench.set_way(silent, Mode::pass);
   CHECK(bench.wait([&] { return bench.open_now() == 1; }));
 }
@@ -226,7 +228,7 @@ TEST_CASE("a connection may take longer to open than a call may take") {
   EtcdStore client(loop.loop(), EtcdStore::Settings{.endpoints = {cluster.url(way.port())},
                                                     .certificates = cluster.certificates(),
                                                     .deadline = 1s});
-  // Reads once, and returns whether the store has answered.
+  // Sends one request to read. Returns whether the store has answered it.
   const auto read = [&] {
     std::optional<bool> answered;
     client.read({"/a/", true}, [&answered](const Reply<Reading>& answer) {
@@ -235,14 +237,15 @@ TEST_CASE("a connection may take longer to open than a call may take") {
     REQUIRE(loop.wait([&] { return answered.has_value(); }, 90s));
     return *answered;
   };
-  // The time for a connection doubles with each one that fails. The third gets 8 s.
-  while (way.opened() < 3) {  // ends when the client has given up its second connection
+  // The client may take 8 s to open its third connection: this time limit doubles after each
+  // failure.
+  while (way.opened() < 3) {  // ends when two connections have failed
     CHECK_FALSE(read());
   }
   CHECK_FALSE(read());
 
   mode = Mode::pass;
-  while (!read()) {  // ends when the member has answered over the third connection
+  while (!read()) {  // ends at the first answer
   }
   CHECK(way.opened() == 3);
 }

@@ -1,5 +1,5 @@
-// Tests small parts of the client of etcd: how messages are framed, how failures are classified,
-// and which member is asked next.
+// Tests small parts of the client for etcd: how messages are put into frames, which kind of failure
+// an error is, and which member the client asks next.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -190,7 +190,7 @@ TEST_CASE("a member that answers is left only if it cannot help for some time") 
 
   endpoints.failed(first, 1s);
   endpoints.failed(first, 1s + Endpoints::patience / 2);
-  endpoints.succeeded(first);  // the first member has answered again
+  endpoints.succeeded(first);  // the member has answered
   endpoints.failed(first, 60s);
   CHECK(endpoints.present().connection == first);
   endpoints.failed(first, 60s + 2 * Endpoints::patience);
@@ -268,7 +268,7 @@ TEST_CASE("bytes that are not a message are no answer") {
   CHECK_FALSE(etcd_messages::granted(bytes));
   CHECK_FALSE(etcd_messages::kept_alive(bytes));
   CHECK_FALSE(etcd_messages::watch_answer(bytes));
-  CHECK_FALSE(etcd_messages::granted(""));  // an empty answer, without the lease's id
+  CHECK_FALSE(etcd_messages::granted(""));  // the empty answer names no lease
 }
 
 }  // namespace store_parts_test

@@ -1,5 +1,5 @@
-// Runs plays with many seeds on the fake store with faults. Runs them also on stores with planted
-// errors, each of which the judge must find.
+// Runs clients on the fake store with random faults, for many seeds. Runs them also on stores with
+// planted errors, which the judge must find.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/lease_keeper.h"
@@ -18,7 +18,8 @@ namespace {
 constexpr Faults many_faults{
     .lost_requests = 40, .lost_answers = 40, .late_requests = 30, .cut_watches = 60};
 
-// A store that passes all calls on to another store. Each derived class adds an error.
+// A store that passes all calls on to another store. Each class that is derived from it has one
+// planted error.
 class Relay : public Store {
  public:
   explicit Relay(Store& store) : store_(store) {}
@@ -41,7 +42,7 @@ class Relay : public Store {
   Store& store_;
 };
 
-// The error: a write that was refused is reported as committed.
+// The planted error: some writes that the store has refused are reported as committed.
 class Forgetful : public Relay {
  public:
   using Relay::Relay;
@@ -56,8 +57,8 @@ class Forgetful : public Relay {
   int commits_ = 0;
 };
 
-// The error: if no answer came, the same transaction is sent again, as libcurl would do. The first
-// one may have been committed.
+// The planted error: a transaction that got no answer is sent again, as libcurl may do. So a
+// transaction may be committed twice.
 class Insistent : public Relay {
  public:
   using Relay::Relay;
@@ -69,7 +70,7 @@ class Insistent : public Relay {
   }
 };
 
-// The error: a transaction is written without its compares.
+// The planted error: transactions are committed without their compares.
 class Blind : public Relay {
  public:
   using Relay::Relay;
@@ -79,7 +80,7 @@ class Blind : public Relay {
   }
 };
 
-// The error: now and then, a question gets the answer of the previous question.
+// The planted error: from time to time, a read gets the answer of the previous read.
 class Stale : public Relay {
  public:
   using Relay::Relay;
@@ -95,7 +96,8 @@ class Stale : public Relay {
   int reads_ = 0;
 };
 
-// Runs four clients for a while, each on a store that `wrap` makes.
+// Runs four clients for twenty seconds of the simulated clock. `wrap` makes the store of each
+// client.
 template <class Wrap>
 Judge play(std::uint64_t seed, const Wrap& wrap) {
   VirtualTime time;

@@ -1,4 +1,4 @@
-// Tests targets, the expressions by which a person selects nodes.
+// Tests targets, which are the expressions that select nodes, such as the nodes of a rollout.
 #include "fleet/model/target.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// A proxy for TCP connections, by which a test can disturb them. A thread moves the bytes between
-// the clients and a port of this machine.
+// A proxy for TCP connections, with which a test can disturb them. A thread forwards the bytes
+// between the clients and a port of this machine.
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,16 @@ class TcpProxy {
  public:
   enum class Mode {
     pass,
-    swallow,  // drops the server's bytes; the client's bytes arrive
-    hold,     // no byte arrives in either direction, and the connection stays open
-    refuse,   // ends all connections, and refuses new ones
+    swallow,  // loses the server's bytes; forwards the client's
+    // Forwards no byte in either direction. All connections stay open.
+    hold,
+    refuse,  // closes all connections, also new ones
   };
-  // Returns the present mode for client `who`. The proxy calls it again and again, since the mode
-  // may change.
+  // Returns the current mode for the client `who`. The proxy calls this function again and again,
+  // since the test may change the mode.
   using Rule = std::function<Mode(int who)>;
-  // Returns the number of the client that connects from this port.
+  // Returns a number for the client whose connection comes from this port. The proxy passes the
+  // number to Rule as `who`.
   using Identify = std::function<int(int source_port)>;
 
   TcpProxy(int target_port, Rule rule, Identify identify);
@@ -31,10 +33,11 @@ class TcpProxy {
   ~TcpProxy();
 
   [[nodiscard]] int port() const { return port_; }
-  // Returns how many connections clients have opened until now, and how many are open.
+  // opened() returns how many connections the clients have opened so far, and open_now() how many
+  // of these are open.
   [[nodiscard]] std::size_t opened() const { return opened_; }
   [[nodiscard]] std::size_t open_now() const { return open_now_; }
-  // Ends all connections. They are closed when the function returns.
+  // Closes all connections. Returns when they are closed.
   void break_connections();
 
  private:
@@ -66,7 +69,7 @@ class TcpProxy {
   std::thread thread_;
 };
 
-// Returns a port of this machine on which nobody listens at this moment.
+// Returns a port of this machine on which no process listens now.
 [[nodiscard]] int free_port();
 
 }  // namespace fleet::test

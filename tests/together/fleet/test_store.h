@@ -1,6 +1,6 @@
-// A store in memory that follows the contract in transaction.h exactly, for tests of state
-// machines. It has no faults, its leases end only when a test says so, and it does not know what
-// records mean.
+// A store in memory, for tests of state machines. It follows the contract in transaction.h exactly,
+// and has no faults. A lease ends only when the test ends it. The store does not interpret the
+// records.
 #pragma once
 
 #include <map>
@@ -15,12 +15,14 @@ namespace fleet_test {
 class TestStore {
  public:
   fleet::Outcome commit(const fleet::Transaction& transaction);
-  // Returns whether every compare of the transaction holds, and every lease that it uses is alive.
+  // Returns whether the store would commit the transaction now: every compare holds, and no lease
+  // of the transaction has ended.
   [[nodiscard]] bool would_commit(const fleet::Transaction& transaction) const;
 
-  // A record that the last transaction wrote or erased, with the transaction's revision.
+  // One change of the last transaction: a record that was written, or a key that was erased.
+  // `record` has the transaction's revision.
   struct Change {
-    fleet::KeyValue record;  // the value is empty if the key was erased
+    fleet::KeyValue record;  // without a value if the key was erased
     bool erased = false;
   };
   [[nodiscard]] const std::vector<Change>& changes() const { return changes_; }
@@ -33,7 +35,7 @@ class TestStore {
   // Writes without comparing anything.
   void put(const std::string& key, const std::string& value, fleet::LeaseId lease = 0);
   void erase(const std::string& key);
-  // Erases the keys on this lease. The lease has ended then, and no key can be put on it any more.
+  // Ends the lease and erases its keys. Later transactions cannot put a key on this lease.
   void end_lease(fleet::LeaseId lease);
 
  private:
@@ -43,8 +45,8 @@ class TestStore {
   fleet::Revision revision_ = 1;
 };
 
-// Finds all numbers after an `@`, such as 7 in `@7`. Returns the text with each number replaced by
-// its rank among them. Texts that differ only in revisions become equal.
+// Returns the text with each number after an `@` replaced by its rank among all such numbers: `@9
+// @4 @9` becomes `@1 @0 @1`, for example. So texts that differ only in revisions become equal.
 [[nodiscard]] std::string by_rank(const std::string& text);
 
 }  // namespace fleet_test

@@ -1,5 +1,5 @@
-// A loop of libuv for tests that wait for conditions: it turns every two milliseconds, so that a
-// wait ends at its limit even if nothing happens.
+// A libuv loop for tests that wait for a condition. A timer wakes the loop every two milliseconds,
+// so that a wait ends at its time limit even if nothing else happens.
 #pragma once
 
 #include <uv.h>
@@ -11,8 +11,8 @@
 
 namespace fleet::test {
 
-// A libuv loop. It must be declared before all objects that use it, so that these are destroyed
-// first.
+// A libuv loop with its timer. It must be declared before all objects that use it, so that those
+// objects are destroyed first.
 class TurningLoop {
  public:
   TurningLoop() {
@@ -33,7 +33,8 @@ class TurningLoop {
   [[nodiscard]] Timers& timers() { return timers_; }
   void turn() { uv_run(&loop_, UV_RUN_ONCE); }
 
-  // Turns until the condition holds. Returns false if it does not hold within the limit.
+  // Runs the loop until the condition holds. Returns false if the condition does not hold before
+  // the time limit.
   template <class Condition>
   [[nodiscard]] bool wait(const Condition& condition, std::chrono::milliseconds limit) {
     const auto end = timers_.now() + limit;
@@ -45,7 +46,7 @@ class TurningLoop {
   }
 
  private:
-  static constexpr std::uint64_t tick_ms = 2;  // the longest that a turn of the loop takes
+  static constexpr std::uint64_t tick_ms = 2;  // how often the timer wakes the loop
 
   uv_loop_t loop_{};
   uv_timer_t tick_{};

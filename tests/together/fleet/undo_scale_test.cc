@@ -1,7 +1,7 @@
-// Measures in simulated time how long an undo of many nodes takes with `--now`. The driver is the
-// real one, on a store of the test in which a write takes as long as on real members. A simulated
-// node takes as long as a machine that has the release on its disk. NODES=N sets the number of
-// nodes.
+// Measures, in simulated time, how long an undo of many nodes takes if it is ordered with `--now`.
+// The driver is the real one. Its store is in memory, but a write takes as long as with real
+// members of etcd. A simulated node takes as long as a real machine that still has the old release
+// on its disk. NODES=N sets the number of nodes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -19,22 +19,24 @@ namespace {
 using namespace fleet;
 
 constexpr Ms second = 1'000;
-// How long a write of the driver takes, and how long it takes until a watch reports a change.
+// How long a write of the driver takes, and how long a watch takes to report a change, in
+// milliseconds.
 constexpr Ms write_ms = 20;
 constexpr Ms watch_ms = 20;
-// How long a node takes for each order: it writes its ledger, asks the store, and stops and starts
-// the version, which is on its disk.
+// How long a node takes for each command, in milliseconds. The node writes its ledger, asks the
+// store, stops the version that runs, and starts the other one from its disk.
 constexpr Ms prepare_takes = 500;
 constexpr Ms apply_takes = 10 * second;
 constexpr Ms confirm_takes = 500;
 
-// A completed rollout, in ten batches, whose undo a person has ordered.
+// A completed rollout of ten batches. A person has ordered its undo with --now.
 struct Undo : fleet_test::DriverWork {
   RolloutDriver driver{"c", "r", 100};
   Ms now = 0;
-  Ms free_at = 0;  // the time at which the driver's last write ends
+  Ms free_at = 0;  // when the driver's last write ends
   std::vector<std::string> nodes;
-  std::multimap<Ms, std::string> due;  // the nodes that will answer, by the time of the answer
+  // The nodes that have a command and will answer it, sorted by the time of the answer.
+  std::multimap<Ms, std::string> due;
   std::map<std::string, std::string> seen;
   std::size_t writes = 0;
   // Changes that have not been reported to the driver yet.
@@ -81,7 +83,7 @@ struct Undo : fleet_test::DriverWork {
   }
   void note_changes() { news.insert(news.end(), store.changes().begin(), store.changes().end()); }
 
-  // Reports all changes to the driver.
+  // Reports all changes since the last report to the driver.
   void tell_changes() {
     const auto changes = std::exchange(news, {});
     for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -95,7 +97,8 @@ struct Undo : fleet_test::DriverWork {
     }
   }
 
-  // Makes a node that has an order answer it after its time.
+  // Finds the commands in the driver's transaction. The node of each command will answer it after
+  // the time that the command takes.
   void see_orders(const Transaction& transaction) {
     for (const Put& put : transaction.puts) {
       const auto key = parse_key(put.key);
@@ -127,7 +130,7 @@ struct Undo : fleet_test::DriverWork {
         write_record(Answer{.command = command.id, .result = "done"}));
   }
 
-  // Carries out the driver's actions. Each write takes its time.
+  // Carries out the driver's actions. A write takes `write_ms` of the simulated time.
   void drive() {
     while (!asked.empty() && now >= free_at) {
       const DriverAction action = asked.front();
@@ -149,7 +152,8 @@ struct Undo : fleet_test::DriverWork {
     }
   }
 
-  // Runs until the undo has ended. Returns how long that took, or no value after a simulated hour.
+  // Runs the simulation until the undo has ended. Returns how long the undo took, or no value if it
+  // has not ended within an hour.
   std::optional<Ms> run() {
     while (now < 3'600 * second) {
       drive();

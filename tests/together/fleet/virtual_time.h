@@ -1,5 +1,5 @@
-// A clock that stands still until a test moves it. Calls are made in the order of their times. Of
-// two calls at the same time, the one that was requested first is made first.
+// A clock that only a test moves, with timers. Timers run in the order of their times. Of two
+// timers with the same time, the one that was started first runs first.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ class VirtualTime : public Timers {
   [[nodiscard]] Milliseconds now() const override { return now_; }
   [[nodiscard]] std::unique_ptr<Timer> after(Milliseconds delay,
                                              std::function<void()> call) override;
-  // Calls `call` after the delay, like after(), but returns no timer that the caller would have to
-  // keep.
+  // Starts a timer like after(), but returns no object, so the timer cannot be stopped.
   void post(Milliseconds delay, std::function<void()> call);
 
-  // Makes the next call, and moves the clock to its time. Returns false if there is none.
+  // Runs the next timer, and moves the clock to its time. Returns false if there is no timer.
   bool run_next();
-  // Makes the next call like run_next(), but moves the clock no further than `limit`.
+  // Runs the next timer like run_next(), but only if its time is not after `limit`. Otherwise
+  // returns false, and does not move the clock.
   bool run_next_until(Milliseconds limit);
 
  private:
@@ -33,7 +33,8 @@ class VirtualTime : public Timers {
   Milliseconds now_{0};
   std::uint64_t order_ = 0;
   std::map<Place, std::function<void()>> calls_;
-  // Expires with the clock: a timer that outlives the clock notices that.
+  // Each timer has a weak pointer to this object. A timer that lives longer than the clock notices
+  // by it that the clock was destroyed.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

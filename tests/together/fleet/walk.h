@@ -1,6 +1,6 @@
-// Walks through every state that a world can reach, depth first. A world is a value with the
-// functions steps(), make(step), words(), wrong(), wrong_end() and end(), which names the world's
-// end.
+// Visits every state that a simulation can reach, depth first. The simulation is a class with the
+// functions steps(), make(step), words(), wrong(), wrong_end() and end(). Its objects can be
+// copied. end() returns a name for the way in which the simulation has ended.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@
 namespace fleet_test {
 
 struct Walk {
-  std::string wrong;  // the first broken rule in words; empty if none was broken
+  std::string wrong;  // the first fault, or an empty text
   std::size_t states = 0;
-  // The number of times that the walk has reached a world without possible steps, by the name that
-  // World::end() gives.
+  // For each name that World::end() returns, how often the walk has reached such an end. An end is
+  // a state without possible steps.
   std::map<std::string, std::size_t> ends;
 };
 
-// The sum of the states of all walks in this program that found nothing wrong.
+// The number of states of all walks in this program that found no fault.
 inline std::size_t states_walked = 0;
 
-// Walks through all states. If steps lead from a state back to the same state, that is a fault,
-// since a world could take these steps for ever.
+// Visits all states that can be reached from `first`. A cycle of steps, which leads from a state
+// back to this state, is a fault: the simulation could follow the cycle for ever.
 template <class World>
 Walk walk(const World& first) {
   struct Frame {
@@ -35,7 +35,8 @@ Walk walk(const World& first) {
     std::size_t hash;
   };
   Walk result;
-  // For each state, by its hash: true while the walk follows the steps from this state.
+  // For each visited state, by its hash: true as long as the state is on the path to the current
+  // state.
   std::unordered_map<std::size_t, bool> open;
   std::vector<Frame> stack;
   const auto enter = [&](World world) {

@@ -1,6 +1,6 @@
-// A library for LD_PRELOAD that shows a program a wrong wall clock. The file that WALL_CLOCK names
-// has the number of seconds by which the clock is wrong; it may change while the program runs.
-// Monotonic clocks stay right.
+// A library for LD_PRELOAD that shows a program a wrong wall clock. The environment variable
+// WALL_CLOCK names a file with the number of seconds by which the clock is ahead. The file may
+// change while the program runs. Monotonic clocks are not changed.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Returns the seconds by which the clock is wrong, or 0 if there is no file.
+// Returns by how many seconds the clock is ahead, or 0 if there is no such file.
 long ahead_s() {
   const char* const path = std::getenv("WALL_CLOCK");
   const int file = path == nullptr ? -1 : ::open(path, O_RDONLY | O_CLOEXEC);

@@ -1,4 +1,5 @@
-// Tests the headers of a request to a webhook: CloudEvents, and signatures as in Standard Webhooks.
+// Tests the headers of a request to a webhook: those of CloudEvents, and signatures as Standard
+// Webhooks specifies them.
 #include "fleet/controller/webhook.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@ namespace {
 using namespace fleet;
 using Texts = std::vector<std::string>;
 
-// The example in the specification of Standard Webhooks: a secret, a request and its signature. The
-// libraries for Standard Webhooks are tested with the same example.
+// The secret of the example in the specification of Standard Webhooks, which also has a request and
+// its signature. The specification's own libraries are tested with this example.
 const std::string known_secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 TEST_CASE("the signature is that of Standard Webhooks' own example") {

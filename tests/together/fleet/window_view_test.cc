@@ -1,5 +1,5 @@
-// Tests whether work may begin on a node now, as the drivers of rollouts, plans and desired
-// versions see it. The test sets the wall clock.
+// Tests whether the windows allow that work begins on a node now, for the drivers of rollouts,
+// plans and desired versions. The test sets the wall clock.
 #include "fleet/model/window_view.h"
 
 #include <catch2/catch.hpp>
@@ -96,7 +96,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
     task.take(node("n" + std::to_string(event), "", "Europe/Berlin"));
     static_cast<void>(task.next(1, event));
   }
-  CHECK(lookups == 0);  // no node has the component, so no time zone is looked up
+  CHECK(lookups == 0);  // no node has the component yet
   task.take({.key = key_of(KeyKind::desired, {"web"}),
              .value = write_record(Desired{.version = "2"}),
              .modified = 3});
@@ -114,7 +114,7 @@ TEST_CASE("a time zone is looked up once until the clock is heard again, for how
   }
   for (int event = 0; event < 20; ++event)
     static_cast<void>(task.next(1, event));
-  CHECK(lookups == 2);  // one lookup for each of the two time zones
+  CHECK(lookups == 2);  // one for each of the two time zones
 
   task.wall_shows(midnight + 60, 60'000);
   static_cast<void>(task.next(1, 60'000));
@@ -196,8 +196,8 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
   task.wall_shows(midnight, 0);
   CHECK(next_of(0) == DriverStep{Wait{120 * minute}});
   CHECK(std::holds_alternative<GrantLease>(next_of(120 * minute)));
-  // The rest of the window is too short. If a node were not confirmed, it would go back only after
-  // the window's end.
+  // The window will close too soon. A node that is not confirmed goes back by itself later, and
+  // that would be after the window has closed.
   CHECK(next_of(176 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   rollout.terms.ignore_window = true;
   CHECK_FALSE(std::holds_alternative<Wait>(next_of(0)));
@@ -230,7 +230,7 @@ TEST_CASE("a plan begins only if all its steps can end inside the windows of its
   CHECK(next_of(151 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   plan.ignore_window = true;
   CHECK(std::holds_alternative<Write>(next_of(0)));
-  // A window does not stop a plan that has begun.
+  // A closed window does not hold up a plan that has begun.
   plan.ignore_window = false;
   plan.step = 1;
   CHECK(next_of(0) != DriverStep{Wait{120 * minute}});

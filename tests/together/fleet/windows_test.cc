@@ -1,4 +1,5 @@
-// Tests windows in time zones with daylight saving, and which releases are newer.
+// Tests windows in time zones that have daylight saving time. Also tests which of two releases is
+// newer.
 #include "fleet/model/windows.h"
 
 #include <catch2/catch.hpp>
@@ -30,8 +31,8 @@ std::string header(int times, int types) {
          number(times, 4) + number(types, 4) + number(4, 4);
 }
 
-// Returns a time zone's file with one transition, long ago, and a rule for the years since, like
-// tzdata's "slim" files.
+// Returns the contents of a time zone's file, like one of tzdata's "slim" files: with one
+// transition in 1980, and a rule for all later years.
 std::string zone_file(const std::string& rule, std::int64_t offset = 3'600) {
   return header(0, 1) + number(0, 6) + "LMT" + std::string(1, '\0') + header(1, 2) +
          number(at(1980, 1, 1), 8) + std::string(1, '\1') + number(3'208, 4) + number(0, 2) +
@@ -96,9 +97,9 @@ TEST_CASE("a window opens on its days, at its local time, for as long as it says
 TEST_CASE("a window whose start clocks skip begins after it; if they repeat it, it begins once") {
   const TimeZone here = zone(berlin);
   const Window window{.start = "02:30", .duration_s = 3'600};
-  // 02:30 is skipped: clocks go from 02:00 to 03:00 at 01:00 UTC.
+  // On 2026-03-29, clocks in Berlin go from 02:00 to 03:00 at 01:00 UTC. So this day has no 02:30.
   CHECK(next_window(window, here, at(2026, 3, 28, 12))->begins == at(2026, 3, 29, 1, 30));
-  // 02:30 comes at 00:30 UTC and again at 01:30 UTC.
+  // On 2026-10-25, Berlin has 02:30 twice: at 00:30 UTC and at 01:30 UTC.
   const auto autumn = next_window(window, here, at(2026, 10, 24, 12));
   CHECK(autumn == OpenWindow{at(2026, 10, 25, 0, 30), at(2026, 10, 25, 1, 30)});
   CHECK(next_window(window, here, at(2026, 10, 25, 1, 30))->begins == at(2026, 10, 26, 1, 30));

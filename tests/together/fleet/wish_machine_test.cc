@@ -1,5 +1,5 @@
-// Tests each row of the table in wish_machine.h, which says how a node follows a wish. Tests also
-// that no order of events shows a wrong phase.
+// Tests how a node follows a wish, which is its desired version: each row of the table in
+// wish_machine.h. Also tests that no order of events makes the node show a wrong phase.
 #include <catch2/catch.hpp>
 #include <map>
 #include <optional>
@@ -31,7 +31,8 @@ class Bench {
     }
     return actions;
   }
-  // Brings the node to this phase by the shortest way. The desired version has revision 5.
+  // Brings the upgrade to this phase with as few events as possible. The desired version has the
+  // revision 5.
   void reach(UpgradePhase phase) {
     step(WishSeen{wish(5)});
     if (phase == UpgradePhase::staging) return;
@@ -167,8 +168,8 @@ TEST_CASE("wishes wait while a rollout or a command moves the node") {
   CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})));
 }
 
-// When a rollout ends, one transaction erases the claim and writes the rollout's version as the
-// desired version.
+// At the end of a rollout, one transaction erases the rollout's claim and makes the rollout's
+// version the node's desired version.
 TEST_CASE("the wish from before a rollout is not begun when the rollout ends") {
   Bench bench;
   bench.step(WishSeen{.wish = wish(5, "0.9.0"), .claimed = true});
@@ -226,20 +227,20 @@ TEST_CASE("the upgrade is confirmed only at the gate") {
   CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
 }
 
-// ---- the phases that are shown
+// ---- the phases that a node shows
 
 namespace {
 
-// A node, and the last phase that each attempt has shown.
+// A node, and for each attempt the last phase that the node has shown.
 struct Shown {
   WishMachine machine;
   std::map<std::string, UpgradePhase> phases = {};
-  Revision seen = 0;  // the revision of the desired version that the node has read last
+  Revision seen = 0;  // the revision of the last wish that it has read
 };
 
-// Returns whether the manual page allows `phase` after the phase `before`. `done` is allowed once
-// the new version is active, or as the first phase if the wish is for the version that runs
-// already.
+// Returns whether the manual page allows `phase` to follow `before`. An attempt may begin with
+// `done` if its version runs already. Otherwise `done` is allowed after the gate, once the new
+// version is active.
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
   if (!before) return phase == staging || phase == done;
@@ -249,8 +250,8 @@ bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has
   return phase == failed && (before == staging || before == verifying || before == cutover_ready);
 }
 
-// Returns whether the event can happen now. A wish that was replaced is never seen again, and a new
-// version runs only after the upgrade has been at its gate.
+// Returns whether the event is possible now. A node never reads an older wish after a newer one,
+// and a new version is active only after the upgrade has been at its gate.
 bool may_happen(const WishEvent& event, const Shown& node) {
   if (const auto* seen = std::get_if<WishSeen>(&event))
     return !seen->wish || seen->wish->revision >= node.seen;
@@ -258,8 +259,8 @@ bool may_happen(const WishEvent& event, const Shown& node) {
   return !comes || node.machine.upgrade().phase == UpgradePhase::cutover_ready;
 }
 
-// Makes the event happen. Fails if the manual page does not allow one of the phases that the node
-// then shows.
+// Lets the event happen. Fails the test if the manual page does not allow a phase that the node
+// then shows. Returns the phases.
 std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
   if (auto* settled = std::get_if<Settled>(&event)) settled->recorded = node.machine.upgrade();
   if (const auto* seen = std::get_if<WishSeen>(&event); seen != nullptr && seen->wish)
