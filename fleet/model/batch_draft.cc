@@ -53,8 +53,9 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
 struct ApartRule {
   // For each node, a number in place of its value of the label.
   std::vector<std::size_t> value;
-  std::vector<std::int64_t> most;   // for each value, how many nodes one batch may have
-  std::vector<std::int64_t> taken;  // for each value, how many nodes the present batch has
+  std::vector<std::int64_t> most;  // for each value of the label, how many nodes one batch may have
+  // For each value of the label, how many nodes the present batch has.
+  std::vector<std::int64_t> taken;
 };
 
 ApartRule rule_of(const Apart& apart, const std::vector<PlacedNode>& nodes,

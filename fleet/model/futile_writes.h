@@ -12,7 +12,7 @@
 
 namespace fleet {
 
-// The driver gives up after this many refusals of the same write in a row.
+// The driver gives up after the same write was refused this many times in a row.
 inline constexpr int refusals_max = 20;
 
 class FutileWrites {

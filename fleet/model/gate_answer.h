@@ -1,7 +1,7 @@
 // Decides what a gate's answer means. A gate is a source of measurements outside the fleet: a query
 // to Prometheus, or a program. It is asked before a batch is confirmed, and says whether the new
-// version does well. Pure: the controller asks (fleet/controller/gates.h), and rollout_gates.h says
-// when.
+// version does well. rollout_gates.h decides when a gate is asked, and fleet/controller/gates.h
+// asks it. Pure.
 //
 //     well       the measure was on the good side of its limit for as long as --gate-prometheus
 //                says, or the program of the gate ended with status 0

@@ -28,8 +28,8 @@ namespace fleet {
 // program is busier just after its start.
 inline constexpr Ms measure_first_ms = 60'000;
 
-// A run: the time during which a node takes part in a rollout's comparison of versions. The node's
-// ledger and the record `control` say in which run the node is.
+// A run: the time during which a node takes part in a rollout's comparison of versions. The
+// component's ledger and the record `control` show in which run the node is.
 struct HealthRun {
   std::string id = {};  // id of the upgrade, or `run` of the record `control`; empty: no run
   // For a node of a control group: the rollout that asked it. Empty for a node that has moved to

@@ -51,8 +51,8 @@ enum class KeyKind {
   notified,
   identity,         // identity/KIND/WHO: KIND is `node` or the role of a person
   token,            // token/ID: ID is the beginning of the hash of the token's secret
-  join,             // join/FINGERPRINT, of the public key of a machine
-  approval,         // approval/FINGERPRINT, of the public key of a machine
+  join,             // join/FINGERPRINT: the fingerprint of a machine's public key
+  approval,         // approval/FINGERPRINT: the fingerprint of a machine's public key
   signer,           // signer/NAME, of a fleet-signer
   place,            // place/LABEL/HASH/NUMBER: HASH is the hash of the label's value; see budgets.h
   controller,       // controller/NAME, of a fleet-controller

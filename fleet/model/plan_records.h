@@ -80,7 +80,7 @@ struct Plan {
 enum class MemberPhase {
   unknown,
   waiting,   // all steps before `step` are done; the member may begin `step` next
-  stopped,   // the hook `stop` has run, for a step `together`
+  stopped,   // in a step `together`: the hook `stop` has run
   acting,    // the hook `act` or `migrate` has begun
   migrated,  // this member alone ran the hook `migrate`; all members are still stopped
   halted,    // the plan has stopped; a stopped service stays stopped

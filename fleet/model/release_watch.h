@@ -42,8 +42,8 @@ struct WatchState {
 };
 
 // Returns the newest release that may be published, is newer than the current version, and belongs
-// to the channel (production: not a pre-release). Returns no value if there is none, something is
-// under way, or a person has to decide first.
+// to the channel (production: not a pre-release). Returns no value if there is no such release, a
+// change is under way, or a person has to decide first.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 

@@ -55,7 +55,8 @@ void RolloutTask::take_all(const Reading& reading) {
 }
 
 // Returns whether the batch may begin a step. The maintenance windows of its nodes must stay open
-// until the nodes would go back by themselves, since the batch has ended by then in any case.
+// for as long as a node waits for `confirm`. After that time the nodes go back by themselves, so
+// the batch has ended.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);

@@ -39,7 +39,7 @@ struct RolloutTerms {
   std::string digest = {};
   std::string target = {};  // the expression that selects nodes
   std::int64_t batch = 1;   // how many nodes a batch has
-  // The batch as a percentage of all nodes. If it is not 0, `batch` is ignored.
+  // The size of a batch as a percentage of all nodes. If it is not 0, `batch` is ignored.
   std::int64_t batch_percent = 0;
   std::int64_t canary = 0;  // the size of the first batch, if not 0
   std::int64_t soak_ms = 60'000;

@@ -198,7 +198,7 @@ std::int64_t least_ms(const RolloutTerms& terms,
                       const std::vector<std::vector<std::string>>& batches) {
   std::int64_t sum = 0;
   for (const auto& batch : batches)
-    // The spread counts once for the step `prepare` and once for `apply`.
+    // A batch takes the time of its spread twice: for the step `prepare` and for `apply`.
     sum += 2 * spread_ms(terms, batch.size()) + terms.soak_ms + terms.pause_ms;
   return batches.empty() ? 0 : sum - terms.pause_ms;
 }

@@ -54,7 +54,7 @@ struct RolloutView {
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
-  // Replaces everything by the records of the reading.
+  // Replaces all records in this view by those of the reading.
   void take_all(const Reading& reading);
 
  private:

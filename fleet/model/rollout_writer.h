@@ -48,8 +48,8 @@ class RolloutWriter {
   [[nodiscard]] std::size_t places_room() const;
   // Adds the writes by which the rollout takes the places in `answer`.
   void take_places(const PlacesAnswer& answer);
-  // Gives back the places of budgets that the node has. Returns whether it has any. end() calls
-  // this, too.
+  // Gives back the places of budgets that the node has. Returns whether the node has any. end()
+  // calls this function, too.
   bool free_places(const std::string& node);
 
   // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks

@@ -14,7 +14,7 @@ namespace fleet {
 
 // The longest window: a week. A longer window would always be open if it begins each week.
 inline constexpr std::int64_t window_seconds_max = 7 * 86'400;
-// The name that stands for the time zone of each node.
+// A window with this time zone opens by the time zone of each node itself.
 inline constexpr std::string_view site_local = "site-local";
 
 // Returns what is wrong with the window, or no value if it is valid.
