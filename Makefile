@@ -1,5 +1,6 @@
-# The top Makefile of upgrader, which replaces a running agent by its next version and falls back by
-# itself. `make help` shows ten targets, `make help-all` all of them.
+# The top Makefile of upgrader, a program that replaces a running agent by its next version, and
+# goes back by itself if that version fails. `make help` shows ten targets, `make help-all` all of
+# them.
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -12,20 +13,21 @@ DOCDIR ?= $(PREFIX)/share/doc/upgrader
 
 CXX ?= g++
 CXXFLAGS ?= -O2
-# Public headers of tools/ have the same path as after their installation: <agent-releases/NAME.h>.
+# The public headers of agent-releases are included by the path that they have after the
+# installation: <agent-releases/NAME.h>.
 CPPFLAGS += -I. -Itools/agent-releases/include
-# File offsets and times have 64 bits on every machine, even if glibc's default is 32.
+# Make file offsets and times 64 bits wide on every machine, even if glibc's default is 32.
 wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 # Installed programs and libraries check the bounds of their buffers and containers. Tests do not:
-# they are compiled more often than they run, so a short compilation counts. _FORTIFY_SOURCE has no
-# effect without optimisation, so it is left out then.
+# they are compiled more often than they run, so they should compile fast. _FORTIFY_SOURCE is left
+# out of a build without optimisation, in which it has no effect.
 x86 := $(filter x86_64 i686,$(shell uname -m))
 HARDENING ?= -fstack-protector-strong -D_GLIBCXX_ASSERTIONS $(if $(x86),-fcf-protection) \
   $(if $(filter -O0,$(CXXFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 $(BUILD)/objects/tests/%.o $(BUILD)/objects/units/tests/%.o: HARDENING =
-# With a section for each function, the linker puts only those functions of a unit into a program
-# that the program calls.
+# Each function gets a section of its own, so that the linker can leave out of a program the
+# functions that the program does not call.
 COMPILE = $(CXX) -std=c++20 $(WARNINGS) -fPIC -ffunction-sections -fdata-sections $(wide_types) \
   $(HARDENING) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP
 LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
@@ -33,31 +35,31 @@ LINK = $(CXX) $(CXXFLAGS) -Wl,--gc-sections $(LDFLAGS)
 version := $(shell sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
 soname := libagent-protocol.so.1
 
-# The Debian 12 packages that each job needs.
+# The Debian 12 packages that are needed to build, and to run `make check`.
 build_packages = g++ libuv1-dev libcereal-dev
 check_packages = $(build_packages) gcc catch2 mandoc strace pkg-config clang-format-14 python3 zsh \
   git
 
-# Uses all processors, unless make was started with -j.
+# Use all processors, unless make was started with -j.
 jobs = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-# Objects are below $(BUILD)/objects: $(BUILD)/upgrader is the program, and cannot be a directory of
-# objects as well.
+# Object files are below $(BUILD)/objects. They cannot be in $(BUILD)/upgrader, which is the
+# program.
 objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
 
-# Most of the time for compiling a source goes into its headers. So some dozens of sources are
-# compiled at once, as one unit: $(call unit,NAME,SOURCES) is the object of a file that includes
-# them all. SINGLE=1 makes one object of each source, for targets that look at objects or replace
-# one; it needs a BUILD of its own.
+# Compiling a source is mostly compiling its headers. So some dozens of sources are compiled
+# together, as one unit, which saves time: $(call unit,NAME,SOURCES) is the object of a generated
+# file that includes them all. With SINGLE=1 each source has an object of its own, for targets that
+# inspect or replace objects; that needs another BUILD directory.
 unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/objects/units/$(1).o)
 single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
-# A wing is a directory of tests. They are compiled as a few units, and linked into one program;
-# each test is a link to that program, which runs the tests of the file with the name of the link
-# (catch_main.cc). $(call wing,PROGRAM,FILES) makes the links; a separate rule lists the objects of
-# the program. $(call parted_wing,PROGRAM,FILES) does the same, except that with SINGLE=1 each test
-# is a program of its own.
+# A wing is one or more directories of tests whose files are compiled as a few units and linked into
+# one program. Each test is a link to that program. Started by a link, the program runs the tests in
+# the file with the link's name (catch_main.cc). $(call wing,PROGRAM,FILES) makes the links; a
+# separate rule lists the objects of the program. $(call parted_wing,PROGRAM,FILES) does the same,
+# except that with SINGLE=1 each test is a program of its own.
 define wing_links
 $(patsubst %.cc,$(BUILD)/%,$(2)): $(BUILD)/tests/$(1)
 	@mkdir -p $$(@D)
@@ -74,9 +76,9 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/wire,$(wildcard agent-protocol/cpp/wire/*.cc)) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
-# The sources of upgrader/shell, in three units. The loop is one unit, since the simulation compiles
-# it anew, with its judge between loop and supervisor. upgrader_life are the other sources that the
-# simulation links.
+# The sources of upgrader/shell, in three units. The loop is a unit of its own, because the
+# simulation compiles it once more, with the simulation's judge between loop and supervisor.
+# upgrader_life has the other sources that the simulation links.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
 upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control init_system log)
 upgrader_objects := $(base_upgrader_objects) \
@@ -86,7 +88,7 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
 # Code that several tests share, in units. Programs without Catch2 link only the first units, which
-# do not need it. Only the last unit knows the path of the source tree.
+# do not use Catch2. Only the last unit knows the path of the source tree.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story vouching))
@@ -101,7 +103,7 @@ support_objects := $(walk_support) \
     $(call integration_support,world world_agents world_end world_files json puppet_handle)) \
   $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)
 protocol_library := $(BUILD)/libagent-protocol.a
-# The library for programs that give orders to an upgrader by its control directory. It is not
+# The library for programs that give orders to an upgrader through its control directory. It is not
 # installed.
 control_library := $(BUILD)/libagent-control.a
 upgrader_library := $(BUILD)/libupgrader.a
@@ -115,17 +117,18 @@ integration_tests := $(patsubst %.cc,$(BUILD)/%, \
 # Further tests of `make check`, from the layers of verification (tests/VERIFICATION.md). The .mk
 # files of those layers add to this list.
 layer_tests :=
-# Tests that take more than ten seconds of processor time, or need root, the network or more
-# packages: `make check` leaves them to `make check-all`. The .mk files of their directories add to
+# Tests that take more than ten seconds of processor time, or that need root, the network or further
+# packages. `make check` leaves them to `make check-all`. The .mk files of their directories add to
 # this list.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test tests/judging/tidy/canaries \
   tests/delivery/completion/companions tests/delivery/packages/archive.sh
-# The slowest tests. They are started first, so that `make check` does not wait for one of them at
-# its end.
+# The slowest tests. They are started first, so that `make check` does not have to wait for one of
+# them at its end.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \
   decisions/explore/explore_test \
   together/integration/sample_agent_test together/integration/freeze_test)
-# The scripted agent of the integration tests, which contains no code of the tested programs.
+# The agent of the integration tests, which does what a test tells it. It contains no code of the
+# tested programs.
 puppet := $(BUILD)/tests/together/integration/puppet
 programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 
@@ -136,11 +139,11 @@ programs := $(BUILD)/upgrader $(protocol_library) $(BUILD)/$(soname)
 .PHONY: always all programs samples demo check check-built check-here check-all check-all-here \
   quick install uninstall clean help help-all packages dist deb
 
-# The five lists tool_*. Each program that runs beside the upgrader on one machine has a directory
-# below tools/, with a .mk that adds to the lists. `make` builds tool_programs and tool_libraries,
-# and `make install` installs them with tool_headers. tool_tests has programs that tests/run runs
-# for `make check`, and tool_packages has the Debian packages that the tests need. Packages that the
-# programs themselves need are added to build_packages.
+# Five lists for the programs that run beside the upgrader on one machine. Each of these programs
+# has a directory below tools/, with a .mk file that adds to the lists. `make` builds tool_programs
+# and tool_libraries, and `make install` installs them with tool_headers. tool_tests has programs
+# that tests/run runs for `make check`, and tool_packages has the Debian packages that the tests
+# need. Packages that the programs themselves need are added to build_packages.
 tool_programs :=
 tool_libraries :=
 tool_headers :=
@@ -152,13 +155,13 @@ include $(wildcard fleet/*.mk fleet/*/*.mk)
 programs += $(tool_programs) $(tool_libraries)
 check_packages += $(tool_packages)
 
-# Directories of tests add programs, targets of their own, and tests for `make check`.
+# The .mk files in the directories of tests add programs, targets, and tests for `make check`.
 include $(wildcard tests/*/*.mk tests/*/*/*.mk)
 include packaging/html/html.mk
 
 all: programs samples
 
-# Shows the ten targets that most people need; `make help-all` shows the others, too.
+# Shows the ten targets that most people need. `make help-all` shows all targets.
 help:
 	@echo 'make            build all that is installed, into $(BUILD)/'
 	@echo 'make demo       install what is missing, build, and watch live upgrades, good and bad'
@@ -237,14 +240,14 @@ $(BUILD)/objects/%.o: %.cc
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-# Writes the source of a unit, which includes each file of its list by its path from the top
-# directory. If the list has not changed, the file stays untouched, so that nothing is compiled
-# again.
+# Writes the source of a unit: a line #include for each file of its list, with the file's path from
+# the top directory. If the list has not changed, the source stays untouched, so that nothing is
+# compiled again.
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
-# Within a unit, a name of one file may shadow a name of another, so the warnings about shadowed
-# names would be wrong. `make analyze` compiles each file by itself and gives them.
+# No warnings about shadowed names within a unit: a name of one file may shadow a name of another,
+# which is not an error. `make analyze` compiles each file by itself and gives these warnings.
 $(BUILD)/objects/units/%.o: WARNINGS += -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized
 $(BUILD)/objects/units/%.o: $(BUILD)/units/%.cc
 	@mkdir -p $(@D)
@@ -254,7 +257,7 @@ $(BUILD)/objects/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -D_GNU_SOURCE $(wide_types) -O2 -I. -MMD -MP -c -o $@ $<
 
-# Only the C interface is visible from outside, so the rest can change without a new soname.
+# Only the C interface is visible outside the library, so the rest can change without a new soname.
 $(protocol_objects): CXXFLAGS += -fvisibility=hidden
 
 define make_archive
@@ -277,7 +280,7 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 
 include sample-agent/variants.mk
 include packaging/static/static.mk packaging/packaging.mk
-# Each program fills in its tables of addresses at its start, and then makes them read-only.
+# At its start, each program fills in its tables of addresses, and then makes the tables read-only.
 $(filter-out %.a,$(programs)) $(sample_agent): LDFLAGS += -Wl,-z,relro,-z,now
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
@@ -286,13 +289,13 @@ samples: $(sample_agent) $(sample_variant_files)
 
 $(BUILD)/objects/tests/support/source_directory.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
 # Tests are compiled without optimisation, since they are compiled more often than they run. The
-# tests that walk through every state are the exception: they run long.
+# tests that walk through every state are optimised, since they run long.
 $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
   $(BUILD)/objects/units/tests/decisions/unit/%.o \
   $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
-# Catch2's main is optimised. Its object is linked first, so the linker takes the standard library's
-# templates from it, and all tests run faster with these.
+# The main of Catch2 is optimised. Its object is linked first, so that the linker takes the standard
+# library's templates from this object, and all tests run faster with optimised templates.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 
 $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \
@@ -300,8 +303,8 @@ $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-# stock_archive_test adds to a namespace of the product, so it is not compiled together with others.
-# The tests that count memory (counting_files) share one operator `new`.
+# stock_archive_test adds to a namespace of the product, so it is not compiled together with other
+# tests. The tests that count memory (counting_files) share one replacement of operator new.
 lone_tests := tests/decisions/unit/stock_archive_test.cc
 unit_files := $(filter-out $(lone_tests),$(wildcard tests/decisions/unit/*_test.cc))
 failing_files := $(filter tests/decisions/unit/failing_%,$(unit_files))
@@ -338,8 +341,8 @@ $(BUILD)/tests/together/integration/wing: \
     $(protocol_library)
 	$(link_wing) -luv
 
-# The wing of the tests that walk through all states, run all stories, or compare the names of the
-# phases in the model.
+# The wing of the tests that walk through all states, run all scenarios, or compare the names of the
+# phases with those in the model.
 walk_files := $(wildcard tests/decisions/explore/*_test.cc tests/decisions/scenario/*_test.cc \
   tests/decisions/model/*_test.cc)
 $(call parted_wing,decisions/explore/wing,$(walk_files))
@@ -362,14 +365,14 @@ $(puppet): $(BUILD)/objects/tests/together/integration/puppet.o $(support_librar
 packages:
 	@tests/need-packages $(build_packages)
 
-# Looks for missing packages first, since nothing can be built without them.
+# Missing packages are reported first, since nothing can be built without them.
 check:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory check-here
 
-# The tests to run after a change of the decisions: the units, the scenarios, and the two walks
-# through every state. The sample agent's units are left out: they wait for processes, and test no
-# decision of the upgrader.
+# The tests to run after a change of the upgrader's decisions: the unit tests, the scenarios, and
+# the two walks through every state. The unit tests of the sample agent are left out: they wait for
+# processes, and test no decision of the upgrader.
 walks = $(addprefix $(BUILD)/tests/decisions/explore/,second_table_test explore_test)
 quick_tests = $(walks) $(filter-out $(walks) $(BUILD)/tests/decisions/unit/sample_%,$(unit_tests))
 quick:
@@ -377,7 +380,7 @@ quick:
 	@$(MAKE) $(jobs) --no-print-directory $(quick_tests)
 	@tests/run $(BUILD) $(quick_tests)
 
-# The test floating_point knows only the names of x86_64's instructions.
+# The test floating_point knows only the instructions of x86_64.
 floating_point = $(if $(filter x86_64,$(shell uname -m)),tests/judging/analysis/floating_point)
 check-built: $(programs) samples $(unit_tests) $(integration_tests) $(puppet) \
     $(filter $(BUILD)/%,$(layer_tests) $(tool_tests))
@@ -387,7 +390,8 @@ every_test = $(slow_tests) $(addprefix tests/judging/tidy/,run.sh canaries) \
   tests/together/languages/run $(delivery_tests) $(floating_point) tests/judging/rows/run \
   $(filter-out $(slow_tests), \
   $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
-# With PROCESSOR_TIMES=FILE, writes how many seconds of processor time each test has taken.
+# With PROCESSOR_TIMES=FILE, also writes to FILE how many seconds of processor time each test has
+# taken.
 check-here: check-built
 	@tests/run $(BUILD) $(filter-out $(long_tests),$(every_test))
 
@@ -405,19 +409,21 @@ demo:
 
 # ---- installation
 
-# A public header of tools/ is below a directory `include`, under its path after the installation.
+# In the source tree, a public header of tools/ is below a directory `include`. After that
+# directory, its path is the same as after the installation.
 installed_headers = $(foreach header,$(tool_headers), \
   $(PREFIX)/include/$(lastword $(subst /include/, ,$(header))))
 
-# Directories that other packages may use, too: uninstalling removes them only if they are empty.
+# Directories in which other packages may have files, too: uninstalling removes them only if they
+# are empty.
 own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(sort $(dir $(installed_headers))) \
   $(BASHDIR) $(dir $(BASHDIR)) $(ZSHDIR) $(dir $(ZSHDIR)) $(DOCDIR)/examples \
   $(addprefix $(DOCDIR)/examples/,agentify fleet hello-agent) $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
-# The hello-agents, which users copy: those in C, C++ and shell, and those in other languages
-# together with their libraries, which no other package contains.
+# The hello-agents, which users copy. Those in C, C++ and shell are installed alone. Those in other
+# languages are installed together with their libraries, which no other package contains.
 hello_in_c = $(wildcard sample-agent/hello/*)
 hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-protocol/, \
   $(addprefix python/,README.md pyproject.toml agent_protocol/*.py agent_protocol/py.typed \
@@ -426,7 +432,7 @@ hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-pro
   $(addprefix javascript/,README.md package.json index.* lib/* examples/*) \
   $(addprefix rust/,README.md Cargo.toml .cargo/* src/* examples/*))))
 
-# The programs whose options the shells complete.
+# The programs for which shells complete options.
 completed = $(patsubst packaging/completion/%.bash,%,$(wildcard packaging/completion/*.bash))
 zsh_shared = upgrader_durations upgrader_by_help
 
@@ -480,7 +486,8 @@ uninstall:
 
 archive := upgrader-$(version)
 archive_path := $(BUILD)/$(archive).tar.gz
-# Archives of one commit are always the same to the byte: every file has the time of the release.
+# Archives of the same commit are the same to the byte: every file in them gets the time of the
+# release.
 archive_date = $(shell date -d "$$(sed -n 's/^ -- .*>  //p' debian/changelog | head -n 1)" +%s)
 packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
   --mode=u=rwX,go=rX --mtime=@$(archive_date)
@@ -489,7 +496,7 @@ packed = tar -c --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
 copy_tree = mkdir -p $(1) && . tests/judging/tidy/files.sh && \
   tree_files | tar -c -T - | tar -x -C $(1)
 
-# Makes an archive of the commit; without git, of the source tree.
+# Makes an archive of the last commit, or of the source tree if there is no git repository.
 dist:
 	@rm -rf $(BUILD)/dist
 	@mkdir -p $(BUILD)/dist/$(archive)
@@ -501,7 +508,8 @@ dist:
 	@rm -rf $(BUILD)/dist
 	@echo $(archive_path)
 
-# Makes packages of the source tree as it is. check-deb inspects and tries them.
+# Makes Debian packages of the source tree as it is. check-deb then inspects the packages and tries
+# them.
 deb_packages = build-essential debhelper lintian mmdebstrap pkgconf
 deb_environment = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD \
   DEB_BUILD_OPTIONS='parallel=$(shell nproc)'
@@ -516,7 +524,7 @@ deb:
 clean:
 	rm -rf $(BUILD)
 
-# Does not search in directories that hold whole systems or unpacked packages: these contain files
-# *.d that are not lists of dependencies.
+# Includes the dependency files *.d below $(BUILD). Skips directories that hold whole systems or
+# unpacked packages, which contain other files called *.d.
 foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation static/tools/src)
 -include $(shell find $(BUILD) $(foreign) -type f -name '*.d' -print 2>/dev/null)

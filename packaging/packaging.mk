@@ -1,5 +1,5 @@
-# make packaging, make check-images, make npm, make wheels: makes the files from which others build
-# images and packages. See README.md.
+# The targets `make packaging`, `make check-images`, `make npm` and `make wheels`: make the files
+# from which other projects build images and packages. See README.md.
 
 .PHONY: packaging check-images static-tools npm wheels
 packaging: dist
@@ -11,7 +11,7 @@ check-images:
 	@$(MAKE) $(jobs) --no-print-directory static-program
 	@tests/delivery/packages/images $(upgrader_static) /bin/busybox
 
-# The four programs in the packages, static, for this machine's processor.
+# The four programs that go into the packages, as static programs for this machine's processor.
 static_tools := $(BUILD)/static/tools
 static_tool_packages = $(static_packages) $(build_packages) musl-tools autoconf automake autopoint \
   libtool linux-libc-dev

@@ -1,5 +1,5 @@
-# Code that the packers of npm's tarballs and pip's wheels share: the command line, the programs,
-# and writing files so that they are always whole.
+# Code that the packers of npm's tarballs and of pip's wheels share: they parse the command line,
+# read the programs, and write each file as a whole.
 import os
 import pathlib
 import sys

@@ -1,9 +1,9 @@
-# The functions that the upgrader's completions in bash share. Each completion sources this file
-# from its own directory. Needs only bash; if bash-completion is loaded, that completes the
-# arguments of other commands.
+# Functions that the bash completions of the upgrader's programs share. Each completion sources this
+# file, which is in the same directory. Needs only bash. If bash-completion is loaded, it completes
+# the arguments of other commands.
 
-# Prints the ways to complete a duration. If $1 begins with a number, these are the number with each
-# unit; otherwise they are some common durations.
+# Prints the completions of a duration. If $1 begins with a number, these are the number with each
+# unit. Otherwise they are some common durations.
 _upgrader_durations() {
   local number=${1%%[!0-9]*}
   if [[ $number ]]; then
@@ -18,7 +18,7 @@ _upgrader_programs() {
   { compgen -c -- "$1"; compgen -f -- "$1"; } | sort -u
 }
 
-# Moves the index `at` from an option to the next word after the option and its value. A value may
+# Moves the index `at` from an option to the first word after the option and its value. A value may
 # be several words, since readline splits words at `=` and `:`.
 _upgrader_skip_option() {
   ((at += 1))
@@ -26,7 +26,8 @@ _upgrader_skip_option() {
 }
 
 # If the cursor is in the value of an option, sets `option` to the option's name, `current` to the
-# value so far, and `kept` to the part of the word that must stay before a value.
+# beginning of the value, and `kept` to the part of the present word that must stay before a
+# completed value.
 _upgrader_find_value() {
   if [[ $current == = ]]; then
     option=${COMP_WORDS[COMP_CWORD - 1]} current=
@@ -37,13 +38,14 @@ _upgrader_find_value() {
   fi
 }
 
-# Offers the lines that `VALUES OPTION WORD` prints as values. $1 is VALUES, the name of a function.
+# Offers as completions the lines that `VALUES OPTION WORD` prints. $1 is VALUES, the name of a
+# function.
 _upgrader_offer_values() {
   mapfile -t COMPREPLY < <("$1" "$option" "$current")
   COMPREPLY=("${COMPREPLY[@]/#/$kept}")
 }
 
-# Offers the options in $1. No space follows an option that takes a value.
+# Offers the options in $1 as completions. No space follows an option that takes a value.
 _upgrader_offer_options() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$current")
   [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace
@@ -64,17 +66,18 @@ _upgrader_offer_arguments() {
   fi
 }
 
-# ---- programs whose --help lists everything: `--name FORM  description` and `name  description`
+# ---- programs whose --help lists all options and commands, as `--name FORM  description` and `name
+# description`
 
-# Prints the help of the program and its commands "$@", each entry on one line.
+# Prints the help of a program, or of its command, that "$@" names. Prints each entry on one line.
 _upgrader_help() {
   "$@" --help 2>/dev/null |
     awk '/^ {20}/ { sub(/^ +/, "  "); line = line $0; next } { print line; line = $0 }
          END { print line }'
 }
 
-# Prints the options in the help on standard input. Prints an option that takes a value as
-# `--name=`; if $1 is given, the form of the value follows, as in `--name=FILE`.
+# Reads a help text on standard input, and prints its options. An option that takes a value is
+# printed as `--name=`; if $1 is given, followed by the form of the value, as in `--name=FILE`.
 _upgrader_help_options() {
   sed -nE "s/^  (-h,)?(--[a-z][a-z-]*) ([A-Z][A-Z|%]*).*/\2=${1:+\\3}/p; t
     s/^  (-h,)?(--[a-z][a-z-]*).*/\2/p"
@@ -84,8 +87,8 @@ _upgrader_help_commands() {
   sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'
 }
 
-# Prints those values of the option $1 that begin with $2. The help of the program in `$path`, or of
-# its commands there, says whether a value is a file, a directory or a time.
+# Prints the values of the option $1 that begin with $2. The help of the program or command in
+# `$path` says whether a value is a file, a directory or a time.
 _upgrader_help_values() {
   local form
   form=$({ _upgrader_help "${path[@]}"; _upgrader_help "${path[0]}"; } |
@@ -97,7 +100,7 @@ _upgrader_help_values() {
   esac
 }
 
-# Completes the command line of a program that has commands, which may have commands of their own.
+# Completes the command line of a program that has commands, which may again have commands.
 _upgrader_complete_by_help() {
   local current=${COMP_WORDS[COMP_CWORD]} option='' kept='' at path=("$1") commands
   COMPREPLY=()

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Draws docs/hand-over.svg and docs/measurements.svg from the table of docs/measurements.md.
 
-usage: draw.py [--check]   with --check writes nothing, and prints which picture is not as drawn
+usage: draw.py [--check]   with --check writes nothing, and prints which picture is out of date
 
-Texts are 14 units high in a picture 360 units wide, so that a telephone shows them readably."""
+Texts are 14 units high in a picture 360 units wide, so that they can be read on a telephone."""
 
 import pathlib
 import re
@@ -43,8 +43,8 @@ class Picture:
 
 
 def gaps():
-    """Returns the rows of the table: start-up in ms, whether the options of service files were
-    used, the upgrader's gap in ms, and that of the minimal program."""
+    """Returns the rows of the table, each as four values: the start-up in ms; whether the options
+    of the service files were used; the upgrader's gap in ms; and the gap of the minimal program."""
     rows = [GAP_ROW.match(line) for line in (DOCS / "measurements.md").read_text().splitlines()]
     found = [(int(row[1]), bool(row[2]), float(row[3]), float(row[4])) for row in rows if row]
     if not found:
@@ -54,8 +54,8 @@ def gaps():
 
 def hand_over():
     start, _, gap, _ = max(row for row in gaps() if not row[1])
-    # In the picture, the start of the new version lasts from `begin` to `end`; `a_ms` is the width
-    # of a millisecond.
+    # `begin` and `end` are the x coordinates between which the start of the new version is drawn.
+    # `a_ms` is the width of a millisecond.
     left, begin, end, right = 10, 100, 240, 350
     a_ms = (end - begin) / start
     picture = Picture(374, "Stop and start, beside an upgrade by the upgrader, to scale")

@@ -1,8 +1,8 @@
-# make html: makes a small site of the pages of man/, the front page and docs/.
+# The target `make html`: makes a small site of the pages of man/, the front page and docs/.
 
 html_packages = cmark-gfm mandoc python3
-# A tidy check of `make check` makes the site and checks its links, so `make check` needs this
-# package, too.
+# `make check` needs this package as well, since one of its tidy checks makes the site and checks
+# the links in it.
 check_packages += cmark-gfm
 
 .PHONY: html

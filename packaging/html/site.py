@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Makes the pages of man/, the Markdown of the top folder, docs/, fleet/ and tests/ into a site:
 
-usage: site.py DIRECTORY           makes it there; what was there before goes
-       site.py --check DIRECTORY   prints each link of the site there that leads nowhere
+usage: site.py DIRECTORY           makes the site in DIRECTORY, and removes what was there
+       site.py --check DIRECTORY   prints each broken link of the site in DIRECTORY
 
-Markdown becomes HTML by cmark-gfm, pages by mandoc. A file or folder of the tree that a page links
-to, and that is no page itself, is shown as text below source/."""
+Markdown becomes HTML by cmark-gfm, manual pages by mandoc. If a page links to another file or
+folder of the source tree, this is shown as text below source/."""
 
 import html
 import html.parser
@@ -43,7 +43,7 @@ def run(*words, text=None):
 
 
 def pages():
-    """Returns the files that become pages, by their paths in the source tree."""
+    """Returns the files of the source tree that become pages, by their paths."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("man/*.[1378]"),
              *ROOT.glob("fleet/*.md"), *ROOT.glob("tests/*.md"),
              *ROOT.glob("agent-protocol/*/README.md")]
@@ -51,7 +51,7 @@ def pages():
 
 
 def place_of(path):
-    """Returns the path in the site of a page of the source tree."""
+    """Returns the path in the site for a page of the source tree."""
     if path == "README.md":
         return "index.html"
     return (path if path.startswith("man/") else path.removesuffix(".md")) + ".html"
@@ -70,8 +70,8 @@ class Site:
                                     body=body))
 
     def place_of_target(self, path):
-        """Returns the path in the site for a path of the source tree; makes that file if it is
-        missing."""
+        """Returns the path in the site for a path of the source tree. If that path has no file in
+        the site yet, makes the file."""
         if path in self.pages:
             return place_of(path)
         file = ROOT / path
@@ -109,7 +109,7 @@ class Site:
         return place
 
     def link(self, path, target):
-        """Returns the target of a link on the page of `path`, as a path in the site."""
+        """Returns the target that a link on the page `path` has in the site."""
         if re.match(r"[a-z]+:|#", target):
             return target
         inside, mark, fragment = target.partition("#")
@@ -126,7 +126,7 @@ class Site:
                       lambda found: f'{found[1]}="{self.link(path, found[2])}"', body)
         body = re.sub(r"<(h[1-6])>(.*?)</\1>", with_name, body)
         body = re.sub(r"<code>([^<\n]{1,24})</code>", r'<code class="short">\1</code>', body)
-        # Long lines of a log are wrapped, as sentences are; other code keeps its lines.
+        # Long lines of a log are wrapped like sentences. The lines of other code stay as they are.
         body = re.sub(r"<pre>(<code>[^<]*\nupgrader: )", r'<pre class="log">\1', body)
         body = body.replace("<table>", '<div class="wide"><table>')
         body = body.replace("</table>", "</table></div>")
@@ -175,8 +175,8 @@ class Links(html.parser.HTMLParser):
 
 
 def dead_links(directory):
-    """Prints a line `PAGE: LINK` for each link that leads to no file of the site, or to no id in
-    its page."""
+    """Prints a line `PAGE: LINK` for each link whose file does not exist in the site, or whose id
+    does not exist in its page."""
     read = {file: Links(file.read_text()) for file in pathlib.Path(directory).rglob("*.html")}
     for file, page in sorted(read.items()):
         for link in page.links:

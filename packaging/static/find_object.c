@@ -1,11 +1,12 @@
 // Provides glibc's function _dl_find_object for programs with musl, which lacks it. Debian's libgcc
-// calls this function to find the tables for exceptions. Compiled into programs that
+// calls this function to find the tables for exceptions. Compiled into the programs that
 // packaging/static/tools makes.
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>
 
-// The declaration of glibc 2.35 in <dlfcn.h>, for processors without DLFO_STRUCT_HAS_EH_DBASE.
+// The structure as glibc 2.35 declares it in <dlfcn.h>, for processors without
+// DLFO_STRUCT_HAS_EH_DBASE.
 struct dl_find_object {
   unsigned long long flags;
   void* map_start;

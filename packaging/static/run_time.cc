@@ -1,7 +1,7 @@
 // The parts of a C++ run-time library that the static program needs. Debian's libstdc++ is made for
-// another C library, and contains locales, streams and exceptions, which the upgrader does not use.
-// In some cases libstdc++ would throw an exception, which nobody in the upgrader catches, so the
-// program would end by SIGABRT. This library ends it by SIGABRT as well.
+// glibc, and contains locales, streams and exceptions, which the upgrader does not use. In some
+// cases libstdc++ would throw an exception. Nobody in the upgrader would catch it, so the program
+// would end by SIGABRT. In these cases, this library calls abort(), which has the same effect.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -18,9 +18,9 @@ extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 namespace {
 
-// Protects the pages with relocated addresses. musl fills in the addresses of a program that
+// Makes the pages with relocated addresses read-only. musl fills in the addresses of a program that
 // relocates itself, but leaves the pages writable, although the program's headers ask for
-// protection. Nothing else is in these pages, see layout.ld.
+// protection. Nothing else is in these pages: see layout.ld.
 __attribute__((constructor)) void protect_relocated_pages() {
   const auto base = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
   const auto* const headers = reinterpret_cast<const ElfW(Phdr)*>(base + __ehdr_start.e_phoff);
@@ -38,10 +38,11 @@ __attribute__((constructor)) void protect_relocated_pages() {
 }  // namespace
 
 #ifdef __x86_64__
-// Fills in the packed addresses. They are packed as RELR, which takes a fortieth of the space: a
-// word with an even value is the place of an address, and one with an odd value has a bit for each
-// of the 63 words after it. musl 1.2.3 cannot unpack that, so this code runs before musl's own
-// start. It uses no stack protector, which only musl's start sets up.
+// Adds the program's base address to each address in its tables. The list of these addresses is
+// packed in the format RELR, in a fortieth of the space. In this format, a word with an even value
+// is the place of an address, and a word with an odd value has a bit for each of the 63 words after
+// that place. musl 1.2.3 cannot unpack the format, so this function runs before musl's own start.
+// It uses no stack protector, which only musl's start sets up.
 extern "C" {
 
 extern const std::uintptr_t __relr_begin[] __attribute__((visibility("hidden")));
@@ -90,7 +91,7 @@ void operator delete[](void* memory) noexcept {
   std::free(memory);
 }
 
-// Deliberately provides no operator delete without a size, so that code which calls it cannot be
+// There is deliberately no operator delete without a size, so that code which calls one cannot be
 // linked.
 #ifndef __clang__
 #pragma GCC diagnostic ignored "-Wsized-deallocation"
@@ -120,8 +121,8 @@ void __throw_bad_function_call() {
   abort();
 }
 
-// Compiles the functions of this class once for the whole program. In other builds they come from
-// libstdc++.
+// Compiles the functions of std::string once for the whole program. In other builds these functions
+// come from libstdc++.
 template class basic_string<char>;
 
 }  // namespace std

@@ -23,15 +23,15 @@ static_triplet := $(static_triplet_$(ARCH))
 static_compiler = $(if $(filter amd64,$(ARCH)),g++,g++-$(static_triplet))
 static_packages = dpkg-dev libcereal-dev $(static_compiler)
 
-# Debian's sources of libuv and musl are fetched once, unpacked here and compiled, so no library for
-# the target's processor need be installed.
+# The sources of libuv and musl come from Debian. They are fetched once, unpacked here and compiled,
+# so no library for the target's processor need be installed.
 static_libuv := $(BUILD)/static/libuv
 static_musl := $(BUILD)/static/musl
 static_musl_built := $(static)/musl
 static_libc := $(static_musl_built)/lib/libc.a
 
-# The directories of libstdc++'s headers: the first is for this machine's own compiler, the second
-# for a cross compiler.
+# The directories of libstdc++'s headers: first for this machine's own compiler, then for a cross
+# compiler.
 static_c++ = /usr/include/c++/12 /usr/include/$(static_triplet)/c++/12
 ifneq ($(ARCH),amd64)
 static_c++ = /usr/$(static_triplet)/include/c++/12 \
@@ -39,15 +39,16 @@ static_c++ = /usr/$(static_triplet)/include/c++/12 \
 endif
 
 # Flags that make the file small, which is the main aim. The program throws no exception, and has
-# one thread. -fstack-protector-strong would also guard every function with a text in it, for 6 KB
-# more. The program gets another address in every process, and tables that the loader has filled in
-# become read-only (run_time.cc does what musl leaves out).
+# one thread. -fstack-protector guards fewer functions than -fstack-protector-strong, which would
+# also guard every function with an array in it, and make the file 6 KB larger. The program gets
+# another address in every process. Tables that the loader has filled in become read-only
+# (run_time.cc does the part of this that musl leaves out).
 static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
   -fstack-protector -fno-inline-functions-called-once --param=max-inline-insns-size=1 \
   -fno-caller-saves -fno-partial-inlining \
   $(static_small_$(ARCH))
 static_small_amd64 = -malign-data=abi -fno-jump-tables
-# musl's long double has 64 bits on this processor. The compiler's default is glibc's, with 128
+# On this processor, musl's long double has 64 bits. The compiler's default is that of glibc, 128
 # bits.
 static_small_ppc64el = -mlong-double-64
 static_flags = -specs=$(static)/musl.specs $(static_small) -flto -fPIE -DNDEBUG
@@ -56,26 +57,27 @@ static_cxx_flags = -std=c++20 $(WARNINGS) $(wide_types) -fno-exceptions -fno-thr
   $(static_c++:%=-isystem %) -I.
 static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_types) \
   -I$(static_libuv)/include
-# For other processors the linker's own layout is used, since they have sections that
-# packaging/static/layout.ld does not know. That makes the file some tens of kilobytes larger.
+# The layout for the processors that packaging/static/layout.ld supports. Programs for other
+# processors have sections that this file does not know, so they use the linker's own layout, which
+# makes them some tens of kilobytes larger.
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
-# -Wno-odr was needed for an earlier run_time.cc, which defined the symbols of type tables as other
-# types.
+# -Wno-odr was needed for an earlier run_time.cc, which defined the symbols of type tables with
+# other types than the compiler does.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
-# Packs the upgrader's table of addresses: see run_time.cc. Debian's linker can do that only for
-# amd64.
+# Packs the list of the addresses that must be relocated: see run_time.cc. Debian's linker can do
+# that only for amd64.
 static_packed = $(static_packed_$(ARCH))
 static_packed_amd64 = -Wl,-z,pack-relative-relocs -Wl,-e,start_with_addresses
 
-# Only cereal's headers need the names of types (-frtti), so only the files that include such
-# headers are compiled with -frtti.
+# The files that are compiled with -frtti: only they include cereal's headers, which need the names
+# of types.
 static_with_types = agent-protocol/cpp/wire/codec.cc upgrader/wire/control_request.cc
 
-# The files of libuv. The upgrader calls none of libuv's functions for threads, names and files, so
-# the linker leaves those functions out.
+# The source files of libuv. The upgrader calls none of libuv's functions for threads, names and
+# files, so the linker leaves these functions out.
 static_libuv_names = fs-poll idna inet random strscpy strtok threadpool timer uv-common \
   uv-data-getter-setters version $(addprefix unix/,async core dl epoll fs getaddrinfo getnameinfo \
   linux-core linux-inotify linux-syscalls loop loop-watcher pipe poll process procfs-exepath \
@@ -86,7 +88,7 @@ static_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_tim
   $(wildcard upgrader/*.cc $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell)) \
   agent-protocol/cpp/wire/*.cc agent-protocol/cpp/session/*.cc) \
   $(base_text_parts) $(base_upgrader_parts))
-# notify-watchdog is linked with neither libuv nor the protocol's library.
+# notify-watchdog is linked neither with libuv nor with the protocol's library.
 watchdog_static := $(static)/notify-watchdog
 static_watchdog_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
   $(wildcard tools/notify-watchdog/*.cc) base/notify_listener.cc $(base_text_parts) \
@@ -122,7 +124,7 @@ $(hello_static): sample-agent/hello/hello-agent.c $(static_hello_objects) $(stat
 $(upgrader_static): $(static_objects) $(static_libuv_objects) $(static_libc) \
   packaging/static/static.mk \
     packaging/static/layout.ld packaging/static/without_sections
-	@rm -rf $(static)/linked  # files of an earlier link must not be taken for the result
+	@rm -rf $(static)/linked  # remove files of an earlier link, which could be mistaken for the result
 	@mkdir -p $(static)/linked
 	$(static_triplet)-gcc $(static_flags) $(static_link_flags) $(static_packed) -save-temps \
 	  -o $(static)/linked/upgrader $(static_objects) $(static_libuv_objects)
@@ -141,18 +143,18 @@ $(static_libuv_objects): $(static)/objects/libuv/%.o: $(static)/musl.specs \
 	@mkdir -p $(@D)
 	$(static_compile_c) -I$(static_libuv)/src -c -o $@ $(static_libuv)/src/$*.c
 
-# cereal includes <iostream>, which the upgrader does not need: an empty header saves 600 KB. No
-# other header of /usr/include must be found, since those belong to glibc.
+# cereal includes <iostream>, which the upgrader does not need: an empty header saves 600 KB. The
+# compiler must find no other header of /usr/include, since those belong to glibc.
 $(static)/include: $(static_libuv)/fetched
 	rm -rf $@
 	mkdir -p $@
 	ln -s /usr/include/cereal $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The compiler's specs from musl's wrapper, with two changes. The start code is that of a program
-# that has no loader and relocates itself; the wrapper does not support this. The code that gcc adds
-# to each program for exceptions and transactional memory is left out. All objects depend on this
-# file, and so on the flags in it.
+# The compiler's specs from musl's wrapper, with two changes. First, the start code is that of a
+# program that has no loader and relocates itself, which the wrapper does not support. Second, the
+# code is left out that gcc adds to each program for exceptions and transactional memory. All
+# objects depend on this file, so a change of its flags compiles them again.
 $(static)/musl.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
@@ -163,7 +165,8 @@ $(static)/musl.specs: $(static_musl_built)/config.mak
 $(static_libc): $(static)/musl.specs
 	$(static_make_musl) -j$(shell nproc) lib/libc.a lib/rcrt1.o lib/crti.o lib/crtn.o
 
-# Runs musl's Makefile without our variables, since it also uses one called ARCH.
+# Runs musl's Makefile without the variables of this one, since musl's Makefile has another variable
+# ARCH.
 static_make_musl = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u ARCH \
   $(MAKE) -s -C $(static_musl_built)
 $(static_musl_built)/config.mak: $(static_musl)/fetched packaging/static/static.mk
@@ -182,22 +185,22 @@ $(static_libuv)/fetched: packaging/static/fetch
 	packaging/static/fetch $(BUILD)/static/apt libuv1 $(static_libuv)
 	touch $@
 
-# The agent with which `make size` measures is built like the upgrader. With glibc, the work before
-# main would be most of the agent's start, and would hide the difference between two programs that
-# start it.
+# The agent with which `make size` measures, built like the static upgrader. With glibc, most of the
+# agent's start would be the work before main, which would hide the difference between two programs
+# that start the agent.
 $(static)/stamp_agent: tests/benchmark/stamp_agent.c tests/benchmark/stamps.h $(static_libc) \
     packaging/static/layout.ld
 	@mkdir -p $(@D)
 	$(static_compile_c) -I. $(static_link_flags) -o $@ $<
 
-# ---- the tests that this machine can run: those that use the program, or upgrades in an emulator
+# ---- the tests that this machine can run: all tests of the program, or upgrades in an emulator
 
 static_emulator_arm64 = qemu-aarch64
 static_emulator_armel = qemu-arm
 static_emulator_armhf = qemu-arm
 static_emulator_ppc64el = qemu-ppc64le
-# Emulates processors without floating point, as in many routers. The program must not use floating
-# point.
+# The emulated processor has no floating point, as in many routers, because the program must not use
+# floating point.
 static_emulator_mips = qemu-mips -cpu 24Kc
 static_emulator_mipsel = qemu-mipsel -cpu 24Kc
 static_emulator = $(if $(filter amd64,$(ARCH)),,$(or $(static_emulator_$(ARCH)),qemu-$(ARCH)))
@@ -234,9 +237,9 @@ check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
 	  $(integration_tests) tests/delivery/places/run.sh
 	@$(play_static_hello) $(abspath $(upgrader_static) $(hello_static))
 else
-# The agents of the tests are scripts, which the kernel runs by this machine's own shell. The
-# upgrader first checks that the shell is a program for the upgrader's processor. So in the
-# emulator, another program for that processor is put in the shell's place. Each program that
+# The agents of the tests are scripts. The kernel runs them by this machine's own shell, but the
+# emulated upgrader first checks that the shell is a program for the emulated processor. So in the
+# emulator's file system, /bin/sh is some program for that processor. Each program that
 # play_static_hello starts is a script, too, which starts the emulator.
 in_emulator = { echo '\#!/bin/sh'; \
   echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \

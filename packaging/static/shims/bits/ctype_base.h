@@ -1,5 +1,6 @@
-// Replaces libstdc++'s header of the same name, which takes its masks from glibc's tables of
-// characters. The upgrader does not use the masks, but the headers that declare them need values.
+// Replaces libstdc++'s header of the same name, which takes the masks of character classes from
+// glibc's tables. The upgrader does not use the masks, but other headers that mention them need
+// values.
 #pragma once
 
 namespace std {

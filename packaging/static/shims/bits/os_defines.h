@@ -1,5 +1,5 @@
-// Replaces libstdc++'s header of the same name, which needs glibc. Tells the library which
-// functions musl has.
+// Replaces libstdc++'s header of the same name, which needs glibc. Says which functions of the C
+// library musl has.
 #pragma once
 
 #include <features.h>
@@ -7,8 +7,8 @@
 
 #define __locale_t locale_t
 
-// Declares functions that libstdc++'s headers name. Debian has configured libstdc++ for glibc,
-// which has them.
+// Declares functions of glibc that libstdc++'s headers mention, since Debian has configured
+// libstdc++ for glibc.
 extern "C" int pthread_cond_clockwait(pthread_cond_t*, pthread_mutex_t*, clockid_t,
                                       const struct timespec*);
 extern "C" int pthread_mutex_clocklock(pthread_mutex_t*, clockid_t, const struct timespec*);
