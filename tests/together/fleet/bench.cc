@@ -30,8 +30,9 @@
 namespace fleet::test {
 namespace {
 
-// Measures a whole cell, part by part: nodes enter and stay without orders, rollouts run, a driver
-// and the store's leader are killed, then a plan, windows, and a desired version.
+// Measures a whole cell, part by part. Nodes enter the cell and stay without orders. Rollouts run,
+// while a driver and the leader of the store's members are killed. Then a plan, windows and a
+// desired version follow.
 using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {

@@ -361,8 +361,8 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    // The drivers may still hold places of the last nodes: a driver gives a place back only in its
-    // next step.
+    // The drivers may still hold a place of the budget for their last nodes: a driver gives a place
+    // back only in its next step.
     CHECK(cell.places() <= 2);
   }
 }

@@ -17,7 +17,7 @@ using namespace fleet;
 using upgrader::Time;
 using namespace std::chrono_literals;
 
-// ---- the life of a trial cell's programs
+// ---- when a trial cell's programs start and end
 
 constexpr std::size_t store = 0, controller = 1, node = 2;
 

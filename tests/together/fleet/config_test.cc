@@ -1,5 +1,5 @@
 // Tests the records that people change by HTTP: which keys may be read, which may be written, and
-// how each request is answered. Also tests settings by their names.
+// how each request is answered. Also tests how people change single settings by name.
 #include "fleet/http/config.h"
 
 #include <catch2/catch.hpp>

@@ -10,8 +10,8 @@ DAEMON = pathlib.Path(__file__).resolve().parents[2] / "demo" / "copier"
 
 def copier(version, dies_after=0, fails_each=50):
     """Returns the program of one version of the daemon. The daemon dies after it has copied
-    `dies_after` lines, or never if `dies_after` is 0. At its first try it marks one of `fails_each`
-    lines as failed."""
+    `dies_after` lines, or never if `dies_after` is 0. It marks one of `fails_each` lines with
+    `again`, as if it had failed to copy this line at first."""
     text = DAEMON.read_text(encoding="ascii")
     told = {"VERSION": version, "DIES_AFTER": dies_after, "FAILS_EACH": fails_each}
     for name, value in told.items():

@@ -108,7 +108,8 @@ TEST_CASE("a driver whose write is refused again and again rests in between, and
   bench.settle();
   CHECK(decisions == 1);
 
-  // No message tells the driver of a change, so it reads all records again after a pause.
+  // After the refusal, no message tells the driver of a change. So it reads all records again after
+  // a pause.
   bench.wait(store_retry_ms - 1);
   CHECK(decisions == 1);
   bench.wait(1);

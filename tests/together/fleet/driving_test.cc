@@ -1,5 +1,5 @@
-// Tests when a driver ends because its key in the store is gone, and what a driver does while it
-// cannot reach the store. The store is in memory, and the test moves the clock.
+// Tests that a driver ends if its key in the store is gone, and what a driver does while it cannot
+// reach the store. The store is in memory, and the test moves the clock.
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/driving.h"
@@ -144,7 +144,7 @@ class Watcher : public AnyDriver {
   struct Count {
     std::size_t read = 0;
     std::size_t changes = 0;
-    std::size_t together = 0;  // changes announced with `more`
+    std::size_t together = 0;  // changes whose message had `more` set
   };
 
   explicit Watcher(Count& count) : count_(count) {}

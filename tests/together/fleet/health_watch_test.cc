@@ -137,7 +137,7 @@ struct Bench {
 TEST_CASE("a node that has moved reports at the beginning, at the first failure, and at the end") {
   Bench bench;
   bench.wait(minute);
-  // This failure comes before the rollout's new version runs.
+  // This failure comes before the rollout's new version runs, so the rollout must not count it.
   bench.watch.ended();
   bench.wait(minute);
   CHECK_FALSE(bench.watch.report());

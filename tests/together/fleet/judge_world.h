@@ -15,7 +15,7 @@ class Chance {
   explicit Chance(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t bits();
-  double unit();                    // from 0 to 1, and less than 1
+  double unit();                    // a number from 0 to just below 1
   double exponential(double rate);  // the time to the next event
   std::int64_t binomial(std::int64_t count, double chance);
   double normal();
@@ -29,7 +29,7 @@ struct JudgedVersion {
   std::int64_t nodes = 10'000;
   // How often a node with the old version fails.
   double failures_a_minute = 1.0 / (30 * 24 * 60);
-  double ratio = 1;  // how much higher the failure rate with the new version is
+  double ratio = 1;  // failures with the new version / with the old one
   double tolerate = 1;
   double frail_share = 0;  // the share of frail nodes, from 0 to 1
   // How much more often a frail node fails than other nodes, with either version.

@@ -32,8 +32,8 @@ struct Told {
     put("event/" + std::string(11, '0') + std::to_string(number),
         R"({"subject":"rollout/r1","class":")" + kind + R"(","text":"it"})");
   }
-  // Commits all transactions that the notices need next. Returns the first step that is not a
-  // transaction.
+  // Commits transactions as long as Notices asks for one. Returns the first step of Notices that is
+  // not a transaction.
   Notices::Step next(bool ours = true) {
     for (;;) {
       Notices::Step step = notices.next(records, ours, now);

@@ -43,7 +43,7 @@ struct Life {
 // Runs a plan to its end. `choose` chooses the next one of all possible steps.
 template <class Choose>
 Life live(const PlanSetup& setup, const Choose& choose) {
-  // A plan with thirty members and twenty steps takes about 10,000 of these.
+  // A plan with thirty members and twenty steps takes about 10,000 steps of this simulation.
   constexpr std::size_t steps_max = 100'000;
   PlanWorld world(setup);
   Life life;

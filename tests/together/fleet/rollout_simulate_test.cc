@@ -57,7 +57,7 @@ struct Life {
 };
 
 Life live(std::uint64_t seed, Seeded seeded = Seeded::none) {
-  // A rollout over thirty nodes needs about a thousand of these steps.
+  // A rollout over thirty nodes takes about a thousand steps of this simulation.
   constexpr std::size_t steps_max = 20'000;
   Random random(seed);
   WorldSetup setup = setup_of(random);

@@ -144,8 +144,8 @@ class SimNode {
   NodeCommander commander_;
   WishMachine machine_;
   bool registered_ = false;
-  // True if the last upgrade was begun for the desired version. Then machine_ makes the records of
-  // this upgrade, and commander_ makes none.
+  // True if the last upgrade was begun for the desired version. Then machine_ makes the record of
+  // this upgrade, and the record that commander_ makes is not written.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
   // The newest record of the upgrade to the desired version, while it waits to be written.

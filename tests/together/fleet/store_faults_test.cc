@@ -47,8 +47,7 @@ class Bench {
 
   EtcdCluster& cluster() { return cluster_; }
   Timers& timers() { return loop_.timers(); }
-  // Two further clients for single requests. A fault may hit all connections of the client
-  // `victim`, but never those of the client `safe`.
+  // A fault may hit all connections of the client `victim`. No fault hits the client `safe`.
   Store& victim() { return *stores_.front(); }
   Store& safe() { return *witness_store_; }
   void set_ways(TcpProxy::Mode mode) { mode_ = mode; }
