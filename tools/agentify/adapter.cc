@@ -7,11 +7,12 @@
 namespace agentify {
 namespace {
 
-// A shell exits with one of these statuses if it could not run the program.
+// The exit statuses with which a shell ends if it cannot run the program. agentify ends with them,
+// too.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
-// The number of heartbeats that are sent in the interval in which the upgrader requires one.
+// How many heartbeats are sent per watchdog_ms, the interval in which the upgrader expects one.
 constexpr int heartbeats_in_watchdog = 3;
 
 }  // namespace
@@ -61,7 +62,7 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(ready_at_);
   consider(probe_at_);
   consider(judge_at_);
-  // a probe under way may have a bad answer, so `healthy` waits for it
+  // The answer to a running probe may be bad, so `healthy` is not due before that answer.
   if (!probing_) consider(settled_at_);
   if (!moments_.empty()) consider(moments_.front().at);
   return next;
@@ -191,13 +192,13 @@ void Adapter::on(const SignalTaken& event) {
 void Adapter::on(const Committed&) {
   on_trial_ = false;
   judge_at_.reset();
-  unfit_ = false;  // an `unfit` may have crossed `committed`; the upgrader has then ignored it
+  unfit_ = false;  // the upgrader has ignored an `unfit` that it got after it had committed
   if (settling_ && must_say_healthy_) order(SayHealthy{});
   end_settling();
   follow();
 }
 
-// ---- releases: agentify requests none while it is on trial or stops
+// ---- following a directory of releases, except on trial and during a stop
 
 void Adapter::follow() {
   const bool may = lives() || stage_ == Stage::starting;

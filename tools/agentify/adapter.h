@@ -28,16 +28,16 @@
 
 namespace agentify {
 
-// The event that shows agentify that the daemon works (--ready).
+// How agentify finds out that the daemon works (--ready).
 enum class ReadyBy { start, word, time, probe };
 
-// The options on which the decisions depend.
+// The values of options that the decisions depend on.
 struct Terms {
   bool check = false;
   ReadyBy ready_by = ReadyBy::start;
-  Duration ready_time{};        // with ReadyBy::time: how long the daemon must live
+  Duration ready_time{};        // with ReadyBy::time: how long the daemon must have lived
   std::string ready_text = {};  // the value of --ready, for messages to people
-  // The time that a daemon on trial must be ready and well before agentify says `healthy`.
+  // How long a daemon on trial must be ready and well before agentify says `healthy`.
   Duration settle{};
   bool vouch = true;
   bool health = false;
@@ -54,11 +54,11 @@ struct Terms {
 
 // The time between two probes of a daemon that is not ready yet.
 inline constexpr Duration ready_interval{100};
-// agentify's exit status after a failure of its own.
+// The exit status of agentify if agentify itself has failed, and not the daemon.
 inline constexpr int exit_failed = 1;
 
-// A daemon on trial is judged shortly before the end of the trial: a tenth of the trial earlier,
-// but at most this time earlier.
+// A daemon on trial is judged a little before the trial ends: by a tenth of the trial, but by no
+// more than this time.
 inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {
@@ -70,12 +70,12 @@ class Adapter {
   // Returns the first actions. Must be called once, before step().
   [[nodiscard]] Actions begin();
   [[nodiscard]] Actions step(const Event& event, Time now);
-  // Returns when step() must be called with TimePassed.
+  // Returns the time at which step() must be called with TimePassed.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   [[nodiscard]] Stage stage() const { return stage_; }
-  // Returns the whole state as a text, with times relative to `now`. If two adapters have the same
-  // text, they make the same decisions.
+  // Returns the whole state as a text, in which times are relative to `now`. Two adapters with the
+  // same text make the same decisions.
   [[nodiscard]] std::string describe(Time now) const;
   bool operator==(const Adapter&) const = default;
 
@@ -132,26 +132,27 @@ class Adapter {
 
   Terms terms_;
   Stage stage_ = Stage::checking;
-  Actions actions_;  // the actions of the present step; empty between steps
-  Time now_{};       // the time of the present step; zero between steps
+  Actions actions_;  // the actions of the current step; empty outside of step()
+  Time now_{};       // the time of the current step; zero outside of step()
 
   bool on_trial_ = false;
   std::optional<Duration> trial_;  // the length of the trial
   bool commit_healthy_ = false;
-  std::optional<Time> judge_at_;    // the time when the daemon must be ready and well
+  std::optional<Time> judge_at_;    // when the daemon on trial is judged
   std::optional<Time> settled_at_;  // when to say `healthy`, if the daemon stays well
-  bool settling_ = false;           // the daemon is ready, but must last before `healthy` is said
-  bool unfit_ = false;              // `unfit` has been said, so `healthy` must not follow
+  bool settling_ = false;  // the daemon is ready, but must stay so before `healthy` is said
+  bool unfit_ = false;     // `unfit` has been said, so `healthy` must not follow
   Time activated_at_{};
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
-  std::string not_well_;    // the last bad answer of a health check, for `unfit`
-  bool readiness_ = false;  // the upgrader lets an agent in any role say `healthy`
-  // first agent or fallback: with readiness_ it says `healthy` even if --vouch=no
+  std::string not_well_;    // the last bad result of a health check, for `unfit`
+  bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
+  // This is a first agent or a fallback. If readiness_ is set, it must say `healthy` even with
+  // --vouch=no.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
-  bool daemon_beats_ = false;  // the daemon sends WATCHDOG=1, and a heartbeat follows each
-  bool sick_ = false;          // the daemon failed a health check: no heartbeats are sent
+  bool daemon_beats_ = false;  // a heartbeat is sent only when the daemon sends WATCHDOG=1
+  bool sick_ = false;          // the daemon is sick, so no heartbeats are sent
 
   std::optional<Time> ready_at_;
   std::optional<Time> probe_at_;
@@ -160,11 +161,11 @@ class Adapter {
 
   bool follows_ = false;
 
-  bool stop_asked_ = false;  // the upgrader, a signal or the end of input wants a stop
-  // the time limit of a stop that was requested before the daemon was started
+  bool stop_asked_ = false;  // a stop was requested: by the upgrader, a signal or the end of input
+  // the time limit of a stop that was requested before the daemon was running
   std::optional<Duration> stop_limit_;
-  std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
-  bool gives_up_ = false;               // a sick daemon is stopped because --health-action says so
+  std::vector<StopMoment> moments_;     // the signals of the stop that have not been sent yet
+  bool gives_up_ = false;               // --health-action=exit: a sick daemon is being stopped
   std::optional<DaemonEnding> ending_;  // how the daemon's main process ended
   bool clean_ = false;
 };

@@ -1,4 +1,4 @@
-// The actions that agentify's state machine (adapter.h) orders, and that its loop performs.
+// The actions of agentify's state machine (adapter.h). Its loop performs them.
 #pragma once
 
 #include <sys/types.h>
@@ -50,8 +50,8 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-// The keeper must not start the daemon any more, and answers by the event FamilyGone. If it has
-// started the daemon already, the order has no effect.
+// Forbids the keeper to start the daemon from now on. The keeper answers by the event FamilyGone.
+// Has no effect if the daemon was started already.
 struct CancelStart {
   bool operator==(const CancelStart&) const = default;
 };
@@ -60,18 +60,18 @@ struct SignalDaemon {
 
   bool operator==(const SignalDaemon&) const = default;
 };
-struct AdoptMain {  // make process `pid` the daemon's main process
+struct AdoptMain {  // regard process `pid` as the daemon's main process
   pid_t pid = 0;
 
   bool operator==(const AdoptMain&) const = default;
 };
-struct KillFamily {  // kill all processes of the daemon; the event FamilyGone answers this
+struct KillFamily {  // kill all processes of the daemon; causes FamilyGone
   bool operator==(const KillFamily&) const = default;
 };
-struct KillOrphans {  // like KillFamily, when the keeper is dead; FamilyGone answers this, too
+struct KillOrphans {  // do the same as KillFamily without the keeper, which is dead
   bool operator==(const KillOrphans&) const = default;
 };
-struct AskDaemon {  // make one probe of the daemon; the event ProbeAnswered answers this
+struct AskDaemon {  // make one probe of the daemon; causes ProbeAnswered
   Probe probe = Probe::readiness;
 
   bool operator==(const AskDaemon&) const = default;
@@ -79,10 +79,10 @@ struct AskDaemon {  // make one probe of the daemon; the event ProbeAnswered ans
 
 // ---- actions for the releases that are followed
 
-struct Follow {  // from now on, request upgrades to releases that are due
+struct Follow {  // begin to request upgrades to releases that are due
   bool operator==(const Follow&) const = default;
 };
-struct EndFollowing {  // request no more releases
+struct EndFollowing {  // request no more upgrades
   bool operator==(const EndFollowing&) const = default;
 };
 
@@ -93,7 +93,7 @@ struct Log {
 
   bool operator==(const Log&) const = default;
 };
-struct ReportFailure {  // a failure outside of a trial: log it, and send it as `status`
+struct ReportFailure {  // log a failure outside of a trial, and send it as `status`
   std::string text;
 
   bool operator==(const ReportFailure&) const = default;
@@ -103,7 +103,7 @@ struct Leave {
 
   bool operator==(const Leave&) const = default;
 };
-struct LeaveLike {  // exit with the daemon's exit status, or die of the signal that killed it
+struct LeaveLike {  // exit with the daemon's status, or die of the signal that killed it
   DaemonEnding ending;
 
   bool operator==(const LeaveLike&) const = default;

@@ -1,4 +1,4 @@
-// The events that agentify's state machine (adapter.h) gets.
+// The events that agentify's state machine (adapter.h) is given.
 #pragma once
 
 #include <sys/types.h>
@@ -12,7 +12,7 @@
 
 namespace agentify {
 
-// The way in which a process ended, as in wait(2); `unknown` if the kernel does not say.
+// How a process ended, as wait(2) reports it. `unknown` means that the kernel does not say.
 struct DaemonEnding {
   enum class How { exited, signalled, unknown };
 
@@ -29,8 +29,8 @@ struct DaemonEnding {
 // ---- events of the conversation
 
 struct Welcomed {
-  bool candidate = false;  // the agent is a candidate, on trial from its activation
-  // the agent is a fallback in place of a first agent that failed, and is on trial
+  bool candidate = false;  // the agent is a candidate, so its activation begins a trial
+  // the agent is a fallback on trial, because the first agent has failed
   bool boot = false;
   bool readiness = false;  // the upgrader has the feature `readiness`
   std::optional<Duration> watchdog = {};
@@ -39,7 +39,8 @@ struct Welcomed {
 };
 struct Activated {
   std::optional<Duration> trial = {};  // the length of the trial, if agentify is on trial
-  // true: the trial is passed by `healthy`; false: by living to its end
+  // true: `healthy` commits the upgrade; false: a daemon that lives to the end of the trial commits
+  // it
   bool commit_healthy = false;
 
   bool operator==(const Activated&) const = default;
@@ -64,9 +65,9 @@ struct CheckEnded {
 
 // ---- events of the keeper and the daemon
 
-// the keeper cannot start the daemon yet: processes of an earlier daemon hold the lock
+// The keeper cannot start the daemon yet, because processes of an earlier daemon hold the lock.
 struct DaemonWaits {
-  std::string holder = {};  // the process that holds the lock, for people
+  std::string holder = {};  // the process that holds the lock, in words
 
   bool operator==(const DaemonWaits&) const = default;
 };
@@ -81,13 +82,13 @@ struct DaemonRefused {  // the daemon's program could not be executed
 
   bool operator==(const DaemonRefused&) const = default;
 };
-struct DaemonEnded {  // the daemon's main process has ended; the keeper waits for an order
+struct DaemonEnded {  // the daemon's main process has ended; the keeper awaits orders
   DaemonEnding ending;
-  pid_t heir = 0;  // a child of the keeper that may be the new main process; 0 if none
+  pid_t heir = 0;  // the process that may be the new main process, or 0
 
   bool operator==(const DaemonEnded&) const = default;
 };
-struct FamilyGone {  // no process of the daemon is left, and the keeper starts none any more
+struct FamilyGone {  // no process of the daemon is left, and the keeper will start none
   int killed = 0;    // how many processes of the daemon had to be killed
 
   bool operator==(const FamilyGone&) const = default;
@@ -115,7 +116,7 @@ struct NotifyReceived {
   bool operator==(const NotifyReceived&) const = default;
 };
 
-struct SignalTaken {  // agentify got a signal that it passes on to the daemon
+struct SignalTaken {  // agentify got a signal that is meant for the daemon
   int signal = 0;
 
   bool operator==(const SignalTaken&) const = default;

@@ -1,5 +1,5 @@
-// Prints agentify's state machine (adapter.h) as a text, for tests that visit its states, and a
-// DaemonEnding as a clause for the log.
+// Prints agentify's state machine (adapter.h) as a text, for tests that visit all its states. Also
+// prints a DaemonEnding as a part of a log line.
 #include "base/signals.h"
 #include "tools/agentify/adapter.h"
 

@@ -1,5 +1,5 @@
-// The part of agentify's state machine (adapter.h) that decides about the daemon's end: a stop, the
-// end of the main process, and the processes that are then left.
+// The part of agentify's state machine (adapter.h) for the daemon's end: a stop, the end of the
+// main process, and the killing of the processes that are left afterwards.
 #include <algorithm>
 #include <utility>
 
@@ -58,8 +58,8 @@ void Adapter::on(const DaemonEnded& event) {
   order(KillFamily{});
 }
 
-// Reports a failure of the daemon. On trial, the upgrader is sent `unfit`, so that it knows the
-// reason when it rolls back. Otherwise the failure is logged before agentify exits.
+// Reports a failure of the daemon. On trial, sends `unfit`, so that the upgrader knows the reason
+// when it rolls back. Otherwise logs the failure before agentify exits.
 void Adapter::report_failure(const std::string& text) {
   if (!on_trial_ || unfit_) return order(ReportFailure{text});
   log(text);
@@ -94,8 +94,8 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Handles the death of the keeper. The keeper can report nothing any more, and the lock that it
-// held is free.
+// Handles the death of the keeper. All processes of the daemon are killed, because no keeper
+// reports the daemon's end any more, or keeps a second daemon from being started.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});
@@ -112,8 +112,8 @@ void Adapter::on(const KeeperLost&) {
   order(KillOrphans{});
 }
 
-// Gives the daemon more time for its start, which also moves the upgrader's limit of the start, or
-// for its stop.
+// Gives the daemon more time, as it has requested, for its start or its stop. Also sends `extend`,
+// so that the upgrader waits for longer, too.
 void Adapter::put_off(Duration time) {
   if (stage_ == Stage::running && readiness_) order(SayExtend{time});
   if (stage_ != Stage::stopping || moments_.empty()) return;

@@ -1,5 +1,5 @@
-// The part of agentify's state machine (adapter.h) that finds the daemon ready, well, sick or
-// unfit, and sends `healthy` and `unfit`.
+// The part of agentify's state machine (adapter.h) that judges whether the daemon is ready and
+// healthy, and sends `healthy` and `unfit`.
 #include <algorithm>
 #include <utility>
 
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int trial_margin_divisor = 10;
 
-// A daemon that is ready settles: it must last for some time before agentify says `healthy`. In
-// that time its health is checked at least this many times.
+// After it has become ready, a daemon on trial must last for some time (--settle) before agentify
+// says `healthy`. In that time its health is checked at least this many times.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {
@@ -39,9 +39,9 @@ void Adapter::say_unfit(std::string reason) {
   order(SayUnfit{std::move(reason)});
 }
 
-// Judges the daemon shortly before the trial ends, also if the daemon has asked for more time:
-// `extend` never moves the end of a trial. Otherwise the upgrader would commit a daemon that does
-// not work, or roll back without knowing the reason.
+// Judges the daemon shortly before the trial ends. Otherwise the upgrader would commit a daemon
+// that does not work, or roll it back without knowing the reason. An `extend` does not delay this,
+// because it does not prolong a trial.
 void Adapter::judge_if_due() {
   if (!judge_at_ || *judge_at_ > now_) return;
   judge_at_.reset();
@@ -56,14 +56,14 @@ void Adapter::judge_if_due() {
   }
 }
 
-// Returns how long the daemon must last before it is called healthy: at most half the trial, so
-// that the other half is left for becoming ready.
+// Returns how long the daemon must last before agentify says `healthy`. This is at most half the
+// trial, so that the other half remains for becoming ready.
 Duration Adapter::settle_time() const {
   return trial_ ? std::min(terms_.settle, *trial_ / 2) : terms_.settle;
 }
 
-// Begins the time that the daemon must last before it is called healthy. With health checks, that
-// time begins at the first good answer.
+// Begins the time for which the daemon must last before agentify says `healthy`. If health checks
+// are made, the time begins only at the first good result.
 void Adapter::settle() {
   settling_ = true;
   if (terms_.health) {
@@ -79,15 +79,15 @@ void Adapter::end_settling() {
   settled_at_.reset();
 }
 
-// Says `healthy` when the daemon has lasted for long enough. If a health check is under way, waits
-// for its answer first, since that may be bad.
+// Says `healthy` when the daemon has lasted for long enough. If a health check is running, waits
+// for its result, which may be bad.
 void Adapter::settle_if_due() {
   if (!settled_at_ || *settled_at_ > now_ || probing_) return;
   end_settling();
   order(SayHealthy{});
 }
 
-// ---- the daemon works
+// ---- finding out whether the daemon works
 
 bool Adapter::may_say_healthy() const {
   if (unfit_) return false;
@@ -156,7 +156,7 @@ void Adapter::note_health(const ProbeAnswered& answer) {
   }
   settled_at_.reset();
   not_well_ = answer.words;
-  if (failures_ >= terms_.health_failures) return;  // the daemon is known to be sick already
+  if (failures_ >= terms_.health_failures) return;  // the daemon counts as sick already
   ++failures_;
   if (failures_ == terms_.health_failures) find_sick(answer.words);
 }

@@ -9,8 +9,9 @@ agentify_objects := $(call unit,tools/agentify,$(filter-out tools/agentify/main.
   $(call unit,tools/agentify-doctor,$(wildcard tools/agentify/doctor/*.cc))
 $(agentify_library): $(agentify_objects); $(make_archive)
 
-# --follow uses libagent-releases, of which only the parts that read and verify are linked, and none
-# that fetches. `agentify run` checks the upgrader's options with the upgrader's own parser.
+# For --follow, the program links only those parts of libagent-releases that read and verify
+# releases, and none that fetches them. `agentify run` checks the upgrader's options with the
+# upgrader's own parser, so the upgrader's library is linked, too.
 agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader_library) \
   $(base_library) $(protocol_library)
 
@@ -30,7 +31,7 @@ $(BUILD)/tests/together/agentify/wing: $(call objects,$(agentify_walk)) \
     $(catch_main) $(agentify_libraries)
 	$(link_wing) -luv -lsodium -lcurl
 
-# Tests with a fake upgrader, and tests with the real one. Both run the agentify in $(BUILD).
+# Tests with a fake upgrader and with the real one. All of them run the agentify in $(BUILD).
 agentify_plays := tests/together/agentify/life.py tests/together/agentify/readiness.py \
   tests/together/agentify/probes.py tests/together/agentify/follow.py \
   tests/together/agentify/run.py \
@@ -39,8 +40,8 @@ agentify_plays := tests/together/agentify/life.py tests/together/agentify/readin
   tests/together/agentify/trial.py \
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness
-# The witness is the daemon in agentify's tests: it records whether two daemons ever ran at once. It
-# is written in C, so it is not sanitized, and can be static even if everything else is sanitized.
+# The witness is the daemon in agentify's tests. It records whether two daemons ever ran at the same
+# time. It is written in C and linked statically, without sanitizers even if all else is sanitized.
 $(agentify_witness): $(BUILD)/objects/tests/together/agentify/witness.o
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS)) -static -o $@ $^
@@ -52,8 +53,8 @@ tool_packages += python3 minisign openssl strace
 sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))
 sanitized_programs += $(BUILD)/agentify $(BUILD)/agent-releases $(agentify_witness)
 
-# kill-agentify kills agentify, its keeper, the daemon or the upgrader at POINTS points of an
-# upgrade. At one point in six there is no process to kill.
+# kill-agentify repeats an upgrade, and kills agentify, its keeper, the daemon or the upgrader at
+# one of POINTS points of it. At one point in six there is no process to kill.
 .PHONY: kill-agentify fault-agentify check-daemons endurance-agentify
 POINTS ?= 2600
 kill-agentify:
@@ -61,17 +62,18 @@ kill-agentify:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) tests/together/agentify/kill.py $(POINTS)
 
-# fault-agentify makes every system call of agentify and its keeper fail, one in each run.
+# fault-agentify makes the system calls of agentify and its keeper fail: in each run another one,
+# until every call has failed once.
 fault-agentify:
 	@tests/need-packages $(build_packages) gcc python3 strace
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) EVERY=1 tests/together/agentify/faults.py
 
-# The packages of the real daemons that the tests use; the results go into agentify(1). Debian may
-# start a service when it installs a package. That does no harm, since each daemon of a test has a
-# port and a directory of its own.
+# The Debian packages of the daemons with which agentify is tested. The results are written into
+# agentify(1). Debian may start a daemon when its package is installed. That does no harm, because
+# each test runs its daemon with another port and directory.
 daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
-# The packages of further daemons that are only examined by `agentify doctor`.
+# The Debian packages of further daemons, on which only `agentify doctor` is run.
 doctor_packages := haproxy memcached mosquitto dnsmasq-base lighttpd
 check_agents_tests += $(addprefix tests/together/agentify/,daemons.py crowd.py readme.py \
   doctor_daemons.py)
@@ -82,8 +84,8 @@ check-daemons:
 	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/together/agentify/daemons.py $(ONLY)
 	@BUILD=$(BUILD) TABLE=man/agentify.1 tests/together/agentify/crowd.py
 
-# endurance-agentify makes a thousand upgrades of nginx, a third of them bad, while a client sends
-# requests.
+# endurance-agentify upgrades nginx a thousand times, a third of the times to a bad version, while a
+# client sends requests.
 endurance-agentify:
 	@tests/need-packages $(daemon_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify

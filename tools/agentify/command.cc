@@ -17,16 +17,16 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads in one turn of the loop, so that a command that floods its output does not delay
+// The most reads in one turn of the loop, so that the flood of output of one command does not delay
 // everything else.
 constexpr int reads_in_turn = 16;
 
-// A shell exits with one of these statuses if it could not run the command.
+// The exit statuses with which a shell ends if it cannot run the command.
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 
-// Returns why a command failed: the last line that it has written. If the shell could not run the
-// command, the exit status comes first: "exit status 127: sh: 1: pg_isredy: not found".
+// Returns why a command failed: the last line of its output. If the shell could not run the
+// command, the text begins with the exit status: "exit status 127: sh: 1: pg_isredy: not found".
 std::string words_of_failure(const DaemonEnding& ending, const std::string& line) {
   const bool exited = ending.how == DaemonEnding::How::exited;
   const bool not_run = exited && (ending.value == not_found || ending.value == not_executable);

@@ -1,6 +1,6 @@
-// Runs the command of an option by /bin/sh, under a keeper of its own. When the command ends or is
-// given up, or agentify dies, the keeper kills all processes of the command. The command never
-// inherits the daemon's lock, and gets init's sockets only if its setting says so.
+// Runs the command in an option by /bin/sh, with a keeper of its own. The keeper kills all
+// processes of the command when the command ends or is given up, or when agentify dies. The command
+// never inherits the daemon's lock. It inherits init's sockets only if its ChildSetting says so.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,10 @@
 
 namespace agentify {
 
-// The most bytes that are kept of the last line of a command's output. The rest of a longer line is
-// read and dropped.
+// The most bytes that are kept of a line of a command's output. The rest of the line is dropped.
 inline constexpr std::size_t last_line_bytes_max = 1024;
 
-// Keeps the last line that is not empty of the output that is passed to add().
+// Remembers the last line of an output that is not empty. The output is passed to add().
 class LastLine {
  public:
   void add(std::string_view bytes);
@@ -40,15 +39,15 @@ struct CommandOutcome {
 
 class Command {
  public:
-  // Starts the command; returns false if no process can be made. With `shown`, its output also goes
-  // to standard error.
+  // Starts the command. Returns false if no process can be made. With `shown`, the command's output
+  // is also written to standard error.
   [[nodiscard]] bool begin(const std::string& command, const Options& options, ChildSetting setting,
                            bool shown);
-  // Descriptors of the command. When one of them is readable, look() must be called.
+  // The descriptors to be watched. When one of them is readable, look() must be called.
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
-  // Reads the output of the command and the news of its keeper. When all processes of the command
-  // have ended, returns the outcome.
+  // Reads the command's output and the messages of its keeper. Returns the outcome when all
+  // processes of the command have ended.
   [[nodiscard]] std::optional<CommandOutcome> look();
   [[nodiscard]] std::string last_line() const { return line_.text(); }
   // Kills the command.
@@ -64,8 +63,8 @@ class Command {
   std::optional<DaemonEnding> ending_;
 };
 
-// Runs a command and waits for its end, for at most `limit`. Needed for facts that agentify must
-// know before its loop begins.
+// Runs a command and waits for its end, at most for `limit`. Used only before agentify's loop
+// begins.
 [[nodiscard]] CommandOutcome run_command(const std::string& command, const Options& options,
                                          const std::vector<std::string>& environment,
                                          Duration limit);

@@ -28,8 +28,7 @@ curl_socket_t open_socket(void* /*self*/, curlsocktype /*purpose*/, curl_sockadd
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// Refuses the body of an answer, so that libcurl ends the transfer: the head shows all that is
-// needed.
+// Refuses the body of an HTTP answer, so that libcurl ends the transfer. Only the head is needed.
 std::size_t refuse_body(char* /*bytes*/, std::size_t /*one*/, std::size_t /*count*/,
                         void* /*self*/) {
   return 0;
@@ -166,7 +165,7 @@ void ConnectionProbe::look() {
 ProbeOutcome ConnectionProbe::outcome(CURLcode code) const {
   switch (code) {
     case CURLE_OK:
-    case CURLE_WRITE_ERROR:  // refuse_body() or head_came() ended the transfer
+    case CURLE_WRITE_ERROR:  // refuse_body() or head_came() has ended the transfer
       return asks_ ? answer_outcome() : ProbeOutcome{.good = true};
     case CURLE_COULDNT_CONNECT: {
       long error = 0;

@@ -1,5 +1,5 @@
-// Asks a daemon at one address, by libcurl, without waiting: whether it accepts a connection, or
-// answers in HTTP. The caller sets the time limit.
+// Probes a daemon at one address, by libcurl and without waiting: tries to connect, or sends an
+// HTTP request. The caller sets the time limit.
 #pragma once
 
 #include <curl/curl.h>
@@ -18,56 +18,56 @@
 
 namespace agentify {
 
-// An address of a host, or the path of a socket.
+// An address of a host, or the path of a unix socket.
 struct Address {
   std::string text;          // the address, such as "127.0.0.1", "::1" or "/run/d/socket"
   bool is_path = false;      // `text` is the path of a socket
   bool is_loopback = false;  // only this machine can have this address
-  std::uint32_t scope = 0;   // the number of the interface, if the address is link-local
+  std::uint32_t scope = 0;   // for a link-local address: the number of the network interface
 
-  // Returns the address as in a URL: an IPv6 address in brackets.
+  // Returns the address in the form for a URL, with brackets around an IPv6 address.
   [[nodiscard]] std::string in_url() const {
     return text.find(':') == std::string::npos ? text : "[" + text + "]";
   }
 };
 
-// The most addresses of one host name that are tried. Few names have more than two, and the time
-// limit of a probe is divided among the addresses.
+// The most addresses of one host that are probed. Few hosts have more than two, and a probe's time
+// limit is divided among them.
 inline constexpr std::size_t addresses_max = 16;
 
-// Returns the addresses of HOST, at most addresses_max. HOST may be a name: looking it up blocks,
-// so this must be called before the loop begins.
+// Returns the addresses of HOST, at most addresses_max. If HOST is a name, its lookup blocks, so
+// this must be called before the loop begins.
 [[nodiscard]] std::vector<Address> find_addresses(const std::string& host);
 
 struct ProbeOutcome {
   bool good = false;
-  std::string words = {};  // why the answer was not good
+  std::string words = {};  // why the probe failed
 };
 
-// The most bytes of the head of an HTTP answer. A longer head counts as a bad answer; the body is
-// not kept.
+// The most bytes of the head of an HTTP answer. With a longer head, the probe fails. The body of
+// the answer is not read.
 inline constexpr std::size_t http_head_bytes_max = 65'536;
 
-// The certificates that a probe by https trusts. The default is the system's authorities.
+// The certificates that a probe by https trusts. By default these are the system's.
 struct Trust {
   std::optional<std::string> ca_file = {};  // trust only the certificates in this file, in PEM
-  bool none_needed = false;                 // true: accept any certificate, and check none
+  bool none_needed = false;                 // accept any certificate, without a check
 };
 
 class ConnectionProbe {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Prepares the object for its requests. Returns false if there is no memory. `told` is called
-  // with each outcome that connect() and request() do not return themselves.
+  // Prepares the object for probes. Returns false if there is no memory. If connect() or request()
+  // cannot return the outcome at once, `told` is called with it later.
   [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
   // Connects to a port of the address, and closes the connection. Returns the outcome if it is
-  // known at once; then `told` is not called.
+  // known at once. Otherwise `told` is called later.
   [[nodiscard]] std::optional<ProbeOutcome> connect(const Address& address, std::uint16_t port);
-  // Requests the URL at one address of its host. A redirection counts as an answer, and is not
-  // followed. Returns the outcome if it is known at once, like connect().
+  // Requests the URL at one address of its host. A redirection counts as a good answer, and is not
+  // followed. Returns the outcome if it is known at once. Otherwise `told` is called later.
   [[nodiscard]] std::optional<ProbeOutcome> request(const Address& address, const HttpUrl& url);
-  // Gives up the connection or request under way; `told` is not called.
+  // Ends the current probe without an outcome: `told` is not called.
   void end();
   void close();
 
@@ -91,8 +91,8 @@ class ConnectionProbe {
   Trust trust_;
   Told told_;
   upgrader::CurlLoop curl_;
-  // host, port and address in curl's form (CURLOPT_CONNECT_TO): the address to connect to instead
-  // of the URL's host
+  // For CURLOPT_CONNECT_TO: the address and port to which libcurl connects instead of the URL's
+  // host.
   List places_;
   List headers_;
   std::unique_ptr<CURL, FreeEasy> easy_;

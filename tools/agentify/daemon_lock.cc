@@ -19,9 +19,9 @@ DaemonLock DaemonLock::by_file(std::string path) {
   return lock;
 }
 
-// The lock's descriptor is not close-on-exec, so that the daemon inherits it. The keeper executes
-// no other program. If agentify and the keeper are killed at the same instant, the surviving daemon
-// still holds the lock, and no second daemon can start.
+// The lock's descriptor is not close-on-exec, so the daemon inherits it. If agentify and the keeper
+// are killed at the same time, the surviving daemon still holds the lock, and no second daemon can
+// start. The keeper executes no other program, which could inherit the descriptor.
 int DaemonLock::try_take() {
   if (path_.empty()) return 0;
   constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -31,8 +31,8 @@ int DaemonLock::try_take() {
   if (::fstat(file.get(), &ours) != 0) return errno;
   if (!S_ISREG(ours.st_mode)) return EINVAL;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return errno;
-  // The lock's file may have been removed before it was locked. The next process would then make a
-  // new file, and this lock would exclude nobody.
+  // Another process may have removed the lock's file before this process locked it. Then the next
+  // process makes a new file, and a lock on the old file excludes nobody.
   struct stat named {};
   const bool same = ::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
                     named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;

@@ -1,5 +1,5 @@
-// A lock that makes sure that at most one daemon runs, whichever process dies at whatever time. A
-// keeper holds it from before its daemon is started until no process of the daemon is left.
+// A lock by which at most one daemon runs, whatever process dies at whatever time. A keeper takes
+// the lock before it starts the daemon, and holds it until no process of the daemon is left.
 #pragma once
 
 #include <sys/types.h>
@@ -12,14 +12,14 @@ namespace agentify {
 
 class DaemonLock {
  public:
-  // Makes an object without a lock: any number of daemons may run.
+  // Makes an object that locks nothing, so that any number of daemons may run.
   DaemonLock() = default;
-  // Makes a lock at `path`: the path of the upgrader's lock with `.daemon` appended, or of a file
-  // of our own.
+  // Makes a lock with the file `path`. This is the path of the upgrader's lock with `.daemon`
+  // appended, or a path in a directory of agentify's own.
   [[nodiscard]] static DaemonLock by_file(std::string path);
 
-  // Tries to take the lock, without waiting. Returns 0 if this process now holds it, EWOULDBLOCK if
-  // another process does, or another errno value.
+  // Tries to take the lock, without waiting. Returns 0 if this process holds the lock now,
+  // EWOULDBLOCK if another process holds it, or else another errno value.
   [[nodiscard]] int try_take();
   void release() { held_.reset(); }
 

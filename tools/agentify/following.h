@@ -1,6 +1,6 @@
 // Follows a directory of releases (--follow): requests an upgrade to the release that is due, and
-// records in the directory's ledger how the upgrade ended. libagent-releases makes the decisions
-// and writes the files. This class tells it which release runs, and passes its requests to the
+// records in the directory's ledger how the upgrade ended. libagent-releases decides and writes the
+// files. This class tells libagent-releases which release runs, and passes on its requests to the
 // upgrader.
 #pragma once
 
@@ -17,9 +17,9 @@
 
 namespace agentify {
 
-// Returns the version that runs: that of the release in `releases` to which `program`, a resolved
-// path, belongs. If there is no such release, the version that the text `version` names, or
-// nothing.
+// Returns the version that runs. This is the version of the release in `releases` that contains
+// `program`, a resolved path. If no release contains it, parses `version`, and returns nothing if
+// that is not a version either.
 [[nodiscard]] std::optional<agent_releases::Version> running_version(
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);
@@ -27,7 +27,7 @@ namespace agentify {
 class Following {
  public:
   // Opens the directory of --follow. `version` is the daemon's own version, or empty. Returns the
-  // fault in words if the directory cannot be followed.
+  // reason in words if the directory cannot be followed.
   [[nodiscard]] static std::variant<Following, std::string> open(const Options& options,
                                                                  const std::string& program,
                                                                  const std::string& version,
@@ -37,8 +37,8 @@ class Following {
   void begin() { follower_.begin(); }
   void dispatch() { follower_.dispatch(); }
 
-  // Records a failed upgrade. The agent that stays active gets the message `upgrade_failed` at
-  // once; a fallback finds the failure in its welcome.
+  // Records a failed upgrade. An agent that stays active is told of the failure at once, by
+  // `upgrade_failed`. A fallback finds the failure in its welcome.
   void upgrade_failed(const agent_protocol::Agent::Failure& failure);
 
  private:

@@ -21,8 +21,8 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
   return port;
 }
 
-// Removes HOST from the front of `rest`, and returns it: the text up to a colon, or the text in
-// brackets.
+// Removes HOST from the front of `rest`, and returns HOST. It ends before the first colon, or at
+// the closing bracket if it begins with a bracket.
 std::optional<std::string> take_host(std::string_view& rest) {
   if (rest.starts_with('[')) {
     const std::size_t end = rest.find(']');

@@ -1,5 +1,4 @@
-// Parses the addresses in options that name a probe: the URL of http and https, and HOST:PORT of
-// tcp.
+// Parses the addresses in the options for probes: a URL of http or https, and HOST:PORT for tcp.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +17,12 @@ struct HttpUrl {
   bool operator==(const HttpUrl&) const = default;
 };
 
-// Parses `http://HOST[:PORT][/PATH]`, or the same with `https`; HOST may be an IPv6 address in
-// brackets. Returns nothing for any other text, and for a URL with a user or a password, which logs
-// would show.
+// Parses `http://HOST[:PORT][/PATH]` or `https://HOST[:PORT][/PATH]`. HOST may be an IPv6 address
+// in brackets. Returns nothing for any other text. Also returns nothing for a URL with a user or a
+// password, because logs would show it.
 [[nodiscard]] std::optional<HttpUrl> parse_http_url(std::string_view text);
 
-// An address in the form `PORT` or `HOST:PORT`; HOST is the loopback address by default.
+// An address `PORT` or `HOST:PORT`. Without HOST it is the loopback address.
 struct TcpAddress {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;

@@ -1,5 +1,6 @@
-// Writes to standard error, to which the daemon writes, too: agentify's own log, one line for each
-// event, and the output of the check. Never waits: bytes that cannot be written at once are lost.
+// Writes agentify's log, one line for each event, and the output of the check. Both go to standard
+// error, to which the daemon writes, too. Never waits: bytes that cannot be written at once are
+// lost.
 #pragma once
 
 #include <string_view>
@@ -11,9 +12,9 @@ void log_line(std::string_view text);
 // Writes the bytes unchanged.
 void show(std::string_view bytes);
 
-// Ignores the signals that come if the log cannot be written (its pipe has no reader, its file has
-// reached a limit, its terminal belongs to another session), so that none of them ends agentify.
-// Must be called first; the daemon gets the defaults back.
+// Ignores the signals that come when the log cannot be written, so that they do not end agentify.
+// They come if the log is a pipe without a reader, a file at its size limit, or a terminal of
+// another session. Must be called first. The daemon is started with the default actions again.
 void survive_a_broken_log();
 
 }  // namespace agentify

@@ -25,7 +25,7 @@ namespace {
 
 // Closes descriptors that a forked process should not have.
 
-// Closes all descriptors from 3 on except those in `kept`; numbers below 3 in it are ignored.
+// Closes all descriptors from 3 on, except those in `kept`.
 void close_others(std::vector<int> kept) {
   std::sort(kept.begin(), kept.end());
   unsigned first = upgrader::first_passed_descriptor;
@@ -49,10 +49,10 @@ void close_others(std::vector<int> kept) {
 
 using upgrader::OwnedFd;
 
-// The interval at which writing to a full log is tried again.
+// How often the keeper tries again to write to a full log.
 constexpr int log_interval_ms = 100;
 
-// The interval at which the keeper tries to take a lock that another process holds.
+// How often the keeper tries to take a lock that another process holds.
 constexpr int lock_interval_ms = 5;
 
 constexpr int without_limit = -1;
@@ -87,7 +87,7 @@ class Keeper {
   OwnedFd socket_;
   OutputRelay relay_;
   OwnedFd signals_;
-  OwnedFd main_handle_;  // a pidfd of the main process, if that is not the keeper's child
+  OwnedFd main_handle_;  // a pidfd of the main process if its parent is not the keeper
   Phase phase_ = Phase::idle;
   pid_t main_ = 0;
   bool told_that_it_waits_ = false;
@@ -100,7 +100,8 @@ void Keeper::run() {
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  if (!signals_) ::_exit(1);  // without the signals, the keeper would not see its children end
+  // without signals, the keeper would not notice the end of its children
+  if (!signals_) ::_exit(1);
   for (;;) {
     wait();
     take_orders();
@@ -112,8 +113,8 @@ void Keeper::run() {
   }
 }
 
-// Handles agentify's end. The keeper writes the file of last words, since agentify may have been
-// killed before it could.
+// Handles the end of agentify. Writes the file of last words, because agentify may have been killed
+// before it could do that.
 void Keeper::lose_agentify() {
   const bool has_daemon = phase_ == Phase::keeping || phase_ == Phase::asking;
   if (!has_daemon) leave();
@@ -185,8 +186,8 @@ void Keeper::obey(const Order& order) {
 }
 
 void Keeper::try_start() {
-  // If agentify has exited meanwhile, the other end of the socket is closed. Then the daemon must
-  // not be started.
+  // If agentify has exited in the meantime, the socket has been hung up. Then the daemon must not
+  // be started.
   pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();
@@ -203,8 +204,8 @@ void Keeper::try_start() {
 
 void Keeper::start() {
   const StartedChild started = start_child(*plan_.program, plan_.child);
-  // Only the daemon may have the writing end of the readiness pipe, so that the pipe is closed when
-  // the daemon ends.
+  // Close the keeper's copy of the readiness pipe's writing end. Only the daemon then has the
+  // writing end, so the pipe is closed when the daemon ends.
   if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);
   if (started.pid < 0) {
     plan_.lock.release();
@@ -216,8 +217,8 @@ void Keeper::start() {
   tell({.kind = News::Kind::started, .value = main_});
 }
 
-// Makes `pid` the main process, if it descends from the keeper. A main process that is not the
-// keeper's child is watched by a pidfd.
+// Regards `pid` as the main process from now on, if it descends from the keeper. If the keeper is
+// not its parent, it is watched by a pidfd.
 void Keeper::adopt(pid_t pid) {
   if (pid == main_ && phase_ == Phase::keeping) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {
@@ -237,9 +238,9 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// Sends a signal to the main process. A child of the keeper keeps its process id until the keeper
-// has reaped it, so the signal cannot reach another process. Any other main process is signalled by
-// a pidfd, if the kernel has pidfds.
+// Sends a signal to the main process, but never to another process that has got the same pid. A
+// child of the keeper has its pid until the keeper reaps it. For any other process a pidfd is used,
+// if the kernel has pidfds.
 void Keeper::send_to_main(int signal) {
 #ifdef SYS_pidfd_send_signal
   if (main_handle_) {
@@ -269,12 +270,12 @@ void Keeper::reap() {
   if (main_handle_ && ::poll(&handle, 1, 0) > 0) main_ended(DaemonEnding{});
 }
 
-// Reports the end of the main process. Until agentify has answered which process is the main
-// process now, the keeper reaps no child.
+// Reports the end of the main process. The keeper then reaps no child until agentify has answered
+// which process is the main process now.
 void Keeper::main_ended(const DaemonEnding& ending) {
   main_handle_.reset();
   phase_ = Phase::asking;
-  // Pass on the output that the daemon has written before its end.
+  // Pass on the last output of the daemon.
   if (relay_.source() >= 0) relay_.go_on();
   tell({.kind = News::Kind::ended,
         .value = ending.value,
@@ -290,8 +291,8 @@ void Keeper::sweep() {
   tell({.kind = News::Kind::family_gone, .value = sweep_.killed()});
 }
 
-// Sends news to agentify. If that fails, agentify would wait for ever, so the keeper then acts as
-// if agentify had exited.
+// Sends a message to agentify. If that fails, the keeper acts as if agentify had exited, because
+// agentify would wait for the message for ever.
 void Keeper::tell(const News& news) {
   const ssize_t sent = ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != sizeof news) orphaned_ = true;
@@ -301,7 +302,7 @@ void Keeper::tell(const News& news) {
 
 void become_keeper(KeeperPlan plan, OwnedFd socket) {
   ::prctl(PR_SET_NAME, plan.name);
-  // As a subreaper, this process becomes the parent of the daemon's orphans, instead of init.
+  // As a subreaper, the keeper becomes the parent of the daemon's orphans, instead of init.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) ::_exit(1);
   if (plan.closes_input) {
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -14,7 +14,7 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The keepers that this process has dismissed and not yet reaped.
+// The keepers that abandon() has left behind and that have not been reaped yet.
 std::vector<pid_t>& abandoned() {
   static std::vector<pid_t> pids;
   return pids;
@@ -32,7 +32,7 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;
   OwnedFd ours(ends[0]);
   OwnedFd theirs(ends[1]);
-  // The keeper blocks all signals for good, so that no signal meant for agentify ends it.
+  // The keeper keeps all signals blocked, so that no signal for agentify ends the keeper.
   sigset_t all;
   sigset_t before;
   ::sigfillset(&all);
@@ -47,9 +47,8 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   return true;
 }
 
-// Sends an order. A keeper that was stopped by a signal obeys no order, so it is continued first.
-// If the order cannot be sent, closes the connection: that ends the keeper, and agentify notices
-// it.
+// Sends an order. First continues the keeper, which may have been stopped by a signal. If the order
+// cannot be sent, closes the connection. That ends the keeper, which agentify notices.
 void KeeperHandle::order(Order order) const {
   if (pid_ > 0) ::kill(pid_, SIGCONT);
   const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);

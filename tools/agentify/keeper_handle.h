@@ -1,4 +1,4 @@
-// agentify's end of the connection to a keeper.
+// The connection from agentify to a keeper.
 #pragma once
 
 #include <sys/types.h>
@@ -14,20 +14,20 @@ class KeeperHandle {
  public:
   KeeperHandle() = default;
 
-  // Forks the keeper, which then waits for orders. Returns false, with errno, if that fails.
+  // Forks the keeper, which then waits for orders. On failure returns false and sets errno.
   [[nodiscard]] bool fork_keeper(KeeperPlan plan);
 
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void order(Order order) const;
-  // Returns the keeper's next news. Returns nothing if none has come, or if the keeper has died:
-  // see over().
+  // Returns the next news from the keeper. Returns nothing if none has come, or if the keeper has
+  // died, which over() tells.
   [[nodiscard]] std::optional<News> take();
   [[nodiscard]] bool over() const { return over_; }
-  // Closes the connection, so that the keeper kills all its processes and exits, and waits until it
-  // has exited.
+  // Closes the connection, and waits until the keeper has killed all its processes and has exited.
   void dismiss();
-  // Closes the connection like dismiss(), but does not wait: the keeper is reaped later.
+  // Closes the connection, but does not wait. The keeper kills its processes, exits, and is reaped
+  // later.
   void abandon();
 
  private:

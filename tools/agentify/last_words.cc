@@ -20,7 +20,7 @@ constexpr mode_t last_words_mode = 0600;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "two processes share it");
 
 int write_file(const std::string& path, std::string_view text) {
-  ::unlink(path.c_str());  // a process that was killed may have left this file behind
+  ::unlink(path.c_str());  // a process that was killed may have left this temporary file
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   const upgrader::OwnedFd file(::open(path.c_str(), flags, last_words_mode));
   if (!file) return errno;
@@ -31,7 +31,8 @@ int write_file(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-// Makes the shared memory. The kernel fills it with zeros, the initial values of both members.
+// Makes the shared memory. The kernel fills it with zeros, which are the initial values of both
+// members.
 LastWords* LastWords::share() {
   void* const place =
       ::mmap(nullptr, sizeof(LastWords), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

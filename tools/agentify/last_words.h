@@ -1,5 +1,5 @@
-// Holds the last bytes of a daemon's output in memory that agentify and its keeper share: the
-// keeper writes it, and agentify can read it at any time, even after the keeper has been killed.
+// Holds the last bytes of a daemon's output, in memory that agentify shares with its keeper. The
+// keeper writes the memory. agentify can read it at any time, even when the keeper has been killed.
 #pragma once
 
 #include <atomic>
@@ -11,20 +11,20 @@
 
 namespace agentify {
 
-// The most bytes that are kept. People hardly read more, and the file with them may be kept in
-// memory.
+// The most bytes that are kept. People rarely read more, and the file of last words may be on a
+// file system in memory.
 inline constexpr std::size_t last_words_bytes_max = 2'048;
 
 class LastWords {
  public:
-  // Makes the shared memory. Must be called before the keeper is forked; both processes then have
-  // it for as long as they live. Returns null, with errno, if there is no memory.
+  // Makes the shared memory. Must be called before the keeper is forked. The memory lasts as long
+  // as one of the two processes lives. On failure returns null and sets errno.
   [[nodiscard]] static LastWords* share();
 
-  // Adds bytes of the output. Only one process may call this function.
+  // Adds bytes of the output. Must be called by one process only.
   void add(std::string_view bytes);
-  // Returns the last bytes that were added. If another process adds bytes at the same moment, a few
-  // bytes of the result may be older.
+  // Returns the last bytes that were added. If bytes are being added at the same moment, a few
+  // bytes of the result may be older ones.
   [[nodiscard]] std::string text() const;
   // Returns the last line that is not empty, or "".
   [[nodiscard]] std::string last_line() const;
@@ -34,8 +34,8 @@ class LastWords {
   std::atomic<char> bytes_[last_words_bytes_max];
 };
 
-// Writes the last words to the file, with mode 0600, and replaces an older one. Returns the fault,
-// for people; the older file is then unchanged.
+// Writes the last words to a file with mode 0600, which replaces an older file at `path`. On
+// failure returns the reason in words, and leaves the older file unchanged.
 [[nodiscard]] std::optional<std::string> write_last_words(const LastWords& words,
                                                           const std::string& path);
 

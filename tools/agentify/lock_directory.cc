@@ -29,7 +29,7 @@ struct CloseDirectory {
 
 using Found = std::variant<std::string, NoDirectory>;
 
-// The most names of a directory that are read, so that other users cannot delay a start by filling
+// The most names that are read of a directory. Otherwise other users could delay a start by filling
 // the directory.
 constexpr int names_max = 10'000;
 
@@ -45,7 +45,8 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-// Returns true if only this user or root can make, rename or remove names in the directory.
+// Returns true if nobody except this user and root can make, rename or remove names in the
+// directory.
 bool is_private_base(const std::string& path) {
   struct stat status {};
   if (!path.starts_with('/') || ::stat(path.c_str(), &status) != 0) return false;
@@ -72,7 +73,8 @@ Found find_in_private(const std::string& base) {
 std::string variable(const char* name) {
   const char* const text = ::getenv(name);
   const std::string value = text == nullptr ? "" : text;
-  return value.substr(0, value.find(':'));  // systemd may list several directories
+  // systemd may list several directories, separated by colons
+  return value.substr(0, value.find(':'));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 using agent_protocol::Agent;
 
-// The most messages of the daemon that are read in one turn of the loop.
+// The most messages of the daemon that are handled in one turn of the loop.
 constexpr int notify_messages_in_turn = 32;
 
 std::string refusal_in_words(const News& news, const Options& options, const std::string& lock) {
@@ -34,8 +34,8 @@ bool has_readiness(const Agent::Welcome& welcome) {
 
 }  // namespace
 
-// Reads the next message. Identifies its sender first, and closes the descriptors that came with it
-// afterwards, because a sender that waits for this close may exit right after it.
+// Reads the next message. First finds out which process sent it, and then closes the descriptors
+// that came with it: a sender may wait for that close, and exit at once afterwards.
 std::optional<NotifySocket::Received> NotifySocket::take(pid_t keeper) const {
   const auto datagram = listener_.receive(notify_bytes_max);
   if (!datagram) return std::nullopt;
@@ -56,7 +56,7 @@ Time Loop::now() const {
   return Time{static_cast<Time::rep>(uv_now(loop_))};
 }
 
-// Begins all watches. Only the daemon's own messages are watched later: see listen_to_daemon().
+// Begins all watches, except for the watches of the daemon's messages: see listen_to_daemon().
 bool Loop::watch_all() {
   const auto passes_on = [this](int signal) {
     return [this, signal] { feed(SignalTaken{signal}); };
@@ -79,8 +79,8 @@ bool Loop::watch_all() {
       look_at_ready_pipe();
     }) && ready_watch_.look_for(0);
   }
-  // Only without an upgrader does Ctrl-C at a terminal reach agentify. An upgrader starts its
-  // agents in sessions of their own, gets the signal itself, and tells them to stop.
+  // Only without an upgrader must agentify itself react to Ctrl-C at a terminal. An upgrader starts
+  // its agents in sessions of their own, so it alone gets the signal, and tells the agents to stop.
   if (good && agent_.alone()) {
     good = interrupt_.begin(loop_, SIGINT, [this] { feed(StopAsked{}); });
   }
@@ -102,8 +102,8 @@ std::optional<std::string> Loop::prepare_probes() {
   return std::nullopt;
 }
 
-// Opens the directory of --follow. Without an upgrader no upgrade can be requested, so the option
-// has no effect.
+// Opens the directory of --follow. Without an upgrader the option has no effect, because nobody
+// could be asked for an upgrade.
 std::optional<std::string> Loop::prepare_following() {
   const Options& options = *prepared_.options;
   if (!options.follow || agent_.alone()) return std::nullopt;
@@ -140,7 +140,8 @@ DaemonEnding Loop::run() {
   return *leaving_;
 }
 
-// Handles one event at a time. Events that its actions cause are queued and handled after it.
+// Handles an event. If the actions cause further events, these are queued, and handled one after
+// the other.
 void Loop::feed(Event event) {
   events_.push_back(std::move(event));
   if (std::exchange(feeding_, true)) return;
@@ -224,8 +225,8 @@ void Loop::look_at_keeper() {
   feed(KeeperLost{});
 }
 
-// Begins to read the daemon's messages after its start has been reported. Messages that the daemon
-// has written before that wait in the kernel.
+// Begins to read the daemon's messages. Called when its start has been reported. Until then,
+// messages wait in the kernel.
 void Loop::listen_to_daemon() {
   if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
   if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);
@@ -243,8 +244,9 @@ void Loop::look_at_notify() {
   }
 }
 
-// Logs that a process which is not one of the daemon's has written to its NOTIFY_SOCKET. Any
-// process may do so as often as it likes, so at most one line a second is logged, with a count.
+// Logs that a process has written to the daemon's NOTIFY_SOCKET although it is not one of the
+// daemon's. Any process may do so at any rate, so at most one line a second is logged, with a count
+// of the others.
 void Loop::note_stranger(pid_t stranger) {
   if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
     ++strangers_;

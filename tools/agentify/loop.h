@@ -1,4 +1,5 @@
-// The loop of agentify: turns libuv's callbacks into events, and actions into calls.
+// The event loop of agentify: turns libuv's callbacks into events for the state machine
+// (adapter.h), and its actions into calls.
 #pragma once
 
 #include <sys/types.h>
@@ -23,41 +24,41 @@
 
 namespace agentify {
 
-// The daemon's own NOTIFY_SOCKET. Any process may send messages to it, so a message counts only if
-// the kernel says that its sender descends from the keeper.
+// The NOTIFY_SOCKET that agentify gives to the daemon. Any process may send messages to the socket.
+// A message counts only if the kernel says that its sender descends from the keeper.
 class NotifySocket {
  public:
-  // Makes the socket. Returns false, with errno, if that fails.
+  // Makes the socket. On failure returns false and sets errno.
   [[nodiscard]] bool open() { return listener_.open(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
-  // Returns the value of NOTIFY_SOCKET.
+  // Returns the value for the environment variable NOTIFY_SOCKET.
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
 
   struct Received {
     NotifyMessage message;
-    pid_t stranger = 0;  // the sender's pid if it does not descend from the keeper; else 0
+    pid_t stranger = 0;  // the sender's pid, if it does not descend from the keeper, or else 0
   };
-  // Returns the next message, or nothing.
+  // Returns the next message, or nothing if none has come.
   [[nodiscard]] std::optional<Received> take(pid_t keeper) const;
 
  private:
   upgrader::NotifyListener listener_;
 };
 
-// The optional feature `readiness` of the protocol: an agent that lists it in `hello` may say
-// `healthy` in every role. For a first agent or a fallback, init gets READY=1 only after that.
+// The protocol's optional feature `readiness`. An agent that lists it in `hello` may say `healthy`
+// in every role. init then gets READY=1 only after the first agent or the fallback has said so.
 inline constexpr char readiness_feature[] = "readiness";
 
-// The objects that main() makes before the conversation begins.
+// The objects that main() makes before the loop begins.
 struct Prepared {
   const Options* options = nullptr;
   const Surroundings* surroundings = nullptr;
   KeeperHandle keeper;
   NotifySocket notify;           // the daemon's NOTIFY_SOCKET, open with --ready=notify
-  upgrader::OwnedFd ready_pipe;  // the pipe to which the daemon writes a newline, with --ready=fd:N
+  upgrader::OwnedFd ready_pipe;  // with --ready=fd:N: the pipe to which the daemon writes a newline
   std::string lock;              // the path of the daemon's lock
   std::string program;           // the daemon's resolved path
-  std::string version;           // the daemon's own version; empty if unknown
+  std::string version;           // the daemon's own version, or empty
   LastWords* words = nullptr;    // the daemon's last words, with --last-words
 };
 
@@ -65,7 +66,7 @@ class Loop {
  public:
   Loop(uv_loop_t* loop, agent_protocol::Agent agent, Prepared prepared);
 
-  // Runs until agentify must exit, and returns how agentify must exit.
+  // Runs until agentify must end. Returns how agentify must end.
   [[nodiscard]] DaemonEnding run();
 
  private:
@@ -121,10 +122,10 @@ class Loop {
   bool feeding_ = false;
   std::optional<DaemonEnding> leaving_;
   Duration watchdog_{};
-  // When a message to NOTIFY_SOCKET from a stranger, which is a process that is not one of the
-  // daemon's, was last logged.
+  // When a message from a stranger was last logged. A stranger is a process that has written to
+  // NOTIFY_SOCKET although it is not one of the daemon's.
   std::optional<Time> stranger_logged_;
-  std::size_t strangers_ = 0;  // messages from strangers since the last one that was logged
+  std::size_t strangers_ = 0;  // how many messages from strangers have come since then
 
   Watch agent_watch_;
   Watch keeper_watch_;
@@ -144,7 +145,7 @@ class Loop {
   Prober health_prober_;
   std::optional<Sweep> sweep_;
   std::optional<Following> following_;
-  // the failed upgrade in a fallback's welcome, until it is recorded
+  // the failed upgrade in the welcome of a fallback; absent when it is recorded
   std::optional<agent_protocol::Agent::Failure> past_failure_;
 };
 

@@ -32,8 +32,8 @@ constexpr int exit_usage = 2;
 constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
-// The limit for the command that prints the daemon's version. The upgrader waits five seconds for a
-// hello before it complains.
+// The time limit for the command that prints the daemon's version. It must be less than five
+// seconds: after that time without a hello, the upgrader complains.
 constexpr Duration version_time_max = std::chrono::seconds{3};
 
 int print(const std::string& text) {
@@ -41,8 +41,8 @@ int print(const std::string& text) {
   return written && std::fflush(stdout) == 0 ? 0 : exit_failed;
 }
 
-// Reports why agentify cannot run a daemon. The upgrader is sent this reason, and logs it; without
-// it the upgrader would only see the exit.
+// Reports why agentify cannot run a daemon. Sends the reason to the upgrader, which logs it.
+// Otherwise the upgrader would only see that agentify has exited.
 int refuse(const std::string& why, int status) {
   auto agent = agent_protocol::Agent::open();
   if (!agent || agent->alone()) log_line(why);
@@ -73,8 +73,8 @@ std::optional<int> ready_descriptor_of(const Options& options) {
   return wanted == nullptr ? std::nullopt : std::optional<int>(wanted->number);
 }
 
-// Makes the socket or the pipe by which the daemon reports that it works, if --ready names one.
-// Returns the fault, or nothing.
+// Makes the socket or the pipe by which the daemon reports that it is ready, if --ready asks for
+// one. Returns the reason if that fails, or nothing.
 std::optional<std::string> prepare_readiness(const Options& options, Prepared& prepared,
                                              KeeperPlan& plan, upgrader::OwnedFd& theirs) {
   if (std::holds_alternative<ByNotify>(options.ready)) {
@@ -88,14 +88,14 @@ std::optional<std::string> prepare_readiness(const Options& options, Prepared& p
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return in_words(upgrader::SystemError{errno});
   prepared.ready_pipe.reset(ends[0]);
   theirs.reset(ends[1]);
-  ::fcntl(theirs.get(), F_SETFL, 0);  // the daemon's end blocks, as a pipe's end usually does
+  ::fcntl(theirs.get(), F_SETFL, 0);  // the daemon's end of the pipe blocks, as is usual for pipes
   plan.child.ready_descriptor = *number;
   plan.child.ready_pipe = theirs.get();
   return std::nullopt;
 }
 
-// Forks the keeper before agentify opens descriptors that the keeper should not have. Returns the
-// fault, or nothing.
+// Forks the keeper. This must be done before agentify opens descriptors that the keeper should not
+// inherit. Returns the reason if it fails, or nothing.
 std::optional<std::string> prepare_keeper(const Options& options, const Surroundings& surroundings,
                                           const upgrader::Program& daemon, Prepared& prepared) {
   auto lock = find_lock(surroundings);
@@ -120,12 +120,13 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   return "cannot fork: " + in_words(upgrader::SystemError{errno});
 }
 
-// Ends as the daemon ended, by its exit status or its signal, so that agentify's parent sees the
-// same.
+// Ends agentify like the daemon, with the same exit status or by the same signal, so that the
+// parent of agentify sees how the daemon ended.
 int end_like(const DaemonEnding& ending) {
   if (ending.how == DaemonEnding::How::exited) return ending.value;
   const rlimit none{0, 0};
-  ::setrlimit(RLIMIT_CORE, &none);  // no core file of agentify: the daemon has left its own
+  // agentify writes no core file, because the daemon has written its own
+  ::setrlimit(RLIMIT_CORE, &none);
   ::signal(ending.value, SIG_DFL);
   sigset_t all;
   ::sigemptyset(&all);
@@ -168,8 +169,8 @@ int run(const Options& options) {
   {
     Loop running(&loop, std::move(*agent), std::move(prepared));
     ending = running.run();
-    // Frees the closed handles. The loop is run several times, since the first run may end at once
-    // because of the earlier uv_stop().
+    // Run the loop until the closed handles are freed. Because of the earlier uv_stop(), the first
+    // run may return at once.
     while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
     }
   }
@@ -189,8 +190,8 @@ int perform(const CommandLine& line) {
 
 int main(int argc, char** argv) {
   if (upgrader::open_standard_descriptors() != 0) return agentify::exit_failed;
-  // Under an upgrader, the first argument is always an option or `--`. So a daemon that is called
-  // `run` is not taken for the command `run`.
+  // Under an upgrader, the first argument is always an option or `--`. So a daemon with the name
+  // `run` is never mistaken for the command `run`.
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "run") return agentify::perform_run({argv + 2, argv + argc});
   if (command == "doctor") return agentify::perform_doctor({argv + 2, argv + argc});

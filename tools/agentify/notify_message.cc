@@ -20,7 +20,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return number;
 }
 
-// Converts microseconds to milliseconds, rounded up, so that nobody gets less time than requested.
+// Converts microseconds to milliseconds, rounded up so that nobody gets less time than requested.
 // More than a day counts as a day.
 std::optional<Duration> time_in(std::string_view microseconds) {
   const std::optional<std::int64_t> number = number_in(microseconds);

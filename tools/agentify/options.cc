@@ -15,12 +15,12 @@ using upgrader::is_given;
 
 constexpr int health_failures_max = 1'000'000;
 
-// The fault in an argument; an empty text if the argument is well formed.
+// The reason why an argument is wrong. Empty if the argument is right.
 using Complaint = std::string;
 
 Complaint complain(const Argument& argument, std::string_view what) {
   std::string text = upgrader::complaint_about(argument, what);
-  // A value with " --" in it is probably a whole command line, quoted as one argument by mistake.
+  // A value that contains " --" is probably a whole command line that was quoted as one argument.
   if (argument.value && argument.value->find(" --") != std::string_view::npos) {
     text += "; each option needs an --adapter of its own";
   }
@@ -174,7 +174,7 @@ Complaint set_option(const Argument& argument, Options& options) {
   return complain(argument, "no such option; --help names them all");
 }
 
-// Finds the faults in the combination of options.
+// Returns what is wrong with the combination of options, or an empty text.
 Complaint judge_together(const Options& options, const char* const* argv, int end) {
   if (options.version && options.version_command) {
     return "--version-command: is of no use beside --version";

@@ -15,7 +15,7 @@ namespace agentify {
 
 enum class HealthAction { silence, exit };
 
-// The value of --ca-file that accepts any certificate, unchecked.
+// The value of --ca-file for which any certificate is accepted, without a check.
 inline constexpr char any_certificate[] = "none";
 
 struct Options {
@@ -29,14 +29,15 @@ struct Options {
   Duration health_interval = std::chrono::seconds{10};
   int health_failures = 3;
   HealthAction health_action = HealthAction::silence;
-  std::optional<std::string> ca_file;  // the file that probes by https trust, or any_certificate
+  // the certificates that probes by https trust, or any_certificate
+  std::optional<std::string> ca_file;
   StopPlan stop = default_stop_plan();
   std::optional<std::string> version;
   std::optional<std::string> version_command;
-  std::optional<std::string> follow;       // the value of --follow: a directory of releases
-  std::optional<std::string> follow_keys;  // the public keys for the releases of --follow
+  std::optional<std::string> follow;       // --follow: the directory of releases
+  std::optional<std::string> follow_keys;  // --follow-keys: the directory of public keys
   bool last_words = false;
-  std::optional<std::string> last_words_file;  // the value of --last-words: an absolute path
+  std::optional<std::string> last_words_file;  // --last-words=FILE: an absolute path
   std::string name;                            // the daemon's argv[0]
   std::vector<std::string> args;
 
@@ -48,8 +49,8 @@ using upgrader::UsageError;
 using upgrader::VersionWanted;
 using CommandLine = upgrader::CommandLineOf<Options>;
 
-// Parses the command line. Options end at the daemon or at `--`. An option that is given twice is a
-// usage error.
+// Parses the command line. The options end at the daemon or at `--`. It is an error to give an
+// option twice.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 [[nodiscard]] std::string help_text();

@@ -16,21 +16,22 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads in one turn, so that a daemon that floods its output does not delay agentify's
-// orders to the keeper.
+// The most reads in one turn. So a daemon that floods its output does not delay the orders that
+// agentify sends to the keeper.
 constexpr int reads_in_relay_turn = 16;
 constexpr std::size_t relay_piece_bytes = 16'384;
-// The most bytes of one write. A pipe takes a write of up to PIPE_BUF bytes whole, so that no other
-// process can write in between.
+// The most bytes of one write. A pipe accepts up to PIPE_BUF bytes as a whole, so no bytes of
+// another process can come in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// If the log is full when the keeper ends, the keeper waits for room: how many times, and for how
-// many milliseconds each time.
+// If the log is full when the keeper ends, the keeper waits for room this many times, each time for
+// this many milliseconds.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 
-// Returns the bytes to write next: as many whole lines as fit into one write, or a piece of a
-// longer line. Returns nothing if there is only the beginning of a line.
+// Returns the bytes to write next: as many whole lines as fit into one write, or else a part of a
+// line that is too long for one write. Returns nothing if only the beginning of a shorter line is
+// there.
 std::string_view next_piece(std::string_view waiting) {
   const std::string_view piece = waiting.substr(0, relay_write_bytes);
   const std::size_t end = piece.rfind('\n');
@@ -61,8 +62,8 @@ bool OutputRelay::begin(LastWords* words) {
 }
 
 void OutputRelay::go_on() {
-  // All pieces of one turn may be more than `waiting_` has room for, so each piece is passed on
-  // before the next one is read.
+  // Pass on each piece before the next one is read, because all pieces of one turn together may be
+  // too much for `waiting_`.
   for (int i = 0; i < reads_in_relay_turn && take(); ++i)
     pass_on();
   pass_on();
@@ -70,8 +71,8 @@ void OutputRelay::go_on() {
 
 void OutputRelay::finish() {
   if (!source_) return;
-  // A process may still write for a moment after SIGKILL. So that this loop ends, it reads at most
-  // waiting_bytes_max bytes; a pipe holds fewer by default.
+  // Read at most waiting_bytes_max bytes, which is more than a pipe holds by default. Otherwise a
+  // process that still writes for a moment after its SIGKILL could prolong this loop.
   for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
     pass_on();
   if (!waiting_.empty() && waiting_.back() != '\n') waiting_ += '\n';
@@ -87,7 +88,7 @@ bool OutputRelay::waits() const {
   return !next_piece(waiting_).empty();
 }
 
-// Reads from the pipe. Returns false if it was empty.
+// Reads from the pipe. Returns false if the pipe was empty.
 bool OutputRelay::take() {
   char bytes[relay_piece_bytes];
   const ssize_t count = ::read(source_.get(), bytes, sizeof bytes);

@@ -1,6 +1,6 @@
-// The keeper's side of a daemon's standard output and error with --last-words: reads a pipe, keeps
+// With --last-words, the keeper reads the daemon's standard output and error from a pipe. It keeps
 // the last bytes, and passes everything on to the log. The daemon never waits for the reader of the
-// log. Lines are passed on whole, so that they do not mix with lines of agentify and other
+// log. Whole lines are passed on, so that they do not mix with lines of agentify or of other
 // programs.
 #pragma once
 
@@ -15,27 +15,28 @@
 
 namespace agentify {
 
-// The most bytes that are kept while the log is full. Further bytes are lost; the log then gets a
-// line that says how many.
+// The most bytes that are kept while the log is full. Further bytes are lost. Then the log gets a
+// line with their number.
 inline constexpr std::size_t waiting_bytes_max = 262'144;
 
 class OutputRelay {
  public:
-  // Makes a pipe the standard output and error of this process and of its later children. The bytes
-  // that come out of the pipe are passed on to the old standard error. If that fails, changes
-  // nothing, and returns false, with errno.
+  // Makes a pipe, which becomes the standard output and error of this process and of its later
+  // children. What is written to the pipe is passed on to the former standard error. On failure
+  // changes nothing, returns false and sets errno.
   [[nodiscard]] bool begin(LastWords* words);
-  // The next two functions return the descriptors of the pipe and of the log, which are 3 or
-  // higher, or -1 before begin().
+  // The next two functions return the reading end of the pipe, and the descriptor of the log. Both
+  // are -1 before begin(), and at least 3 afterwards.
   [[nodiscard]] int source() const { return source_.get(); }
   [[nodiscard]] int sink() const { return sink_.get(); }
 
-  // Reads a bounded number of the daemon's bytes, and passes on as many as the log takes.
+  // Reads a limited number of bytes of the daemon. Passes on as many bytes as the log has room for.
   void go_on();
-  // Returns true if bytes wait that may be written to the log now. A last line without a newline is
-  // not written before its newline has come.
+  // Returns true if there are bytes that can be passed on to the log. An incomplete last line does
+  // not count: it is passed on when its newline has come.
   [[nodiscard]] bool waits() const;
-  // Reads all bytes in the pipe, ends the last line, and gives the log a second to take everything.
+  // Reads all bytes that are left in the pipe, and ends the last line with a newline. Waits for at
+  // most a second until the log has room for everything.
   void finish();
 
  private:
@@ -48,7 +49,7 @@ class OutputRelay {
   mode_t sink_mode_ = 0;
   LastWords* words_ = nullptr;
   std::string waiting_;
-  std::size_t lost_ = 0;  // the bytes lost since the log was last written to
+  std::size_t lost_ = 0;  // how many bytes were lost since the last write to the log
 };
 
 }  // namespace agentify

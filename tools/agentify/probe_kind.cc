@@ -9,9 +9,9 @@
 namespace agentify {
 namespace {
 
-// The lowest descriptor that `fd:N` may name: the first after standard input, output and error.
+// The lowest descriptor that `fd:N` may name. Lower ones are standard input, output and error.
 constexpr int first_free_descriptor = 3;
-// The highest descriptor that `fd:N` may name: the usual limit gives a daemon no higher one.
+// The highest descriptor that `fd:N` may name: by the usual limit, a daemon has no higher ones.
 constexpr int descriptor_max = 1023;
 
 constexpr std::string_view ready_forms =
@@ -61,8 +61,8 @@ std::optional<std::variant<ProbeKind, std::string>> try_probe(const Split& asked
   }
   if (asked.kind == "unix") return unix_probe(asked.rest);
   if (asked.kind == "http" || asked.kind == "https") {
-    // `http://HOST/` is accepted as `http:http://HOST/`: many users write it, and it can mean
-    // nothing else.
+    // `http://HOST/` is accepted for `http:http://HOST/`, because many users write it and it can
+    // mean nothing else.
     std::string whole(asked.rest);
     if (asked.rest.starts_with("//")) whole = whole_of(asked);
     const std::optional<HttpUrl> url = parse_http_url(whole);

@@ -1,4 +1,4 @@
-// The kinds of --ready and --health, as data: the ways to find out that a daemon works. prober.h
+// The values of --ready and --health as data: the ways to find out whether a daemon works. prober.h
 // makes the probes.
 #pragma once
 
@@ -11,15 +11,15 @@
 
 namespace agentify {
 
-// ---- signs that the daemon gives by itself
+// ---- signs that the daemon gives of its own accord
 
-struct ByStart {  // --ready=started: the daemon works as soon as it has been executed
+struct ByStart {  // --ready=started: the daemon works as soon as it is executed
   bool operator==(const ByStart&) const = default;
 };
 struct ByNotify {  // --ready=notify: the daemon works when it says READY=1
   bool operator==(const ByNotify&) const = default;
 };
-// --ready=fd:N: the daemon works when it has written a newline to this descriptor
+// --ready=fd:N: the daemon works when it has written a newline to descriptor N
 struct ByDescriptor {
   int number = 0;
   bool operator==(const ByDescriptor&) const = default;
@@ -29,7 +29,7 @@ struct ByTime {  // --ready=after:D: the daemon works when it has lived for this
   bool operator==(const ByTime&) const = default;
 };
 
-// ---- probes, which are repeated
+// ---- probes, which agentify repeats
 
 struct TcpProbe {
   TcpAddress address;
@@ -55,8 +55,8 @@ struct FileProbe {
 using ProbeKind = std::variant<TcpProbe, UnixProbe, HttpProbe, CommandProbe, FileProbe>;
 using ReadyKind = std::variant<ByStart, ByNotify, ByDescriptor, ByTime, ProbeKind>;
 
-// The next two functions parse the value of --ready or --health. Both return the fault in words if
-// the value is not valid.
+// The next two functions parse the value of --ready and of --health. They return the reason in
+// words if the value is wrong.
 [[nodiscard]] std::variant<ReadyKind, std::string> parse_ready_kind(std::string_view text);
 [[nodiscard]] std::variant<ProbeKind, std::string> parse_probe_kind(std::string_view text);
 

@@ -39,8 +39,8 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
   return std::nullopt;
 }
 
-// Finds the addresses to ask. Only a daemon on this machine can have a loopback address. At any
-// other address a stranger could answer, so the certificate of that address must be verified.
+// Finds the addresses to probe. For https with --ca-file=none, allows only loopback addresses: at
+// any other address another machine could answer, so the certificate must be verified there.
 std::optional<std::string> Prober::find_places() {
   if (const auto* local = std::get_if<UnixProbe>(&*kind_)) {
     addresses_ = {{.text = local->path, .is_path = true}};
@@ -121,8 +121,8 @@ void Prober::look_at_command() {
   if (command_->output_descriptor() < 0) output_watch_.end();
 }
 
-// Asks the next address. The rest of the time limit is divided evenly among this address and those
-// after it.
+// Probes the next address. What is left of the time limit is divided evenly among this address and
+// the later ones.
 void Prober::connect() {
   uv_update_time(loop_);
   const std::uint64_t left = end_ - std::min(end_, uv_now(loop_));
@@ -136,8 +136,8 @@ void Prober::connect() {
   if (outcome) conclude(*outcome);
 }
 
-// Handles the outcome at one address. One good answer ends the probe; after a bad one, the next
-// address is asked.
+// Handles the outcome at one address. A good outcome ends the probe. After a bad one, the next
+// address is probed.
 void Prober::conclude(const ProbeOutcome& outcome) {
   if (outcome.good || command_) return tell(outcome);
   std::string words = outcome.words;

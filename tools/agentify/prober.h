@@ -17,28 +17,28 @@
 
 namespace agentify {
 
-// The time limit of a probe. If the daemon has not answered by then, the probe has failed.
+// The time limit of a probe. A probe without an answer in this time has failed.
 inline constexpr Duration probe_time_max = std::chrono::seconds{5};
 
 class Prober {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Looks up the host, which may block. Returns the fault in words if the kind of probe or
-  // --ca-file cannot be used; otherwise nothing.
+  // Looks up the host, which may block. Returns the reason in words if this kind of probe or
+  // --ca-file cannot be used, or else nothing.
   [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
                                                    const Options& options,
                                                    const std::vector<std::string>& environment);
-  // Notes the present state of the file that a `file` probe watches. Must be called before the
-  // daemon is started, since only a later change counts.
+  // Remembers the state of the file of a `file` probe. Must be called before the daemon is started:
+  // the probe succeeds only if the daemon changes the file afterwards.
   void remember_file();
-  // Asks the addresses of the host, one after the other, until an answer is good. Calls `told`
-  // once, before it returns or later. With `fresh`, the file of a `file` probe must have changed
-  // since remember_file().
+  // Makes one probe: tries the addresses of the host one after the other, until one answer is good.
+  // Calls `told` once, immediately or later. With `fresh`, a `file` probe succeeds only if the file
+  // has changed since remember_file().
   void ask(bool fresh, Told told);
-  // Gives up a probe that is under way; `told` is not called.
+  // Ends the current probe without an outcome: `told` is not called.
   void end();
-  // Gives up a probe that is under way, and closes the prober for good.
+  // Ends the current probe, and closes the prober for good.
   void close() {
     end();
     connection_.close();
@@ -60,9 +60,9 @@ class Prober {
   const Options* options_ = nullptr;
   const std::vector<std::string>* environment_ = nullptr;
   std::vector<Address> addresses_;
-  std::size_t next_ = 0;  // the index of the address that is asked next
-  std::string wrong_;     // why the addresses that were asked before are not good
-  // when the whole probe must have ended, by the loop's clock in milliseconds
+  std::size_t next_ = 0;  // the index of the next address to probe
+  std::string wrong_;     // why the probes of the earlier addresses failed
+  // the end of the whole probe's time limit, in milliseconds of the loop's clock
   std::uint64_t end_ = 0;
   std::optional<struct stat> file_;
 

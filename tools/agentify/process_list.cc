@@ -18,11 +18,11 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most bytes that are read, more than any line of /proc/PID/stat has.
+// The most bytes that are read of /proc/PID/stat, which is always shorter.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// The most parents that are followed upwards. A longer chain can only mean that processes changed
-// while the chain was read.
+// The most ancestors of a process that are read. A longer chain can only mean that processes were
+// started and ended meanwhile.
 constexpr int parents_max = 4096;
 
 std::optional<Process> look_at(pid_t pid) {
@@ -34,8 +34,8 @@ std::optional<Process> look_at(pid_t pid) {
   return parse_process({text, static_cast<std::size_t>(count)});
 }
 
-// Kills exactly this process, by a pidfd. If the kernel is too old for that, kills only our own
-// children, whose numbers no other process can get.
+// Kills exactly this process, by a pidfd. On a kernel without pidfds, kills only children of this
+// process, because no other process can get their pids.
 bool kill_this(const Process& process) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));

@@ -1,5 +1,5 @@
-// Lists the processes, from /proc. Kills a process safely, although its number may go to another
-// process once it has ended.
+// Lists the processes in /proc. Kills processes safely: the pid of a process that has ended may
+// belong to another process by then.
 #pragma once
 
 #include <sys/types.h>
@@ -11,25 +11,26 @@
 
 namespace agentify {
 
-// Returns all processes, or an empty list if there is no /proc.
+// Returns all processes, or an empty list if /proc cannot be read.
 [[nodiscard]] std::vector<Process> list_processes();
 
-// Returns true if `process` is `ancestor` or descends from it. Reads only the chain of its parents.
+// Returns true if `process` is `ancestor` or a descendant of it. Reads only the ancestors of
+// `process`.
 [[nodiscard]] bool descends_from(pid_t process, pid_t ancestor);
 
-// Kills and reaps all processes that descend from the calling process, which must be a subreaper.
+// Kills and reaps all descendants of the calling process, which must be a subreaper.
 class Sweep {
  public:
-  // Makes a sweep. killed() does not count the process `spared`, the main process, since its end is
-  // reported separately.
+  // Prepares the killing. killed() does not count `spared`, the daemon's main process, because its
+  // end is reported separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
-  // Reaps the descendants that have ended, and kills the others. Returns true when no descendant is
-  // left. Otherwise it must be called again when a child ends, or a little later, since a process
-  // may have forked before it was killed.
+  // Reaps the descendants that have ended, and kills the others. Returns true if none is left.
+  // Otherwise it must be called again, when a child ends or a little later: a process may have
+  // forked before it was killed.
   [[nodiscard]] bool round();
 
-  // Returns how many living processes were killed.
+  // Returns how many processes that still lived were killed.
   [[nodiscard]] int killed() const { return static_cast<int>(killed_.size()); }
 
  private:
@@ -37,7 +38,7 @@ class Sweep {
   std::set<pid_t> killed_;
 };
 
-// The time between two rounds if no child ends.
+// The time after which round() is called again if no child has ended.
 inline constexpr int sweep_interval_ms = 10;
 
 }  // namespace agentify

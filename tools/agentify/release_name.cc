@@ -5,8 +5,8 @@
 namespace agentify {
 namespace {
 
-// The version is looked for in the last four names of the program's path: its own, and those of the
-// three directories above it, one of which may be named after the release.
+// How many names at the end of the program's path may contain the version: the program's own name,
+// and the names of the three directories above it.
 constexpr std::size_t named_releases_max = 4;
 
 bool is_digit(char byte) {

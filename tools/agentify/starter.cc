@@ -66,7 +66,7 @@ bool reset_signals() {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   for (int number = 1; number < _NSIG; ++number)
-    // Fails for signals such as SIGKILL, which always have their default.
+    // Fails for signals such as SIGKILL, which have their default action anyway.
     ::sigaction(number, &by_default, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
@@ -100,7 +100,7 @@ int execute(const Program& program, const Vectors& vectors, By by) {
                             const ChildSetting& setting, By by, int report, pid_t parent) {
   vectors.write_pid(::getpid());
   if (setting.death_signal != 0) ::prctl(PR_SET_PDEATHSIG, setting.death_signal);
-  if (::getppid() != parent) ::_exit(2);  // the parent has died: nobody would watch the program
+  if (::getppid() != parent) ::_exit(2);  // the parent has died, so nobody would watch the program
   int error = 0;
   if (::setsid() >= 0 && reset_signals() && put_descriptors_in_place(setting)) {
     error = execute(program, vectors, by);
@@ -113,8 +113,8 @@ int execute(const Program& program, const Vectors& vectors, By by) {
 
 // ---- in the parent
 
-// Waits until the child has executed the program, and returns 0; or returns the error that the
-// child reports.
+// Waits until the child has executed the program. Returns 0, or the errno value that the child
+// reports.
 int error_of(const OwnedFd& report) {
   int error = 0;
   for (;;) {
@@ -149,9 +149,9 @@ StartedChild start_by(By by, const Program& program, const ChildSetting& setting
 
 }  // namespace
 
-// Starts the program by its path if the path still leads to the checked file, since the kernel
-// names the process after the path; otherwise by the descriptor. A script can only be started by
-// its path.
+// Starts the program by its path, because the kernel names the process after the path. If the path
+// no longer leads to the checked file, starts the open descriptor instead. A script can be started
+// only by its path.
 StartedChild start_child(const Program& program, const ChildSetting& setting) {
   const int changed = program.path_changed();
   if (program.kind == ExecutableKind::script) {
@@ -161,8 +161,8 @@ StartedChild start_child(const Program& program, const ChildSetting& setting) {
   if (changed != 0) return start_by(By::descriptor, program, setting);
   const StartedChild started = start_by(By::path, program, setting);
   if (started.pid < 0 || program.path_changed() == 0) return started;
-  // The path was changed during the start, so it is unknown whether the checked file runs. The
-  // process is killed, and the checked file is started by its descriptor.
+  // The path has changed during the start, so it is not known whether the checked file runs. Kill
+  // the process, and start the checked file by its descriptor.
   ::kill(started.pid, SIGKILL);
   reap(started.pid);
   return start_by(By::descriptor, program, setting);

@@ -13,7 +13,7 @@ namespace {
 constexpr Duration stop_margin_max = std::chrono::seconds{1};
 constexpr int stop_margin_divisor = 5;
 
-// The most steps of a plan: more are probably a mistake.
+// The most steps of a plan. A plan with more steps is probably a mistake.
 constexpr std::size_t stop_steps_max = 16;
 
 std::string complaint_about(std::string_view step, std::string_view what) {
@@ -74,7 +74,7 @@ std::vector<StopMoment> schedule(const StopPlan& plan, Time now, std::optional<D
   for (const StopStep& step : plan.steps) {
     if (passed >= limit && !moments.empty()) break;
     moments.push_back({now + passed, step.signal});
-    limited = step.time.has_value();  // only the last step may have no time
+    limited = step.time.has_value();  // only the last step may be without a time
     passed += step.time.value_or(Duration{0});
   }
   const Duration kill = limited ? std::min(passed, limit) : limit;

@@ -1,5 +1,5 @@
-// The plan for stopping a daemon: which signals, for how long each, and when SIGKILL. Values only:
-// keeper.h sends the signals.
+// The plan for stopping a daemon: which signals are sent, how long to wait after each, and when
+// SIGKILL follows. Plain data: keeper.h sends the signals.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,8 @@ namespace agentify {
 
 struct StopStep {
   int signal = 0;
-  std::optional<Duration> time = {};  // how long the step may take; if absent, until the deadline
+  // how long to wait after the signal; if absent, until the deadline
+  std::optional<Duration> time = {};
 
   bool operator==(const StopStep&) const = default;
 };
@@ -26,18 +27,18 @@ struct StopPlan {
   bool operator==(const StopPlan&) const = default;
 };
 
-// Parses `SIGNAL[:D[,SIGNAL:D ...]]`, in which only the last step may have no time. Returns the
-// fault in words if the plan is not valid.
+// Parses `SIGNAL[:D[,SIGNAL:D ...]]`. Only the last step may be without a time D. Returns the
+// reason in words if the plan is wrong.
 [[nodiscard]] std::variant<StopPlan, std::string> parse_stop_plan(std::string_view text);
 
-// Returns the plan that sends SIGTERM and waits until the deadline.
+// Returns the plan that sends SIGTERM, and SIGKILL only at the deadline.
 [[nodiscard]] StopPlan default_stop_plan();
 
-// The time for a stop without a deadline: the default of the upgrader's --stop-timeout.
+// The deadline if a stop has none: the default of the upgrader's --stop-timeout.
 inline constexpr Duration stop_time_default = std::chrono::seconds{90};
 
-// Returns the part of the deadline that is kept free for SIGKILL, the wait until all processes have
-// ended, and the message `stopped`: a fifth of it, and at most a second.
+// Returns how long before the deadline SIGKILL must be sent. Time is needed until all processes
+// have ended and `stopped` is said: a fifth of the deadline, but at most a second.
 [[nodiscard]] Duration stop_margin(Duration deadline);
 
 // A signal of a plan, and the time at which it must be sent.
@@ -48,8 +49,9 @@ struct StopMoment {
   bool operator==(const StopMoment&) const = default;
 };
 
-// Returns the times of all signals of the plan, the first one being now. SIGKILL is last: when the
-// steps are over, or at the `deadline` less stop_margin(), whichever comes first.
+// Returns when to send which signal of the plan; the first one is due at `now`. The last signal is
+// SIGKILL. It is due at the end of the last step, or stop_margin() before the deadline, whichever
+// is earlier.
 [[nodiscard]] std::vector<StopMoment> schedule(const StopPlan& plan, Time now,
                                                std::optional<Duration> deadline);
 

@@ -1,5 +1,5 @@
-// Calls a function when a descriptor is ready, or at a certain time: thin owners of libuv's
-// handles.
+// Owners of libuv's handles, which call a function when a descriptor is ready, at a certain time,
+// or at a signal.
 #pragma once
 
 #include <uv.h>
@@ -15,8 +15,8 @@ namespace agentify {
 
 class Watch {
  public:
-  // Calls `callback` whenever one of `events` comes at the descriptor. Returns false if libuv
-  // fails.
+  // Calls `callback` whenever one of `events` is reported for the descriptor. Returns false if
+  // libuv fails.
   [[nodiscard]] bool begin(uv_loop_t* loop, int descriptor, int events,
                            std::function<void()> callback) {
     end();
@@ -25,7 +25,7 @@ class Watch {
     if (!handle_) return false;
     return look_for(events);
   }
-  // Watches for `events` from now on; 0 pauses the watch until the next call.
+  // Changes the events that are watched. With 0, none is watched until the next call.
   bool look_for(int events) {
     return uv_poll_start(handle_.get(), events, [](uv_poll_t* handle, int, int) {
              static_cast<Watch*>(handle->data)->callback_();
