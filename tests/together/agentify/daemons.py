@@ -151,8 +151,8 @@ class Machine:
 
     def victims(self):
         """Returns the pids of the serving daemon, its keeper, its agentify and the upgrader, by
-        name. Waits until the log names the serving daemon: after a flood of output the log is read
-        late."""
+        name. Waits until the log names the serving daemon: after much output, this program has not
+        read all of the log yet."""
         def found():
             daemon = self.main_process()[0]
             if self.service.forks:
@@ -164,7 +164,8 @@ class Machine:
         return wait_until(found, "who stands around the daemon", 60)
 
     def alone(self):
-        """Checks that no daemon has found another one running at its start."""
+        """Checks the daemons' own records: none has found, at its start, that another one still
+        ran."""
         starts = (self.directory / "starts").read_text().split()
         assert starts and set(starts) == {"alone"}, starts
 
@@ -228,7 +229,8 @@ def dies_on_trial(machine):
 
 
 def killed_on_trial(machine):
-    # Waits until the log names the daemon that serves now, since the log may be behind.
+    # Waits until the log names the daemon that serves now: this program may not have read all of
+    # the log yet.
     machine.victims()
     _, before = machine.main_process()
     threading.Thread(target=kill_next, args=(machine, before), daemon=True).start()
@@ -255,8 +257,8 @@ def kill_each(machine):
 
 
 def a_second_is_seen(machine):
-    """Canary: starts a daemon beside the serving one. The new one must record that it has found
-    another."""
+    """Canary: starts a daemon beside the serving one. The script of the new daemon must record that
+    another daemon runs."""
     run = str(machine.directory / "v1" / "run")
     subprocess.run([run], env=machine.environment, stdin=subprocess.DEVNULL, check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
@@ -265,8 +267,8 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# The daemons with which the canary is made, once for each way in which a daemon's script finds out
-# that another daemon runs: by a lock, and by a pid file.
+# The daemons with which the canary is made. A daemon's script finds out in one of two ways that
+# another daemon runs, by a lock or by a pid file, and there is one daemon for each way.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 
@@ -357,7 +359,7 @@ def milliseconds(client):
 
 
 def table(results):
-    """Returns the results as an mdoc table, for the manual page in which TABLE wants them."""
+    """Returns the results as a table in mdoc, the markup of manual pages."""
     widths = ' "0000" "00 (00)" "00 (0)" "0000 (0000)" "00 (00)"'
     rows = ['.Bl -column "a program that closes every"' + widths]
     rows.append(".It daemon Ta own Ta good Ta check Ta never Ta dies Ta killed")
@@ -370,7 +372,7 @@ def table(results):
 
 
 def write_table(path, text, number=0):
-    """Replaces the table at the marked place with this number in the page, a file. Locks the page,
+    """Writes the table into the file `path`, at the marked place with this number. Locks the file,
     since several programs may write tables into it at the same time."""
     begin = '.\\" Written by make check-daemons and make check-agents.\n'
     end = '.\\" As far as here.\n'

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs agentify doctor on small daemons: checks its text for each, and makes an upgrade with the
-options that it printed. Ends with `N passed, N failed`. doctor_daemons.py does the same with
-real daemons."""
+"""Runs agentify doctor on small daemons: checks what it prints about each, and makes an upgrade
+with the options that it has printed. Ends with `N passed, N failed`. doctor_daemons.py does the
+same with real daemons."""
 
 import shlex
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs agentify doctor on real daemons from Debian, each with a port and a directory of its own:
-checks its text for each, and makes an upgrade with the options that it printed. Needs root, for
-daemons that change their user. Ends with `N passed, N failed`."""
+checks what it prints about each, and makes an upgrade with the options that it has printed. Needs
+root, for daemons that change their user. Ends with `N passed, N failed`."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ doctor.AS_USER = []  # the tests run as root, who needs no XDG_RUNTIME_DIR
 
 
 def tried(stage, daemon, listens, stop, check="", ready=None):
-    """Runs the doctor on a copy of a daemon, and checks the doctor's text."""
+    """Runs the doctor on a copy of a daemon, and checks what the doctor prints."""
     if shutil.which(daemon[0]) is None:
         raise AssertionError(daemon[0] + " is not installed")
     # Uses a copy, since the doctor refuses a program that runs already: other tests run the same

@@ -36,7 +36,8 @@ def wait_until(condition, what, patience=PATIENCE):
 
 
 def stat_fields(pid):
-    """Returns the state, parent and so on of a process: /proc/PID/stat from its third field on."""
+    """Returns the fields of /proc/PID/stat from the third on, such as the state and the parent of
+    the process."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -290,8 +291,8 @@ class Double:
         return self.log_path.read_text(errors="replace")
 
     def keeper(self):
-        """Returns the keeper of the daemon, as soon as it has set its own name; keepers of commands
-        do not count."""
+        """Waits until agentify's child that keeps the daemon has set its own name, and returns its
+        pid. Children that keep only a command, such as a check, have another name."""
         return wait_until(self.find_keeper, "the keeper runs")
 
     def find_keeper(self):

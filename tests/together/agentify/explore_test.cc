@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The states of the keeper and the daemon that it keeps.
+// The states of the keeper, and of the daemon whose parent it is.
 enum class Kept { nothing, starting, daemon, asking, sweeping, done, lost, lost_sweeping, swept };
 
 // The facts about the surroundings of the adapter. They follow from the adapter's actions and from
@@ -200,7 +200,7 @@ void add_keepers(const World& world, std::vector<Happening>& list) {
       break;
   }
   const bool lost = world.kept >= Kept::lost;
-  // If the keeper is dead, nobody can report the end of the main process.
+  // Only the keeper reports that the daemon's main process has ended, so a dead keeper cannot.
   const bool had_daemon = world.kept == Kept::daemon || world.kept == Kept::starting;
   if (!lost) add(KeeperLost{}, Kept::lost, had_daemon);
 }

@@ -74,7 +74,8 @@ class Life:
         return [int(line.split()[1]) for line in self.stage.lines("record")]
 
     def wait_for(self, *kinds):
-        """Waits for one of these messages, or the end. Returns its name."""
+        """Waits until agentify has sent one of these messages, or has ended. Returns the message's
+        type, "end", or "nothing" if the time is over."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             found = next((m["type"] for m in self.one.messages if m["type"] in kinds), None)
@@ -121,7 +122,8 @@ class Life:
 
 
 def live(inject=None):
-    """Runs one agentify. Returns what was wrong, and the output of strace."""
+    """Runs one agentify whose calls are traced, and one of which fails. Returns what was wrong, and
+    the output of strace."""
     with Stage() as stage, Server() as server:
         log = stage.directory / "trace"
         life = Life(stage, server, tracer(log, inject))
@@ -180,8 +182,8 @@ def main():
     note("many kinds of calls have failed", "" if len(fired) > 20 or sys.argv[1:] else str(fired))
     note("a probe's connection has failed",
          "" if fired.get("connect") or sys.argv[1:] else str(fired))
-    # Canary: the keeper's signals have no effect. A process of the daemon is then left, which the
-    # test must notice.
+    # Canary: agentify's calls of kill() have no effect. So a process of the daemon is left at the
+    # end, which the test must notice.
     wrong, _ = live("kill:retval=0:when=1+")
     note("canary: signals that reach nobody", "" if wrong else "not seen")
     print("%d passed, %d failed" % (passed, failed))

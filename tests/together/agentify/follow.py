@@ -18,7 +18,8 @@ sys.path.insert(0, str(TESTS / "releases"))
 from double import AGENTIFY, BUILD, marked, wait_until
 from world import case, has, main, same
 
-# A daemon that behaves as its kind says, and records every start.
+# A script that stands for a daemon. It records each of its starts. Its check fails if `kind` is
+# `unfit`, and it exits soon if `kind` is `dies`.
 DAEMON = """#!/bin/sh
 echo "{version} $*" >>"$STARTS"
 case $1 in

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Runs upgrades under a small init of its own. At every system call of an upgrade, kills agentify,
-its keeper, the daemon or the upgrader. Afterwards there must be at most one daemon at any moment,
-and in the end exactly one. An upgrade is committed when a server has answered agentify's probe by
-HTTP.
+its keeper, the daemon or the upgrader. At no moment may two daemons run, and in the end exactly one
+must run. An upgrade is committed when a server has answered agentify's probe by HTTP.
 
 usage: kill.py [POINTS]   the number of system calls, evenly spread; by default a few. Ends with
 `N passed, N failed`, one for each call. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one call."""
@@ -192,7 +191,8 @@ def live(point):
 
 
 def live_through(point):
-    """Calls live() in a worker process, which traces and reaps only its own processes."""
+    """Calls live() in a worker process of its own: a process can trace and reap only its own
+    descendants."""
     wrong, _, struck = live(point)
     return point, wrong, struck
 

@@ -17,9 +17,9 @@ from double import (AGENTIFY, begins, descendants, name_of, run_command, run_tes
 # A daemon that writes its pid to a file and waits.
 WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
 
-# A daemon that writes the name of each HUP and USR1 to a file. It blocks both signals and takes
-# them by sigwait, so it loses none. A shell with traps could lose one: if a signal came just before
-# its `read` began, it would run the trap only after that `read`, which here never ends.
+# A daemon that writes the name of each HUP and USR1 to a file. It blocks both signals and reads
+# them by sigwait(), so it loses none. A shell with traps could lose one: if a signal came just
+# before its `read` began, it would run the trap only after that `read`, which here never ends.
 TAKES_SIGNALS = """
 import os, signal
 taken = {signal.SIGHUP, signal.SIGUSR1}

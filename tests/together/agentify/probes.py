@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import begins, run_tests, tests_of, wait_until
 
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
-# A word that every TLS library has in its message about a certificate that it does not accept.
+# A word that is in the message of every TLS library about a certificate that it refuses.
 NO_TRUST = "cert"
 # How many parts an answer without an end may have. No connection can buffer so many, so agentify
 # must close the connection before they are sent.

@@ -106,8 +106,8 @@ def play_upgrades(typed, name):
     typed.close()
 
 
-# A configuration of haproxy, which listens on the port that the page names. Debian's own
-# configuration has no `frontend`.
+# A configuration of haproxy, which listens on the port that docs/daemons.md names. Debian's own
+# configuration has no `frontend`, so it listens on no port.
 HAPROXY = """defaults
   mode http
   timeout client 5s

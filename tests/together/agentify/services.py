@@ -35,8 +35,9 @@ fi 2>>$DIR/witness
 
 
 class Service:
-    """The facts about a daemon that the tests need. `port` is the daemon's, `directory` is shared
-    by all releases, and `here`, in scripts, is the directory of the release."""
+    """A daemon with all that the tests need to know about it. `port` is the daemon's port,
+    `directory` is shared by all releases, and `here`, in scripts, is the directory of the release.
+    """
 
     name = ""
     packages = ()
@@ -53,12 +54,12 @@ class Service:
         """Makes the files that must exist before the first start."""
 
     def files(self, version):
-        """Returns the files of a release by their names, without the script `run`."""
+        """Returns the other files of a release, by their names: all but the script `run`."""
         del version
         return {}
 
     def script(self, version):
-        """Returns the commands of `run`, for /bin/sh."""
+        """Returns the text of the release's script `run`, after its first lines."""
         raise NotImplementedError
 
     def ask(self):

@@ -34,8 +34,8 @@ def name_of(pid):
 
 class Family:
     """Traces the processes that are started here, and all their descendants. At each system call,
-    calls `step` with the pid and the name of the calling process. When `step` returns true, only
-    signals are traced from then on."""
+    calls `step` with the pid and the name of the calling process. When `step` has returned true,
+    processes no longer stop at system calls, but only at signals."""
 
     def __init__(self, step):
         self.step = step
@@ -68,7 +68,8 @@ class Family:
         ptrace(CONT if self.free else SYSCALL, pid, number)
 
     def look(self):
-        """Handles one event of a traced process. Returns false if there is none."""
+        """Waits for the next event of a traced process, and handles it. Returns false if there was
+        none."""
         try:
             pid, status = os.waitpid(-1, ALL | os.WNOHANG)
         except ChildProcessError:

@@ -108,7 +108,7 @@ def test_a_daemon_that_lasts_is_committed(stage):
     one.stop()
 
 
-# Wrong command lines, and for each the one message in the log.
+# Wrong command lines, and for each the only message that the log may have about it.
 TYPED = [(["--adapter=" + str(AGENTIFY), "--ready=tcp:80", "/bin/true"],
           "no such option; one of the adapter's is given as --adapter=--ready=tcp:80"),
          (["--adapter=agentify --ready=tcp:80", "/bin/true"],
