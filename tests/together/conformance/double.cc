@@ -258,7 +258,8 @@ void Agent::listen_on_port(bool is_held) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string name = "conformance-double-" + std::to_string(::getpid());
-  std::copy(name.begin(), name.end(), address.sun_path + 1);  // the name of an abstract socket
+  // An abstract socket: the first byte of its name is NUL.
+  std::copy(name.begin(), name.end(), address.sun_path + 1);
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (is_held && is("held-binds")) {
     sockaddr_in internet{};
@@ -324,8 +325,8 @@ void Agent::talk_while_active() {
   if (is("confirms")) say("\"confirm\",\"id\":\"u1\"");
 }
 
-// Starts a child. Usually the child has neither pipe open, has none of the upgrader's variables,
-// and ends with the agent. Some modes differ.
+// Starts a child of the agent. Usually the child has none of the agent's two pipes open, has no
+// variable of the upgrader, and ends with the agent. Some modes make an exception.
 void Agent::start_child(bool keeps_output, bool keeps_variables) {
   child_ = ::fork();
   if (child_ != 0) return;

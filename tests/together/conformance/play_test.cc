@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A check that gets its events from the test. Its clock `now` moves only when the test says so.
+// A check of agent-conformance that gets its events from the test. Its clock `now` moves only when
+// the test says so.
 class Bench {
  public:
   explicit Bench(std::string_view name) : play_(*find_check(name), terms_) {
