@@ -18,7 +18,8 @@ namespace {
 
 const std::string adapter_option = "--adapter=" + World::puppet();
 
-// Installs a program for AGENT. The adapters of these tests are puppets, and never execute it.
+// Installs a program to be named as AGENT. The adapters of these tests are puppets, which only
+// speak the protocol and never execute AGENT.
 std::string install_daemon(World& world, std::string_view name) {
   return world.write(name, read_file("/bin/true"));
 }

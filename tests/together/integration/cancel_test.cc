@@ -41,23 +41,23 @@ TEST_CASE("a cancel that does not fit is answered with error") {
   World world;
   Puppet old = world.first();
   old.say_type("cancel", R"("id":"u1")");
-  old.expect_error("cancel");  // there is no upgrade to cancel
+  old.expect_error("cancel");  // refused: there is no upgrade to cancel
   Puppet next = world.begin_upgrade(old);
   old.say_type("cancel", R"("id":"u2")");
-  old.expect_error("cancel");  // the upgrade has another id
+  old.expect_error("cancel");  // refused: the upgrade has another id
   next.say_type("cancel", R"("id":"u1")");
-  next.expect_error("cancel");  // the sender is not the active agent
+  next.expect_error("cancel");  // refused: the sender is not the active agent
   next.ready();
   old.expect("stop");
 
   old.say_type("stopped");
   old.say_type("cancel", R"("id":"u1")");
-  old.expect_error("cancel");  // the old agent has said `stopped`
+  old.expect_error("cancel");  // refused: the old agent has said `stopped`
   old.exit(0);
 
   next.expect("activate");
   next.say_type("cancel", R"("id":"u1")");
-  next.expect_error("cancel");  // an upgrade on trial cannot be cancelled
+  next.expect_error("cancel");  // refused: an upgrade on trial cannot be cancelled
 }
 
 TEST_CASE("a malformed cancel is answered with error, and the upgrade goes on") {

@@ -104,7 +104,7 @@ TEST_CASE("the times of status.json are those of the wall clock") {
   Puppet first = world.first();
   wait_for_phase(world, "running");
 
-  // Times of this form have the same length, so they can be compared as texts.
+  // All times in this form have the same length, so comparing the texts compares the times.
   const std::string started = status_of(world).object("upgrader").text("started");
   CHECK(started.size() == before.size());
   CHECK(started >= before);

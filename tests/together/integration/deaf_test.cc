@@ -13,8 +13,8 @@ using namespace integration;
 
 namespace {
 
-// A number of replies that fills the agent's pipe, but not the upgrader's memory for replies, so
-// the upgrader still reads from the agent.
+// How many replies it takes to fill the agent's pipe. They do not fill the upgrader's memory for
+// replies, so the upgrader still reads from the agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -24,8 +24,8 @@ Puppet close_input(Puppet agent) {
   return agent;
 }
 
-// Expects a fallback. It must be told why the upgrade failed, and get the state that the old agent
-// left.
+// Expects that a fallback is started, that it is sent the reason of the failed upgrade, and that it
+// gets the state which the old agent has left.
 void expect_way_back(World& world, const std::string& reason) {
   Puppet back = world.agent();
   const Json failure = back.hello().object("failure");

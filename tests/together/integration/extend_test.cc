@@ -132,26 +132,26 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
   World world;
   Puppet old = world.agent();
   old.say_type("extend", a_minute);
-  old.expect_error("extend");  // the agent has not said `hello`
+  old.expect_error("extend");  // refused: the agent has not said `hello`
   old.hello();
   old.ready();
   old.expect("activate");
   old.say_type("extend", a_minute);
-  old.expect_error("extend");  // the agent is active, and has not been told to stop
+  old.expect_error("extend");  // refused: the agent is active, and has not been told to stop
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm")");
   next.ready();
   old.expect("candidate_ready");
   next.say_type("extend", a_minute);
-  next.expect_error("extend");  // the candidate is ready, so it has no deadline
+  next.expect_error("extend");  // refused: the candidate is ready, so it has no deadline
   old.say_type("confirm", R"("id":"u1")");
   old.expect("stop");
   old.say_type("stopped");
   old.say_type("extend", a_minute);
-  old.expect_error("extend");  // the exit grace cannot be extended
+  old.expect_error("extend");  // refused: the exit grace cannot be extended
   old.exit(0);
   next.expect("activate");
   next.say_type("extend", a_minute);
-  next.expect_error("extend");  // the agent is on trial
+  next.expect_error("extend");  // refused: the agent is on trial
 }
 
 TEST_CASE("the exit grace runs from stopped, and is not the stop timeout's rest") {

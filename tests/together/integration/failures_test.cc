@@ -1,5 +1,6 @@
-// Tests each failure of an upgrade, in both modes if both apply: see FAILURES in agent-protocol(7).
-// Unclean stops are in unclean_stop_test.cc, the trial and the fallback in fallback_test.cc.
+// Tests each failure of an upgrade, in a parallel and in a sequential one if it can happen in both:
+// see FAILURES in agent-protocol(7). Unclean stops are in unclean_stop_test.cc, the trial and the
+// fallback in fallback_test.cc.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/process_table.h"

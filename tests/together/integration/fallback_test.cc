@@ -1,5 +1,5 @@
-// Tests agents that fail on trial, and the fall-back, in both modes: see FAILURES in
-// agent-protocol(7).
+// Tests agents that fail on trial, and the fall-back, in parallel and in sequential upgrades: see
+// FAILURES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"

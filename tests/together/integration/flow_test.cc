@@ -15,9 +15,9 @@ using namespace integration;
 namespace {
 
 constexpr long more_than_all_buffers = 10'000;
-// A number of questions whose replies fill both the agent's input and the upgrader's memory for
-// replies, so that the upgrader stops reading. The questions that the upgrader then leaves unread
-// still fit into the agent's output pipe; otherwise the puppet could not write them.
+// How many questions a puppet asks to make the upgrader stop reading. Their replies fill the
+// agent's input and the upgrader's memory for replies. The questions that the upgrader then leaves
+// unread still fit into the agent's output pipe; otherwise the puppet could not write them.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

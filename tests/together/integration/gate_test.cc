@@ -109,23 +109,23 @@ TEST_CASE("a confirm that does not fit is answered with error and opens nothing"
   World world;
   Puppet old = world.first();
   old.say_type("confirm", R"("id":"u1")");
-  old.expect_error("confirm");  // there is no upgrade to confirm
+  old.expect_error("confirm");  // refused: there is no upgrade to confirm
   Puppet next = world.begin_upgrade(old, with_gate);
   old.say_type("confirm", R"("id":"u1")");
-  old.expect_error("confirm");  // the candidate is not ready yet
+  old.expect_error("confirm");  // refused: the candidate is not ready yet
   next.ready();
   old.expect("candidate_ready");
   old.say_type("confirm", R"("id":"u2")");
-  old.expect_error("confirm");  // the upgrade has another id
+  old.expect_error("confirm");  // refused: the upgrade has another id
   next.say_type("confirm", R"("id":"u1")");
-  next.expect_error("confirm");  // the sender is not the active agent
+  next.expect_error("confirm");  // refused: the sender is not the active agent
   old.expect_silence();
 
   old.say_type("confirm", R"("id":"u1")");
   old.expect("stop");
 
   old.say_type("confirm", R"("id":"u1")");
-  old.expect_error("confirm");  // the upgrade has been confirmed already
+  old.expect_error("confirm");  // refused: the upgrade has been confirmed already
 }
 
 TEST_CASE("a confirm where there is no gate is answered with error") {

@@ -73,7 +73,8 @@ TEST_CASE("a line of 65,536 bytes is read, one of a byte more is skipped to its 
   first.say(padded("over", 1'000'000));
   first.say_bytes(std::string(70'000, ' ') + "{\"type\":\"hidden\"}\n");
 
-  // The bytes of a line after the limit must be skipped, even if they look like a message.
+  // If a line exceeds the limit, the upgrader must skip the rest of the line, even if the rest
+  // looks like a message.
   first.expect_silence();
   first.say_type("next");
   first.expect_error("next");
@@ -195,7 +196,8 @@ TEST_CASE("an unknown type is answered with error, its name cut to 64 bytes") {
   first.expect("error");
   first.say("{\"type\":" + json_quoted(std::string(63, 'n') + "\u00e9") + "}");
 
-  // The name is cut at 63 bytes: the next character has two bytes, and only one of them would fit.
+  // The `error` names the unknown type, cut after 63 bytes: the limit is 64, and the next character
+  // has two bytes.
   first.expect_error(std::string(63, 'n'));
 }
 

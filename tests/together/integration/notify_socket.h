@@ -18,7 +18,7 @@
 
 namespace integration {
 
-// A datagram socket, at a path or with an abstract name.
+// The socket of a fake init, for datagrams. Its name is a path or an abstract name.
 class Init {
  public:
   explicit Init(const std::string& name) : name_(name) {

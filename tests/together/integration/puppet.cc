@@ -33,7 +33,8 @@
 namespace puppet {
 namespace {
 
-// Reports those facts about a process at its start that the protocol page promises to an agent.
+// Adds a fact about the puppet's start to the report. The facts are those that agent-protocol(7)
+// promises to an agent.
 void add(std::string& report, std::string_view key, std::string_view value) {
   report.append(key).append("=").append(value).push_back('\0');
 }
@@ -112,7 +113,7 @@ class Journal {
  public:
   explicit Journal(const char* directory);
 
-  // Returns a descriptor of the directory.
+  // Returns an open descriptor of the test's directory.
   [[nodiscard]] int directory() const { return directory_; }
 
   // Holds `active.lock` until this process dies. Notes a violation if another puppet holds it.
@@ -181,8 +182,8 @@ class Puppet {
   int signals_ = -1;
   sigset_t watched_{};
   Rules rules_;
-  std::string input_;  // the beginning of an input line that is not complete yet
-  std::string said_;   // the beginning of an output line that is not complete yet
+  std::string input_;  // bytes that were read, without a newline yet
+  std::string said_;   // bytes that were written, without a newline yet
   std::string output_;
   std::string flood_;    // the text that the command `flood` writes again and again
   long flood_left_ = 0;  // how often that text is still to be written; -1: without end

@@ -90,7 +90,8 @@ void Puppet::say_bytes(std::string_view bytes) {
   // A packet has a largest size, so a long text is sent in several packets.
   for (std::size_t begin = 0; begin < bytes.size(); begin += 60'000) {
     order("say " + std::string(bytes.substr(begin, 60'000)));
-    // The puppet may end without an answer, since the upgrader may kill it because of this line.
+    // The answer may be missing: the upgrader may read this line, and kill the puppet, before the
+    // puppet answers.
     world_->wait_until([&] { return !connection_->answers.empty() || connection_->gone; },
                        "a puppet to speak");
     if (!connection_->answers.empty()) connection_->answers.pop_front();

@@ -35,7 +35,7 @@ struct Report {
   std::vector<std::string> entries;      // the facts as KEY=VALUE, sorted; see puppet.cc
   std::vector<std::string> environment;  // all variables, in their original order
 
-  // Fails the test if the key is absent.
+  // Returns the fact with this key. Fails the test if there is none.
   [[nodiscard]] std::string value(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> keys(std::string_view prefix) const;
@@ -66,6 +66,7 @@ class Puppet {
   [[nodiscard]] long unsent();  // returns how many bytes the puppet has still to write
 
   // ---- the puppet reads
+
   // Returns the next line, which must be of this type.
   Json expect(std::string_view type, Where where = Where::current());
   std::string next_line(Where where = Where::current());
@@ -82,6 +83,7 @@ class Puppet {
   [[nodiscard]] std::size_t unread_lines() const { return connection_->lines.size(); }
 
   // ---- the conversation
+
   // Says `hello`, and returns the `welcome`.
   Json hello(std::string_view version = "", Where where = Where::current());
   void ready() { say_type("ready"); }

@@ -14,7 +14,7 @@ using namespace integration;
 
 namespace {
 
-// A pipe whose writing end is given to an upgrader, at any descriptor number.
+// A pipe whose writing end is passed to an upgrader under any descriptor number.
 class Pipe {
  public:
   Pipe() { REQUIRE(::pipe2(ends_, O_CLOEXEC | O_NONBLOCK) == 0); }
@@ -25,7 +25,8 @@ class Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  // Called in the child that becomes the upgrader, before its exec.
+  // Moves the writing end to this number. Must be called in the child that becomes the upgrader,
+  // before its exec.
   void become(int number) const { put_at(number, ends_[1]); }
   void become_read(int number) const { put_at(number, ends_[0]); }
   void close_write() { ::close(std::exchange(ends_[1], -1)); }

@@ -17,7 +17,7 @@ using namespace integration;
 
 namespace {
 
-// strace, attached to a process and all its threads.
+// A running strace, attached to a process and all its threads.
 class Strace {
  public:
   Strace(World& world, pid_t traced) : world_(world) {

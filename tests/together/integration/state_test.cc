@@ -11,7 +11,8 @@ using namespace integration;
 
 namespace {
 
-// Lets the old agent leave `state`. Returns the line of the candidate's `activate`.
+// Makes an upgrade in which the old agent leaves the text `state` to the next one. Returns the
+// `activate` line that the candidate reads.
 std::string line_after(const std::string& state) {
   World world;
   Puppet old = world.first();

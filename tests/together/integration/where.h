@@ -1,5 +1,5 @@
-// A line of a test's source, which the message of a failure names. Replaces std::source_location,
-// which some of our compilers lack.
+// A line of a test's source, to be named in the message of a failure. Replaces
+// std::source_location, which some of our compilers lack.
 #pragma once
 
 namespace integration {

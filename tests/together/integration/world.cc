@@ -29,7 +29,8 @@ namespace {
 
 World* current_world = nullptr;
 
-// Prints the notes of a failed test while its world still exists.
+// Prints a failed test's notes as soon as an assertion fails, since later the test's World no
+// longer exists.
 class Storyteller : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;

@@ -85,6 +85,7 @@ class World {
   [[nodiscard]] std::string read(std::string_view name) const;
 
   // ---- agents, in the order in which they are started
+
   // Returns the next agent, which has written nothing yet.
   Puppet agent(Where where = Where::current());
   // Leads the next agent to its `activate`, and returns it.

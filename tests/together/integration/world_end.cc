@@ -1,4 +1,5 @@
-// Checks the rules at the end of a world, and ends all of its processes. See world.h.
+// Checks the rules that hold in every test (world.h) at the end of a test, and ends all of the
+// test's processes.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-// The files of a world's directory. See world.h.
+// Makes and reads the files in the directory of a test. See world.h.
 #include <fcntl.h>
 #include <unistd.h>
 
