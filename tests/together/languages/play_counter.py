@@ -206,8 +206,8 @@ def play_heartbeats(directory):
 
 
 def play_odd_words(directory):
-    """Checks that messages change nothing if the agent does not know their type, or if they have
-    crossed a message of the agent."""
+    """Checks that some lines change nothing: lines that are not messages, messages of unknown
+    types, and an `error` about a message that the agent sent before."""
     port, file = free_port(), os.path.join(directory, "odd")
     with held_agent(port, file) as process:
         hear(process)
@@ -245,7 +245,7 @@ for play in (play_upgrades, play_held, play_heartbeats, play_odd_words, play_alo
     with tempfile.TemporaryDirectory() as scratch:
         try:
             play(scratch)
-        except Exception as error:  # any error counts as a failure of this test
+        except Exception as error:
             check(play.__name__, False, repr(error))
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Cuts the power of a counter agent in any language: power_cut.py NAME COMMAND [ARG ...]
 
-COMMAND PORT FILE is an agent like the hello-agents. Its accesses to files are recorded while it
-gives away numbers, with one digit and with two. Then every state is built in which a power cut at
+COMMAND PORT FILE is an agent like the hello-agents. Its system calls on files are recorded while it
+gives away numbers of one digit and of two digits. Then every state is built in which a power cut at
 any moment may leave the files. Each state must hold a number that is not smaller than any that was
 given away, and the agent itself, started on this state, must give away a greater one. Prints `ok`
 lines and at the end `N passed, N failed`."""
