@@ -1,5 +1,5 @@
 # The surroundings of notify-watchdog in its tests: a FIFO in the place of the watchdog device, a
-# socket in the place of init's, and a program that obeys the test.
+# socket in the place of init's notification socket, and a program that does what the test orders.
 import os
 import select
 import socket
@@ -79,7 +79,8 @@ class Bed:
         return self.log.read_text()
 
     def make_init(self):
-        """Makes a socket in the place of init's. Returns the environment variable that names it."""
+        """Makes a fake init's notification socket. Returns the environment variable that names the
+        socket."""
         self.init = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.init.bind(str(self.directory / "init"))
         self.init.setblocking(False)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Terms terms{.device_timeout = 60s, .start_timeout = 5min, .stop_timeout = 2min};
 
-// A guard with a clock that the test moves.
+// The part of notify-watchdog that decides, with a clock that the test moves.
 class Bench {
  public:
   explicit Bench(const Terms& with = terms) : guard_(with, now_) {}
