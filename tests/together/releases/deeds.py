@@ -43,9 +43,9 @@ ENTRIES = {"fail": entry("1.0.0", "trying"),
 
 
 class Stage(World):
-    """A world in which the directory of releases and the program outside of it lie below one root.
-    The root is in memory if possible: thousands of directories are synced, which would take long on
-    a disk."""
+    """The fixture of a test in which the directory of releases and the program outside of it lie
+    below one root. The root is in memory if possible: thousands of directories are synced, which
+    would take long on a disk."""
 
     def __init__(self, deed):
         super().__init__(MEMORY if os.access(MEMORY, os.W_OK) else None)
@@ -125,7 +125,8 @@ def ask(stage, root, *arguments):
 
 
 def facts(stage, root):
-    """Returns the facts that a user of the directory sees."""
+    """Returns what a user of the directory sees by the commands `list` and `verify`: the versions,
+    the desired version, and the endings in the ledger."""
     status, out, error = ask(stage, root, "list", "--json")
     if status == 2 and not os.path.exists(root + "/releases"):
         return {"versions": [], "desired": None, "endings": []}
@@ -190,8 +191,8 @@ class Judge:
         self.ended_well = set()
 
     def look_at(self, root):
-        """Raises Wrong if the interrupted command may not leave the directories below `root` like
-        that, or if the same command fails when it is run again."""
+        """Raises Wrong if the directories below `root` are in a state that the interrupted command
+        must not leave, or if the same command fails when it is run again."""
         found = facts(self.stage, root)
         if not may_be(self.deed, found, self.before, self.after):
             raise Wrong("neither as before nor as after: %s" % found)

@@ -63,7 +63,7 @@ bool begins_like_one(std::span<const std::uint8_t> tar) {
   return tar.size() >= block_bytes && std::ranges::equal(tar.subspan(magic_at, 5), "ustar"sv);
 }
 
-// Finds the headers of all entries. Skips the content of each entry.
+// Returns the headers of all entries of a tar archive, without the entries' contents.
 std::vector<Block> headers_of(std::span<std::uint8_t> tar) {
   std::vector<Block> headers;
   if (!begins_like_one(tar)) return headers;

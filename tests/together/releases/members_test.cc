@@ -73,7 +73,7 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
 // Rows: H-105
 TEST_CASE("the right releases are pruned in every combination of needed and young ones") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};
-  // For each of these versions, how many of the other versions are newer.
+  // For each of the five versions, how many of the other four are newer.
   const std::vector<std::size_t> newer_ones{1, 3, 0, 4, 2};
   constexpr Moment young = 100;
   constexpr Moment old = 10;

@@ -40,7 +40,7 @@ struct Bench {
   SelfTest::Verdict last = SelfTest::Verdict::passed;
 };
 
-// Waits until the process has died, since a signal takes effect a moment after it was sent.
+// Waits until the process has died: it may live for a moment after a signal was sent to it.
 bool is_gone_soon(const std::string& pid) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (std::chrono::steady_clock::now() < deadline) {

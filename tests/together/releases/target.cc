@@ -69,8 +69,8 @@ std::string make_place() {
   return place;
 }
 
-// Checks an unpacked archive. Outside its directory no file may have been made, and the directory
-// must have the files of the archive's list.
+// Checks an unpacked archive. No file may have been made outside the directory into which it was
+// unpacked, and that directory must have the files of the archive's list.
 void take_archive(std::string_view bytes) {
   const std::string place = make_place();
   const auto outside = Directory::open(place);

@@ -38,8 +38,8 @@ def print_result(layer, command, figures, bar, met):
 def strace(log, *arguments):
     """Returns the beginning of a strace command. strace runs the command that follows, and writes
     its system calls to `log`."""
-    # Under strace, a sanitizer cannot search the process for leaks, since it would have to trace
-    # it, too.
+    # A sanitizer looks for leaks by tracing its own process, which it cannot do while strace traces
+    # that.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return ["strace", "-qq", "-o", log, "-E", "ASAN_OPTIONS=" + sanitizer, *arguments]
 
@@ -180,8 +180,8 @@ class World:
     # ---- the directory's content
 
     def picture(self):
-        """Returns every file of the directory, with its mode and content, without the directory's
-        own files."""
+        """Returns every file of the directory, with its mode and content. Leaves out the files that
+        agent-releases keeps there for itself, such as its lock."""
         found = {}
         for directory, below, files in os.walk(self.releases):
             for name in below + files:
