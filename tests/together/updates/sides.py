@@ -128,7 +128,7 @@ class Ours(Side):
         copy(self.place / "saved/tree", self.releases)
 
     def trees(self):
-        """Returns the version and the digest of each tree that may be started."""
+        """Returns the version and a hash of each installed tree of files that may be started."""
         return [(path.name.rsplit("-v", 1)[1], digest(path))
                 for path in self.releases.glob("web-v*") if path.is_dir()]
 
@@ -165,7 +165,7 @@ class Ours(Side):
         return json.loads(self.call(*self.command()).stdout)["outcome"]
 
     def starts(self, before):
-        """Returns how often version 1.1.0 was started after the log had `before` bytes."""
+        """Returns how often version 1.1.0 was started since the log had `before` bytes."""
         text = self.log.read_bytes()[before:].decode(errors="replace")
         return text.count("started as process") - text.count("web-v1.0.0/agent-entry.cjs")
 
@@ -251,7 +251,8 @@ class Pm2(Side):
 
 
 class Watch:
-    """Asks a side's server all the time, and remembers for how long none of `versions` answered."""
+    """Sends requests to a side's server all the time, and remembers for how long none of `versions`
+    answered."""
 
     def __init__(self, side, versions):
         self.side, self.versions = side, versions

@@ -26,7 +26,8 @@ from double import marked  # noqa: E402
 from world import BUILD, World  # noqa: E402
 
 FILE_TIME = 499162500
-# Seconds; npm and pip need seconds of processor time, which on a busy machine become minutes.
+# Seconds to wait. npm and pip need seconds of processor time, which on a busy machine become
+# minutes.
 PATIENCE_S = 300
 
 
@@ -137,13 +138,13 @@ def ended(process, mark):
         process.kill()
     process.wait(60)
     for other in marked(mark):
-        with contextlib.suppress(ProcessLookupError):  # the process has ended meanwhile
+        with contextlib.suppress(ProcessLookupError):
             os.kill(other, 9)
     wait("all processes have gone", lambda: not marked(mark))
 
 
 class UpdateWorld(World):
-    """A registry, and at most one daemon that runs from `releases`."""
+    """A registry of npm and pip, and at most one daemon that runs from the directory `releases`."""
 
     def __init__(self):
         super().__init__()
@@ -175,7 +176,7 @@ class UpdateWorld(World):
         return done.stdout
 
     def start(self, *words, options=()):
-        """Starts the daemon by one command. It listens on `port`."""
+        """Starts the daemon by `agentify run`. It listens on `port`."""
         control = self.path("control")
         with open(self.log, "ab") as log:
             self.daemon = subprocess.Popen(
