@@ -101,6 +101,7 @@ class Judge {
   void timer_set();
 
   // ---- the control directory
+
   // Bytes have been read from the FIFO, or its end if there are none.
   void control_read(std::string_view bytes);
   void status_written(std::string_view text, bool well);
@@ -114,6 +115,7 @@ class Judge {
   [[nodiscard]] std::string next_request();
 
   // ---- the end
+
   // Call it when the upgrader has ended and all its handles are gone.
   void run_ended(int status);
   void broken(const std::string& rule);

@@ -42,6 +42,7 @@ class ControlPipe {
   [[nodiscard]] std::optional<std::size_t> read(char* buffer, std::size_t size);
 
   // ---- the operators' side
+
   // Returns false if nobody reads the FIFO, or if it does not exist.
   [[nodiscard]] bool open_to_write();
   void close_to_write();
