@@ -55,7 +55,8 @@ class SecondTable {
     std::optional<What> then;
     // The new situation. A part that is nullopt does not change.
     std::array<std::optional<std::uint8_t>, 3> next;
-    // For each part of the situation, the values for which the row is used. Empty: any value.
+    // The values of each part of the situation for which the row is used. If there are none, any
+    // value fits.
     std::array<std::vector<std::uint8_t>, 3> words;
     std::vector<bool> whats;
     mutable std::size_t uses = 0;

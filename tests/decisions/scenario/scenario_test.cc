@@ -1,5 +1,5 @@
-// Plays every scenario of this directory. Compares the supervisor's answers with those in the
-// scenario's file, and the end with endings.table.
+// Plays every scenario of this directory. Compares the supervisor's answers with those that the
+// scenario's file gives, and the end of the scenario with endings.table.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Tests whether a function ends the process by abort(), as a failed check() does. For this the
-// function runs in a child process.
+// Tests whether a function ends the process by abort(), as a failed check() does. Runs the function
+// in a child process for this.
 #pragma once
 
 #include <fcntl.h>

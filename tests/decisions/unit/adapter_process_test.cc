@@ -1,5 +1,5 @@
-// Tests how an adapter is started instead of the agent's program, and by which arguments,
-// environment and descriptors it learns of that program.
+// Tests an adapter, a program that is started instead of the agent's program: the arguments,
+// environment variables and descriptors by which it learns of the agent's program.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -23,14 +23,15 @@ using Words = std::vector<std::string>;
 
 const std::string echo = "while read -r line; do echo $line; done";
 
-// Returns a setting with an adapter: a shell that repeats each line that it reads.
+// Returns a setting for child processes that has an adapter: a shell that repeats each line that it
+// reads.
 ChildSetting with_adapter(const std::string& path = "/bin/sh") {
   return {.environment = {.entries = {"A=1"}, .listen_pid = std::nullopt},
           .passed = 0,
           .adapter = program_of(path, {"-c", echo})};
 }
 
-// Starts a program by the adapter of the setting, and kills and reaps the adapter at the end.
+// Starts a program under the adapter of the setting, and kills and reaps the adapter at the end.
 class Adapter {
  public:
   Adapter(const Program& program, const ChildSetting& setting) {

@@ -1,6 +1,6 @@
-// Tests that a process has at most one conversation with its upgrader. After the conversation, the
-// process finds no upgrader in its environment any more. It must not conclude that it runs without
-// an upgrader: it would then activate itself beside the active agent.
+// Tests that a process has at most one conversation with its upgrader. After this conversation, the
+// process's environment no longer names an upgrader. It must not conclude that it runs without an
+// upgrader: it would then activate itself beside the active agent.
 #include <sys/prctl.h>
 
 #include <catch2/catch.hpp>

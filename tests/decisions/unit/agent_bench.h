@@ -25,8 +25,8 @@
 
 namespace bench {
 
-// The longest time that a test waits for an agent. No step takes nearly so long, so an agent that
-// needs longer is stuck.
+// The longest time that a test waits for an agent. No step of an agent takes nearly so long, so an
+// agent that needs longer is stuck.
 inline constexpr int agent_patience_ms = 30'000;
 
 // ---- inside the agent
@@ -44,7 +44,7 @@ inline std::string named(const char* name, std::int64_t number) {
   return number == -1 ? "" : std::string(" ") + name + "=" + std::to_string(number);
 }
 
-// Returns the kind and all members of an event as one line.
+// Returns the kind and all members of an event of the agent's library, as one line.
 inline std::string words(const agent_protocol_event* event) {
   if (event == nullptr) return "nothing";
   static constexpr const char* types[] = {"?",
@@ -79,14 +79,15 @@ inline bool polls_readable(int fd) {
   return ::poll(&watched, 1, 0) == 1;
 }
 
-// Returns the child's exit status, or 1000 + the number of the signal that ended it.
+// Waits for the child's end. Returns its exit status, or 1000 + the number of the signal that ended
+// it.
 inline int status_of(pid_t child) {
   int status = 0;
   if (::waitpid(child, &status, 0) != child) ::_exit(96);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-// Runs a shell command in a child process, and returns its status.
+// Runs a shell command in a child process, and returns the child's status.
 inline int run(const char* command) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -96,12 +97,12 @@ inline int run(const char* command) {
   return status_of(child);
 }
 
-// Reports whether a call succeeded, or its error.
+// Reports to the test whether a call of the agent's library succeeded, or its error.
 inline void report_call(const agent_protocol_agent* agent, const std::string& name, int answer) {
   report(name + ": " + (answer == 0 ? "done" : agent_protocol_error(agent)));
 }
 
-// Opens the library, sends `ready`, and returns the agent when it is active.
+// Opens the agent's library, sends `ready`, waits until the agent is active, and returns it.
 inline agent_protocol_agent* run_until_active() {
   agent_protocol_agent* agent = agent_protocol_open("1.2");
   if (agent == nullptr || agent_protocol_ready(agent) != 0) ::_exit(98);
@@ -110,7 +111,7 @@ inline agent_protocol_agent* run_until_active() {
   return agent;
 }
 
-// ---- in the test's process
+// ---- used in the test's process, which acts as the upgrader
 
 inline const std::string welcome =
     R"({"type":"welcome","protocol":1,"features":[],"generation":1,"role":"first"})";

@@ -24,13 +24,13 @@ int fail_with(void* why, char* reason, std::size_t size) {
   return 1;
 }
 
-// Fails with a reason that fills the whole buffer, with a NUL at its end.
+// A start-up check that fails with a reason that fills the whole buffer, with a NUL at its end.
 int fail_to_the_end(void*, char* reason, std::size_t size) {
   std::memset(reason, 'x', size - 1);
   return -1;
 }
 
-// Fails with a reason that fills the whole buffer, without a NUL.
+// A start-up check that fails with a reason that fills the whole buffer, without a NUL.
 int fail_at_length(void*, char* reason, std::size_t size) {
   std::memset(reason, 'x', size);
   return -1;

@@ -1,4 +1,4 @@
-// Tests single calls of the C++ interface that no test of a whole story makes.
+// Tests calls of the agent's C++ interface that are used in no other test.
 #include <catch2/catch.hpp>
 #include <cerrno>
 

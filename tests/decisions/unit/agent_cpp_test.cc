@@ -1,4 +1,5 @@
-// Tests the C++ interface. It is a thin owner of the C interface, so only its additions are tested.
+// Tests the agent's C++ interface. This interface is a thin owner of the C interface, so only its
+// additions are tested.
 #include "agent-protocol/agent.h"
 
 #include <catch2/catch.hpp>

@@ -13,7 +13,7 @@ namespace {
 
 const std::string error_line = R"({"type":"error","reason":"no"})";
 
-// Sends `status` until the library refuses it. Returns how many messages it has accepted.
+// Sends `status` messages until the library refuses one. Returns how many messages it has accepted.
 int fill_output(agent_protocol_agent* agent) {
   int count = 0;
   while (agent_protocol_status(agent, std::to_string(count).c_str()) == 0)
@@ -232,8 +232,8 @@ TEST_CASE("two full pipes do not wait for each other") {
   upgrader.lead_to_active();
   upgrader.say(stop_shutdown);
   const int count = std::stoi(upgrader.is_reported());
-  // So many bytes do not fit into the pipes. The test writes all of them before it reads anything
-  // from the agent.
+  // These 20,000 lines do not fit into the pipes. The test writes all of them before it reads
+  // anything from the agent.
   std::string errors;
   for (int i = 0; i < 20'000; ++i)
     errors += error_line + "\n";
@@ -268,8 +268,8 @@ TEST_CASE("a flood of messages is taken in whole") {
 
 TEST_CASE("the pipes stay blocking, whatever passes through them") {
   Upgrader upgrader([] {
-    // The flag O_NONBLOCK belongs to the open file, so it can be seen through the copies `input`
-    // and `output` of the agent's descriptors.
+    // The flag O_NONBLOCK belongs to the open file, and not to a descriptor. So it can be read from
+    // `input` and `output`, which are copies of the agent's descriptors.
     const int input = ::dup(STDIN_FILENO);
     const int output = ::dup(STDOUT_FILENO);
     agent_protocol_agent* agent = run_until_active();

@@ -16,8 +16,8 @@ using namespace bench;
 
 namespace {
 
-// Returns the numbers of the open descriptors. A `*` behind a number means that an executed program
-// would inherit the descriptor.
+// Returns the numbers of the open descriptors, as text. A `*` behind a number means that an
+// executed program would inherit the descriptor.
 std::string open_descriptors() {
   std::string text;
   for (int fd = 0; fd < 256; ++fd) {
@@ -172,7 +172,7 @@ TEST_CASE("if descriptors have run out, nothing is opened, and nothing has chang
       ::close(fd);
     rlimit enough{};
     ::getrlimit(RLIMIT_NOFILE, &enough);
-    // The library needs four private descriptors, 10 to 13, so it must fail at every smaller limit.
+    // Opening the library needs the descriptors 10 to 13, so it must fail at every smaller limit.
     for (rlim_t limit = 3; limit <= 13; ++limit) {
       const rlimit few{.rlim_cur = limit, .rlim_max = enough.rlim_max};
       ::setrlimit(RLIMIT_NOFILE, &few);

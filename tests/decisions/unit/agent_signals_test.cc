@@ -190,8 +190,8 @@ namespace {
 
 struct sigaction replaced {};
 
-// A signal handler that a program has installed over the library's: it counts the signals, and then
-// calls the handler that was installed before.
+// Counts signals. A program has installed this handler over the library's. Afterwards it calls the
+// handler that was installed before.
 void tell_and_pass_on(int signal) {
   report("passed on");
   replaced.sa_handler(signal);
@@ -206,8 +206,8 @@ TEST_CASE("a handler of the program's that calls the library's may do so after t
     action.sa_handler = &tell_and_pass_on;
     ::sigaction(SIGTERM, &action, &replaced);
     agent_protocol_close(agent);
-    // The library has closed a descriptor, and another file has been opened since and has the same
-    // number. The library must not write to that file.
+    // The library's descriptor has been closed, and another file now has the same number. The
+    // library must not write to that file.
     const int reused = ::memfd_create("reused", 0);
     ::dup2(reused, STDIN_FILENO);
     for (int fd = 10; fd < 16; ++fd)

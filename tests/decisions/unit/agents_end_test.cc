@@ -8,7 +8,7 @@ using namespace test;
 
 namespace {
 
-// Returns lines of 1,024 bytes each, `bytes` bytes in all.
+// Returns text of `bytes` bytes in all, made of lines of 1,024 bytes each.
 std::string long_lines(std::size_t bytes) {
   std::string text;
   while (text.size() < bytes)
@@ -100,8 +100,8 @@ TEST_CASE("bytes that come into a pipe after the exit was seen are not read") {
 TEST_CASE("at an exit as many bytes are read as the pipe held then, and no more") {
   Bench bench;
   const Puppet agent(bench, 1);
-  // Only root may have so large a pipe on some systems. If the kernel forbids it, the test is left
-  // out.
+  // On some systems only root may make a pipe so large. If the kernel forbids it, this test ends
+  // here.
   if (!agent.may_enlarge_output(2 * last_words_bytes_max)) return;
   agent.say(long_lines(last_words_bytes_max));
   agent.say("too much\n");

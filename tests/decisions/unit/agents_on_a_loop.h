@@ -27,7 +27,7 @@ inline Program shell(const std::string& text) {
   return std::move(check_program("/bin/sh", "sh", {"-c", text}).value());
 }
 
-// Returns a program that waits for ever. It is started without a shell.
+// Returns a program that waits for ever. No shell starts it.
 inline Program does_nothing() {
   return std::move(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}).value());
 }
@@ -62,7 +62,7 @@ struct Bench {
   }
   // Runs one iteration of the loop, without waiting.
   void turn() { uv_run(&loop, UV_RUN_NOWAIT); }
-  // Runs the loop until an event of this kind has come.
+  // Runs the loop until an event of this kind has been reported.
   template <class Kind>
   void wait_for() {
     for (int turns = 0; count<Kind>() == 0 && turns < 10 * patience_ms; ++turns) {
@@ -80,7 +80,7 @@ struct Bench {
         return exited != nullptr && exited->generation == generation;
       });
     };
-    // So many iterations take little time, since none of them waits.
+    // A million iterations take little time, since none of them waits.
     constexpr int turns_max = 1'000'000;
     for (int turns = 0; !told() && turns < turns_max; ++turns)
       turn();
@@ -124,13 +124,13 @@ class Puppet {
   void say(std::string_view text) const {
     REQUIRE(::write(output_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
-  // Enlarges the pipe of the agent's output to `bytes`.
+  // Enlarges the pipe of the agent's output to `bytes` bytes.
   void enlarge_output(std::size_t bytes) const { REQUIRE(may_enlarge_output(bytes)); }
   // Enlarges the pipe of the agent's output; returns false if the kernel forbids it.
   [[nodiscard]] bool may_enlarge_output(std::size_t bytes) const {
     return ::fcntl(output_.get(), F_SETPIPE_SZ, static_cast<int>(bytes)) >= 0;
   }
-  // Fills the agent's input with newlines, so that the upgrader can send nothing more.
+  // Fills the agent's input with newlines, so that the upgrader can write nothing more to it.
   void fill() const {
     const std::string page(4096, '\n');
     while (::write(input_.get(), page.data(), page.size()) > 0) {

@@ -1,6 +1,6 @@
-// Tests how the messages and ends of agents become events, in the order that agents.h promises, and
-// how orders become lines and signals. The ends are in agents_end_test, failing calls in
-// failing_loop_test.
+// Tests the class Agents: how messages and ends of agents become events, in the order that agents.h
+// promises, and how orders become lines and signals. agents_end_test.cc tests the ends,
+// failing_loop_test.cc the failing calls.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 #include "upgrader/shell/channel.h"
 
@@ -45,12 +45,13 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
   bench.turn();
   CHECK(bench.events.size() == 2 * lines_a_turn + 1);
   bench.turn();
-  // The loop would now wait without a limit, so every line has been read.
+  // The loop would wait without a limit now, which shows that every line has been read.
   CHECK(uv_backend_timeout(&bench.loop) == -1);
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  // Must outlive the agent, so it is declared first: even the agent's end is recorded here.
+  // `turns_before` is declared before the bench so that it outlives the agent, whose end is
+  // recorded in it, too.
   std::vector<int> turns_before;
   Bench bench;
   const Puppet agent(bench, 1);
@@ -160,7 +161,7 @@ TEST_CASE("an agent that has taken its replies is read from again, however it wa
   agent.fill();
   bench.agents->send(1, order_of(unsent_pause_bytes + 1));
   CHECK(agent.heard().empty());
-  // When this order comes, the bytes of the first order are written.
+  // Sending a second message also writes the bytes of the first one that are still unsent.
   bench.agents->send(1, order_of(100));
   CHECK(agent.heard().size() == unsent_pause_bytes + 101);
 
@@ -264,7 +265,7 @@ TEST_CASE("an `activate` that waits is told of when its last byte has been writt
   const auto order = order_of(10'000);
 
   CHECK(bench.agents->send(1, order) == Sent::waits);
-  // The next message is not part of `activate`, but waits behind it.
+  // The bytes of this message wait behind those of `activate`, but do not belong to it.
   CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == Sent::waits);
   std::size_t turns_before = 0;
   for (; bench.events.empty() && turns_before < 100; ++turns_before) {

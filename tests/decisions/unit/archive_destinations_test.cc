@@ -1,5 +1,5 @@
-// Tests the variables into which the codec reads members. If a member is refused, its variable must
-// keep the value that it had before, whether the member is optional or not.
+// Tests the variables into which the codec reads the members of a message. If a member is refused,
+// its variable must keep its old value, whether the member is optional or not.
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>
@@ -104,7 +104,7 @@ Outcome outcome_of(const std::string& line) {
 }
 
 // Returns `read` with the old value of the member `name`. This is the expected result if that
-// member was refused, and all others were read.
+// member was refused, and all other members were read.
 template <class Members>
 Members without(const std::string& name, Members read) {
   const Members before;

@@ -25,10 +25,10 @@ struct Row {
   std::string name;
   Holds holds;
   Presence presence;
-  // For a number its minimum, for a list of texts the maximum number of texts.
+  // The minimum of a number, or the maximum number of texts in a list of texts.
   std::int64_t min = 0;
-  // For a number its maximum, for a text the maximum number of bytes, for a list of texts the
-  // maximum number of bytes of each text. 0 means no limit.
+  // The maximum of a number, or the maximum number of bytes of a text or of each text in a list. 0
+  // means no limit.
   std::int64_t max = 0;
 };
 
@@ -103,7 +103,8 @@ const std::vector<Row> rows = {
 
 constexpr auto well_formed = "";
 
-// Returns the result of decoding as text: `well_formed`, or the reason of a refusal.
+// Returns the result of decoding a line as text: `well_formed`, or the reason why the line was
+// refused.
 template <class Message>
 std::string judged(const Decoded<Message>& decoded) {
   if (std::holds_alternative<Message>(decoded)) return well_formed;
@@ -133,7 +134,7 @@ bool is_text(const Row& row) {
   return row.holds == Holds::text || row.holds == Holds::id || row.holds == Holds::path;
 }
 
-// Returns a text of `bytes` bytes that the member of this row may have.
+// Returns a text of `bytes` bytes that is a valid value for the member of this row.
 std::string text_of(const Row& row, std::int64_t bytes) {
   const std::string text(static_cast<std::size_t>(bytes), 'x');
   return row.holds == Holds::path ? "/" + text.substr(1) : text;

@@ -11,12 +11,13 @@ using namespace upgrader;
 
 namespace {
 
-// The two values of the last argument of next_attempt(): whether there is another executable that
-// could be started instead.
+// The two values for the last argument of next_attempt(), which says whether there is another
+// executable that could be started instead.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 
-// Writes a record into the file as the upgrader does. Returns the number of the record in the file.
+// Writes a record into the content of a file of --attempts, as the upgrader does. Returns the
+// number of the record's place in the file.
 std::size_t write(std::string& file, const Attempts& attempts) {
   const NextRecord next = next_record(file, attempts);
   file.resize(std::max(file.size(), next.offset + next.text.size()));
@@ -93,7 +94,7 @@ TEST_CASE("a damaged file counts as no attempt") {
   const std::string whole = next_record({}, {3, "/opt/agent", "ended"}).text;
   for (std::size_t bytes = 0; bytes < whole.find('\0'); ++bytes)
     CHECK(read_attempts(whole.substr(0, bytes)).count == 0);
-  // Records whose checksum is right, but whose text no upgrader would write.
+  // Each of these records has the right checksum, but a text that no upgrader would write.
   for (const char* text : {"-1 /a\n\n1 1673123632\n", "x /a\n\n1 1417425964\n",
                            "3/a\n\n1 3000026527\n", "1999999 /a\n\n1 50966471\n",
                            "3 /a\n1 2566080821\n", "99999999999999999999 /a\n\n1 1834359686\n"}) {
@@ -125,7 +126,7 @@ TEST_CASE("without a way back nothing is counted beyond the limit, and how it en
   }
   CHECK(told == Attempts{3, "/a", "ended"});
 
-  // The executable that the link of --previous names can be started now, so it is started next.
+  // From now on there is an executable that the link of --previous names, so it is started next.
   const NextAttempt next = next_attempt(told, "/a", 3, there_is);
 
   CHECK(next.worn_out);

@@ -1,6 +1,6 @@
-// Tests the upgrader's channel to an agent. Bytes for which the agent's pipe has no room are kept,
-// up to a limit. The channel wakes the loop only for events that are watched. Calls that fail are
-// in failing_loop_test.
+// Tests the upgrader's channel to an agent. If the agent's pipe is full, the channel must keep
+// bytes for it, up to a limit. The channel must wake the loop only for events that are watched.
+// failing_loop_test.cc tests it with calls that fail.
 #include "upgrader/shell/channel.h"
 
 #include <fcntl.h>
@@ -142,8 +142,7 @@ TEST_CASE("room in the input wakes only while something is unsent") {
   bench.turn();
   CHECK(bench.writable == 1);
 
-  // When the pipe has been full a second time and has room again, the channel must wake the loop
-  // again.
+  // The pipe is filled a second time. When it has room again, the channel must wake the loop again.
   REQUIRE(bench.channel->send(bytes_of(bench.pipe_bytes + 1)));
   CHECK(bench.take() == bench.pipe_bytes);
   bench.turn();

@@ -1,5 +1,5 @@
-// Tests the chronicle, which records the past of the upgrader, with events in an odd order and with
-// agents and upgrades that it does not know.
+// Tests the chronicle, which records the past of the upgrader. The events come in an odd order
+// here, and are about agents and upgrades that the chronicle does not know.
 #include "upgrader/core/chronicle.h"
 
 #include <catch2/catch.hpp>
@@ -92,9 +92,9 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
   chronicle.note(Outcome{}, {}, state, now);
 
   CHECK(chronicle.upgrade()->from.executable == "");
-  // The chronicle does not know the mode, the timeouts and the other terms of an upgrade:
-  // status_news() takes them from the supervisor's state. In this state no upgrade is under way, so
-  // status.json does not show the chronicle's upgrade.
+  // status_news() takes the mode, the timeouts and the other terms of an upgrade from the
+  // supervisor's state, since the chronicle does not know them. No upgrade is under way in this
+  // state, so status.json does not show the upgrade that the chronicle knows.
   CHECK(status_news(State{}, chronicle, {}).find("\"upgrade\"") == std::string::npos);
 }
 

@@ -22,13 +22,14 @@ std::string wrong_with(const std::string& line) {
   return malformed != nullptr ? malformed->reason : "";
 }
 
-// Returns the error number if the message cannot be encoded, otherwise 0.
+// Encodes the message. Returns the error number if that fails, otherwise 0.
 int error_of(const AgentMessage& message) {
   const Result<std::string> line = encode(message);
   return line ? 0 : line.refusal().error_number;
 }
 
-// Returns an `activate` whose state is so long that the line has little room for other members.
+// Returns an `activate` with a state that is so long that the message's other members hardly fit
+// into the line.
 Activate nearly_full(std::size_t state_bytes) {
   Activate activate;
   activate.state = std::string(10'800, '\x01') + std::string(state_bytes, 'x');

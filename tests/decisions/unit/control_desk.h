@@ -16,8 +16,8 @@
 #include "tests/support/bench.h"
 #include "upgrader/shell/control.h"
 
-// At the start of a test, the directory is open, and nobody has claimed it, so no request is read.
-// The supervisor has an active agent, and every program is /bin/true.
+// At the start of a test, the control directory is open, but nobody has claimed it, so no request
+// is read. The supervisor has an active agent, and every program is /bin/true.
 class Desk {
  public:
   Desk() {
@@ -36,8 +36,8 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Claims the directory. From the next settle() on, lines are read. None of the lines that tests
-  // write is a request, and `shown` has what the log says of each.
+  // Claims the control directory. From the next settle() on, lines are read from its FIFO. Tests
+  // write no line that is a request. `shown` collects the text that the log has for each line.
   bool take() {
     return control->claim(
         &loop, [](const auto&) { FAIL("a request"); },

@@ -1,5 +1,5 @@
-// Tests how soon and how often status.json is written, on a clock that the test moves. The
-// decisions about requests are in control_test.cc.
+// Tests how soon and how often status.json is written, on a clock that the test moves.
+// control_test.cc tests the decisions about requests.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>

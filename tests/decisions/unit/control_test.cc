@@ -18,7 +18,8 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// Passes requests to the chronicle of a StatusBench, which judges them, and then to its supervisor.
+// Passes an operator's requests to the chronicle, which judges them, and then to the supervisor.
+// Both belong to a StatusBench.
 class Office {
  public:
   Actions ask(ControlRequest asked) {
@@ -198,7 +199,7 @@ TEST_CASE("init is told of an operator's upgrade as of SIGUSR2") {
 // fleet/agent/pending_request.h.
 TEST_CASE("an upgrade is refused as busy in each phase but `running`") {
   for (const Phase phase : every_phase()) {
-    if (phase == Phase::ended) continue;  // no upgrader is left that could answer
+    if (phase == Phase::ended) continue;  // an upgrader that has ended answers nobody
     INFO(name_of(phase));
     Office office;
     (*office.bench).reach(phase);

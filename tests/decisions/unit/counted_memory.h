@@ -10,7 +10,7 @@ namespace agent_protocol::wire_test {
 
 inline std::size_t taken_bytes = 0;
 
-// Counts the bytes that are allocated after this object was constructed.
+// Counts the bytes that are allocated since the construction of this object.
 class CountedMemory {
  public:
   [[nodiscard]] std::size_t taken() const { return taken_bytes - base_; }

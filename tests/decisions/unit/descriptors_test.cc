@@ -21,7 +21,7 @@ using namespace upgrader;
 
 namespace {
 
-// Runs `deed` in a child process, and returns true if it returned true there.
+// Runs `deed` in a child process. Returns true if `deed` returned true there.
 template <class Deed>
 bool in_a_child(Deed deed) {
   const pid_t child = ::fork();
@@ -64,7 +64,7 @@ int next_descriptor() {
 }  // namespace
 
 TEST_CASE("standard descriptors that are closed become /dev/null, others stay") {
-  // Bit N of this number says whether the descriptor N, of 0 to 2, is closed before the call.
+  // Bit N of this number says whether standard descriptor N (0 to 2) is closed before the call.
   const int closed = GENERATE(range(0, 8));
   CHECK(in_a_child([&] {
     int pipe_ends[2];
@@ -79,7 +79,7 @@ TEST_CASE("standard descriptors that are closed become /dev/null, others stay") 
 
     if (open_standard_descriptors() != 0) return false;
 
-    if (next_descriptor() != pipe_ends[0]) return false;  // no other descriptor has been opened
+    if (next_descriptor() != pipe_ends[0]) return false;  // a further descriptor has been opened
     for (int fd = 0; fd <= 2; ++fd) {
       if (is_null_device(fd) != ((closed >> fd & 1) != 0)) return false;
     }

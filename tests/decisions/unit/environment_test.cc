@@ -15,7 +15,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// Gives this process an environment of these texts, as long as the object exists.
+// Makes these texts this process's environment for as long as the object exists.
 class Inherited {
  public:
   explicit Inherited(Texts texts) : texts_(std::move(texts)) {
@@ -108,7 +108,7 @@ TEST_CASE("sockets are passed only by variables that are meant for us and well f
 }
 
 TEST_CASE("sockets that are not open are none") {
-  // Makes sure that descriptor 3 is open: fcntl() takes the lowest free number from 3 on.
+  // Opens descriptor 3 if it is closed: fcntl() takes the lowest free number from 3 on.
   const int three = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
   REQUIRE(three >= 3);
 
@@ -161,7 +161,7 @@ TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
 
 TEST_CASE("each of the sockets has to be open, from the first to the last") {
   const int closed = GENERATE(-1, 3, 4, 5, 6);
-  // The descriptors are changed in a child, so that the test keeps its own.
+  // Changes the descriptors in a child process, so that the test keeps its own.
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {

@@ -1,5 +1,5 @@
 // Tests which files count as programs. The files are made by hand, and as small as possible.
-// program_test compares the same judgement with the kernel's.
+// program_test.cc compares this judgement with the kernel's.
 #include "base/executable.h"
 
 #include <elf.h>
@@ -64,10 +64,13 @@ struct Elf {
 
   ElfW(Ehdr) header{};
   std::vector<ElfW(Phdr)> segments;
-  std::string rest;  // the whole file, whose beginning is replaced by the header and the table
+  // The bytes of the whole file. The header and the table of segments are written over its
+  // beginning.
+  std::string rest;
 };
 
-// The errno and the reason why a file is not a program. The reason is empty if the file is one.
+// The errno and the reason with which a file is refused as a program. The reason is empty if the
+// file is accepted.
 struct Verdict {
   int error = 0;
   std::string reason;

@@ -1,5 +1,6 @@
-// Tests the agent's library when system calls fail that hardly ever fail. If the library cannot get
-// a descriptor, it must leave the process as it was. Interrupted calls must be repeated.
+// Tests the agent's library with system calls that fail, which they hardly ever do in reality. If
+// the library cannot get a descriptor, it must leave the process as it was. It must repeat
+// interrupted calls.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -24,8 +25,8 @@ bool is_ignored(int signal) {
 }
 
 // Opens the library while a system call fails as `fault` says. Returns true if the call has failed,
-// the library has reported the error, standard input and output are the same pipes as before, and
-// ignored signals are still ignored.
+// the library has reported the error, and nothing else has changed: standard input and output are
+// the same pipes as before, and ignored signals are still ignored.
 bool is_refused(const Fault& fault, int times = 1) {
   const auto inode_of = [](int fd) {
     struct stat status {};
@@ -44,9 +45,9 @@ TEST_CASE("a handle that cannot be had is refused, and the process is as it was"
   Upgrader upgrader([] {
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
-    // While it opens, the library makes private copies of four descriptors by fcntl(): of its
-    // eventfd, of its epoll instance, and of both pipes. It calls epoll_ctl() three times, to watch
-    // the eventfd and both pipes.
+    // The numbers in this list say how often a call succeeds before it fails. When the library is
+    // opened, it copies four descriptors by fcntl(): of its eventfd, of its epoll instance, and of
+    // both pipes. It calls epoll_ctl() three times, to watch the eventfd and both pipes.
     for (const Fault& fault :
          {Fault{Call::eventfd, 0}, Fault{Call::fcntl, 0}, Fault{Call::epoll_create1, 0},
           Fault{Call::fcntl, 1}, Fault{Call::fcntl, 2}, Fault{Call::fcntl, 3},
@@ -87,8 +88,8 @@ TEST_CASE("standard output is /dev/null where it cannot be a copy of standard er
 TEST_CASE("an agent knows that it has been one where its start cannot be read, too") {
   const Call call = GENERATE(Call::open, Call::read);
   Upgrader upgrader([call] {
-    // The library first opens /dev/null, and then reads the process's start time. It reads nothing
-    // else while it opens.
+    // The first open() of the library is for /dev/null, and the second is for the process's start
+    // time. While it is opened, the library reads nothing but this start time.
     const Failing failing(call, EACCES, call == Call::open ? 1 : 0, 1'000);
     agent_protocol_close(agent_protocol_open("1.2"));
     report(std::getenv("LIBAGENT_PROTOCOL_PROCESS") == std::to_string(::getpid()) + " 0"
@@ -118,7 +119,7 @@ TEST_CASE("a mark that names the process is believed where its start cannot be r
 
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {
   Upgrader upgrader([] {
-    // The second and the third dup2() fail. They are the library's two tries to give standard
+    // Makes the second and the third dup2() fail. By these the library tries to give standard
     // output another file: first a copy of standard error, then /dev/null.
     const Failing to_null(Call::dup2, EMFILE, 1);
     const Failing to_error(Call::dup2, EBADF, 1);

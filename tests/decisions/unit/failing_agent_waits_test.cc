@@ -1,5 +1,6 @@
 // Tests how the agent's library waits in the kernel: by one long call instead of many short ones,
-// and only while it has nothing to do. Functions that must return at once must never wait.
+// and only while it has nothing to do. Functions of the library that must return at once must never
+// wait.
 #include <cerrno>
 #include <chrono>
 #include <limits>
@@ -26,7 +27,7 @@ void report_waits() {
   };
 }
 
-// Returns the number in a report such as "waits 20", or 0 for a report of another kind.
+// Returns the number in a report such as "waits 20", or 0 for any other report.
 int milliseconds_of(const std::string& report) {
   return report.starts_with("waits ") ? std::stoi(report.substr(6)) : 0;
 }
@@ -121,8 +122,8 @@ TEST_CASE("a wait of some time waits for no more of it than is left") {
   upgrader.say(error_line);
   CHECK(upgrader.is_reported() == "error reason=no");
 
-  // On a busy machine, so short a time may be over before the library begins to wait. Then no wait
-  // is reported.
+  // On a busy machine, a limit of 20 ms may be over before the library begins to wait. Then the
+  // agent reports no wait.
   std::string answer = upgrader.is_reported();
   if (const int second = milliseconds_of(answer); second != 0) {
     CHECK(second > 0);

@@ -1,6 +1,7 @@
-// Lets system calls and calls of libuv fail when a test says so. The programs failing_*_test are
-// linked with --wrap for each call (tests/decisions/unit/failing_calls.mk), so the product's calls
-// come here first. Each such program has one source, which includes this file once.
+// Makes system calls and calls of libuv fail on a test's order. The programs failing_*_test are
+// linked with --wrap for each of these calls (tests/decisions/unit/failing_calls.mk), so the tested
+// code calls the wrappers in this file. Each such program has one source file, which includes this
+// file once.
 #pragma once
 
 #include <sys/syscall.h>
@@ -67,16 +68,17 @@ enum class Call {
   write
 };
 
-// Makes a call fail with an errno as long as this object lives: `times` times, each time after it
-// has succeeded `after` times. Children that are forked meanwhile have the fault, too.
+// Makes a call fail with an errno for as long as this object exists. The call succeeds `after`
+// times, then fails once, and so on, until it has failed `times` times. Children that are forked
+// meanwhile have the fault, too.
 class Failing {
  public:
   explicit Failing(Call call, int error, int after = 0, int times = 1)
       : call_(call), error_(error), after_(after), let_(after), times_(times), before_(first_) {
     first_ = this;
   }
-  // Checks that the call has failed at least once. Leaves the check out if the test has called
-  // fired() itself, or if `times` is 0.
+  // Checks at the end that the call has failed at least once. Does not check that if the test has
+  // called fired(), or if `times` is 0.
   ~Failing() {
     first_ = before_;
     if (!asked_ && times_ > 0) CHECK(fired_ > 0);
@@ -171,7 +173,7 @@ FAILING_CALL(int, getppid, (), (), -1)
 FAILING_CALL_64(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 
-// Sends a signal in a build that counts branches. If a test makes kill() fail, its wrapper calls
+// Sends a signal in a build that counts branches. If it is defined, the wrapper of kill() calls
 // this function instead of the real kill(): see tests/judging/coverage/dump.cc.
 extern "C" [[gnu::weak]] int counted_kill(int pid, int signal_number);
 
@@ -186,8 +188,8 @@ FAILING_CALL(int, mkfifoat, (int fd, const char* path, unsigned mode), (fd, path
 FAILING_CALL(void*, opendir, (const char* path), (path), nullptr)
 FAILING_CALL(int, pipe2, (int* ends, int flags), (ends, flags), -1)
 
-// If set, at_poll is called before every poll(), with its timeout in milliseconds, and after_poll
-// after every poll().
+// If they are set, at_poll is called before every poll(), with its timeout in milliseconds, and
+// after_poll is called after every poll().
 inline void (*at_poll)(int timeout_ms) = nullptr;
 inline std::function<void()> after_poll;
 
@@ -209,8 +211,8 @@ FAILING_CALL(long, read, (int fd, void* bytes, unsigned long size), (fd, bytes, 
 FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned long size),
              (fd, path, text, size), -1)
 FAILING_CALL(char*, realpath, (const char* path, char* resolved), (path, resolved), nullptr)
-// The wrapper of realpath() in a program that is compiled with _FORTIFY_SOURCE, which adds the size
-// of `resolved`.
+// Wraps __realpath_chk(), which realpath() becomes with _FORTIFY_SOURCE. It has one more argument,
+// the size of `resolved`.
 FAILING_SYMBOL(char*, realpath, __realpath_chk,
                (const char* path, char* resolved, unsigned long size), (path, resolved, size),
                nullptr)
@@ -250,7 +252,7 @@ FAILING_CALL(int, uv_timer_init, (void* loop, void* handle), (loop, handle), -er
 FAILING_CALL(int, waitpid, (int pid, int* status, int how), (pid, status, how), -1)
 FAILING_CALL(long, write, (int fd, const void* bytes, unsigned long size), (fd, bytes, size), -1)
 
-// The wrapper of syscall(). It always passes on six arguments, the most that a system call has.
+// Wraps syscall(). Always passes on six arguments, the most that a system call has.
 extern "C" long __real_syscall(long number, ...);
 extern "C" long __wrap_syscall(long number, long, long, long, long, long, long);
 extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
@@ -258,7 +260,7 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
   return __real_syscall(number, a, b, c, d, e, f);
 }
 
-// Defines the wrapper of a call with an optional last argument.
+// Defines the wrapper of a call that has an optional last argument, as open() and fcntl() have.
 #define FAILING_CALL_OF_ANY(NAME, TYPE, LAST)                 \
   extern "C" int __real_##NAME##64(TYPE, int, ...);           \
   extern "C" int __wrap_##NAME##64(TYPE, int, ...);           \
@@ -273,7 +275,7 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
 
 FAILING_CALL_OF_ANY(fcntl, int, long)
 FAILING_CALL_OF_ANY(open, const char*, unsigned)
-// The wrapper of open() with flags that vary, in a program that is compiled with _FORTIFY_SOURCE.
+// Wraps __open64_2(), which open() may become with _FORTIFY_SOURCE.
 FAILING_SYMBOL(int, open, __open64_2, (const char* path, int how), (path, how), -1)
 
 extern "C" int __real_openat64(int fd, const char* path, int how, ...);

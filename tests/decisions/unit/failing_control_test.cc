@@ -1,6 +1,6 @@
-// Tests the control directory and the file of --attempts when file system calls fail that hardly
-// ever fail. Requests or new statuses are then lost, one line of the log reports that, and the old
-// files stay.
+// Tests the control directory and the file of --attempts with file system calls that fail, which
+// they hardly ever do in reality. Then requests or new statuses are lost, one line of the log
+// reports that, and the old files stay.
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -32,7 +32,7 @@ int times_told(const Desk& desk, const std::string& what) {
   return times;
 }
 
-// Returns what the log says of a line that is not JSON.
+// Returns the text that the log has for a line of the FIFO that is not JSON.
 std::string said_of(const std::string& line) {
   const Result<agent_protocol::JsonLine> parsed = agent_protocol::JsonLine::parse(line);
   return "control directory: stray output: " + parsed.reason() + ": " + line;
@@ -56,7 +56,7 @@ AttemptsFile attempts_beside(const TemporaryDirectory& directory) {
   return file;
 }
 
-// Limits the size of the files that this process writes, as long as the object exists.
+// Limits the size of the files that this process may write, as long as the object exists.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -83,8 +83,8 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   if (is_there) REQUIRE(file.write(before) == 0);
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
-    // write() opens the file twice if it exists: first to read it, then to write in place. The
-    // second open must fail here, so that write() replaces the file by a new one, and another call
+    // AttemptsFile::write() opens an existing file twice: first to read it, then to write in its
+    // place. The second open fails here, so that write() makes a new file instead, and another call
     // can fail on the way.
     constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
@@ -362,8 +362,8 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   std::optional<Failing> failing;
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
   desk.settle(0s);
-  // A program that wants to write a request must see an error at once, and not wait for a reader
-  // that does not exist.
+  // While nobody reads the FIFO, a program that wants to write a request must see an error at once,
+  // and not wait.
   CHECK_FALSE(writer_of(desk));
   CHECK(desk.control->next_deadline() == Time{1s});
   failing.reset();
@@ -375,9 +375,9 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // The call of settle() tries to open the FIFO again, and fails. The next deadline is that of
-    // status.json, which may be written again a tenth of a second after the last time: that is
-    // earlier than the next try to open the FIFO.
+    // The next settle() tries to open the FIFO again, and fails. The next deadline is that of
+    // status.json, which may be written again a tenth of a second after the last time. That is
+    // before the next try to open the FIFO.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});
@@ -461,7 +461,7 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
   Desk desk;
   REQUIRE(desk.take());
   {
-    // The first of the three failing calls would remove the status.json of the last run.
+    // The first of the three failing calls of renameat() would remove the last run's status.json.
     const Failing failing(Call::renameat, ENOSPC, 0, 3);
     desk.settle(1s);
     desk.settle(2s);

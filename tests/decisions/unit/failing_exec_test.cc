@@ -1,5 +1,5 @@
-// Tests whether a program is executed by its path or by its open descriptor. In each test the path
-// changes, or the kernel refuses one of the two.
+// Tests when the upgrader executes a program by its path, and when by its open descriptor. In each
+// test the path changes before the exec, or the kernel refuses one of the two ways.
 #include <grp.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ using Where = StartFailed::Where;
 
 namespace {
 
-// A copy of `cat`, and what check_program() has returned for it.
+// A copy of the program `cat`, and the result of check_program() for it.
 struct Cat {
   TemporaryDirectory directory;
   std::string path = directory.write("agent", content_of("/bin/cat"));
@@ -26,8 +26,8 @@ struct Cat {
   [[nodiscard]] const Program& program() const { return checked.value(); }
 };
 
-// The result of a test that ran as another user than root, in a child process. `cannot_be`: that
-// user may not execute the program, so the test did not run.
+// The result of a test that runs in a child process as a user other than root. `cannot_be`: that
+// user may not execute the program, so the test was not run.
 enum class AsOther { passed, failed, cannot_be };
 
 // Makes the process run as the user nobody if it runs as root. It cannot become root again.
@@ -80,8 +80,8 @@ TEST_CASE("a program that the kernel refuses when it is open is refused, whateve
   const Cat cat;
   std::filesystem::remove(cat.path);
   const int error = GENERATE(EACCES, EPERM);
-  // The call that fails is the exec. NSIG - 1 other calls come before it, each of which resets one
-  // signal to its default.
+  // The exec is the call that fails. Before it, NSIG - 1 calls reset one signal each to its
+  // default.
   const Failing failing(Call::syscall, error, NSIG - 1);
 
   const auto result = start_process(cat.program(), {});

@@ -14,8 +14,8 @@ using namespace upgrader;
 
 namespace {
 
-// Judges the program at `path` while each read of that file after the first `reads_before` fails
-// with EIO. Returns the error of the judgement.
+// Judges the program at `path`. Its first `reads_before` reads of that file succeed, all others
+// fail with EIO. Returns the refusal.
 agent_protocol::Refusal refusal_of(const std::string& path, int reads_before) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const Failing failing(Call::pread, EIO, reads_before);
@@ -32,8 +32,8 @@ const std::string unreadable = "cannot be read: Input/output error (EIO)";
 }  // namespace
 
 TEST_CASE("a program that cannot be read is not called truncated, wherever reading fails") {
-  // The four reads are those of the first bytes, the header, the table of segments and the loader's
-  // name.
+  // To judge this program, four reads are made: of the first bytes, the header, the table of
+  // segments and the loader's name.
   for (int reads = 0; reads < 4; ++reads) {
     const agent_protocol::Refusal refusal = refusal_of("/proc/self/exe", reads);
     CHECK(refusal.error_number == EIO);
@@ -53,7 +53,7 @@ TEST_CASE("an interpreter that cannot be read is told as such") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
 
-  constexpr int its_own_reads = 2;  // the second read finds the end of the script
+  constexpr int its_own_reads = 2;  // reads of the script itself; the second finds its end
   const agent_protocol::Refusal refusal = refusal_of(script, its_own_reads);
 
   CHECK(refusal.error_number == EIO);

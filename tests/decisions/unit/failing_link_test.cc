@@ -1,5 +1,5 @@
-// Tests the link and the lock when system calls fail that hardly ever fail. Each failure must be
-// returned as an errno, and the link must stay as it was.
+// Tests the link and the lock with system calls that fail, which they hardly ever do in reality.
+// Each failure must be returned as an errno, and the link must stay as it was.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -61,9 +61,10 @@ TEST_CASE("a proof that cannot be had fails, and changes nothing") {
   const Releases releases;
   const Link link = releases.link();
   const Program two = program_of(releases.two);
-  // Each row makes one call of prove() fail. The rows have the order of the calls: prove() looks at
-  // the link's directory, at the executable and at the link; makes the fresh link; looks at the
-  // executable's directory; syncs the executable and that directory.
+  // Each row says which call of prove() fails, and how often this call succeeds before that.
+  // prove() makes these calls in this order: it looks at the link's directory, at the executable
+  // and at the link; makes the fresh link; looks at the executable's directory; syncs the
+  // executable and that directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::readlinkat, 0},
@@ -89,9 +90,9 @@ TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and 
   Releases releases;
   Link link = releases.link();
   const Program two = program_of(releases.two);
-  // Each row makes one call of commit() fail. The rows have the order of the calls: commit() looks
-  // at the link's directory and at the executable; makes the fresh link and looks where it leads;
-  // syncs the link's directory.
+  // Each row says which call of commit() fails, and how often this call succeeds before that.
+  // commit() makes these calls in this order: it looks at the link's directory and at the
+  // executable; makes the fresh link and looks where it leads; syncs the link's directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::stat, 1},
@@ -263,7 +264,7 @@ TEST_CASE("a lock whose file cannot be looked at, read, or put at its number, is
   Lock lock(directory / "lock", lock_number);
   {
     // The first fstat() is for the file that only reserves the descriptor number of the lock. The
-    // second one is for the lock's own file, and fails here.
+    // second is for the lock's own file. If fstat() is to fail, the second fails.
     const Failing failing(call, error, call == Call::fstat ? 1 : 0);
     CHECK(lock.try_lock() == error);
     CHECK(failing.fired());
@@ -356,7 +357,7 @@ TEST_CASE("if nothing is known of processes, no holder is said to be gone") {
   REQUIRE(::flock(other.get(), LOCK_EX | LOCK_NB) == 0);
   Lock lock(path, lock_number);
   REQUIRE(lock.try_lock() == EWOULDBLOCK);
-  // The first read is that of the lock's file, and succeeds. The next two read /proc for the start
+  // The first read is of the lock's file, and succeeds. The next two are of /proc, for the start
   // times of the holder and of this process, and fail.
   const Failing of_holder(Call::pread, EIO, 1);
   const Failing of_us(Call::pread, EIO, 1);
@@ -398,7 +399,7 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   Releases releases;
   const TemporaryDirectory elsewhere;
   const bool is_resolved = GENERATE(true, false);
-  // Whether another program lies at the old path now. If false, there is no file at that path.
+  // True if another program lies at the old path now. If false, there is no file at that path.
   const bool to_another = GENERATE(false, true);
   if (to_another) elsewhere.write("two", "#!/bin/true\n");
   const std::string agents = releases.directory / "agents";

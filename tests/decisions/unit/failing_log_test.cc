@@ -1,6 +1,6 @@
-// Tests a log whose standard error cannot be opened a second time, so that the log has no
-// nonblocking descriptor of its own. A write to it must still never block. The same holds for the
-// last message of an upgrader that aborts because one of its checks has failed.
+// Tests a log whose standard error cannot be opened a second time. The log then has no nonblocking
+// descriptor of its own, but a write to it must never block. The same holds for the last message of
+// an upgrader that aborts because one of its checks has failed.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ constexpr int always = 1'000'000;
 
 struct Stream {
   OwnedFd read;
-  OwnedFd write;  // blocking: a write to a full pipe would wait
+  OwnedFd write;  // writing blocks if the pipe is full
 };
 
 Stream make_pipe() {
@@ -162,7 +162,7 @@ TEST_CASE("a broken rule is told where that takes no time, and ends the upgrader
   const Stream pipe = make_pipe();
   const bool full = GENERATE(false, true);
   if (full) fill(pipe.write);
-  // Whether fstat() fails, so that the upgrader does not know the type of standard error.
+  // True if fstat() fails, so that the upgrader does not know what kind of file standard error is.
   const bool unknown = GENERATE(false, true);
   const pid_t pid = ::fork();
   if (pid == 0) {

@@ -1,5 +1,5 @@
-// Tests channels, agents and the loop in two cases: the kernel or libuv refuses a call that it
-// hardly ever refuses, or an order is meant for an agent that has ended.
+// Tests channels, agents and the loop in two cases: the kernel or libuv refuses a call, which it
+// hardly ever does in reality, or an order is for an agent that has ended.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@ agent_protocol::Activate large_message() {
   return {.state = std::string(30'000, 'x'), .clean = false};
 }
 
-// A channel over two pipes, of which the test holds the other ends.
+// A channel over two pipes. The test has the other ends of the pipes.
 struct TwoPipes {
   TwoPipes() {
     REQUIRE(uv_loop_init(&loop) == 0);
@@ -54,7 +54,7 @@ struct TwoPipes {
   OwnedFd agent_input, input, output, agent_output;
 };
 
-// The upgrader's exit status, and the errors in its log.
+// The result of running the upgrader's loop: the exit status, and the errors in the log.
 struct RunOutcome {
   int status = 0;
   std::string told;
@@ -73,7 +73,7 @@ RunOutcome outcome_of_running(const Options& options, LogLevel level = LogLevel:
   return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
 }
 
-// Reads all bytes that a nonblocking descriptor has now.
+// Reads the bytes that a nonblocking descriptor has now.
 std::string read_while_there(int fd) {
   std::string text;
   char bytes[4'096];
@@ -138,7 +138,8 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   while (channel->send(line))
     ++taken;
 
-  // The first line fits into the pipe, so only the other two count against the limit.
+  // The channel accepts three lines. The first fits into the pipe, so only the other two count
+  // against the channel's limit.
   CHECK(taken == 3);
   CHECK(channel->unsent() == 0);
 }
@@ -168,8 +169,8 @@ TEST_CASE("orders to an agent that does not exist, or is gone, are dropped") {
   bench.agents->send(1, agent_protocol::Error{});
   CHECK(bench.agents->signal(1, SIGTERM) == 0);
 
-  // The agent writes a line and ends. The upgrader reaps it before the line has been read, and must
-  // report the line first, and then the exit.
+  // The agent writes a line and ends, and the upgrader reaps it before it has read the line. The
+  // upgrader must report the line first, and then the exit.
   CHECK_FALSE(bench.agents->start(1, shell("echo '{\"type\":\"ready\"}'")));
   REQUIRE(ends(bench.agents->pid_of(1)));
   bench.agents->reap_exits();
@@ -268,7 +269,7 @@ TEST_CASE("so many strangers are reaped in one turn of the loop, and the rest in
   CHECK(ended_child());
   uv_run(&bench.loop, UV_RUN_NOWAIT);
   CHECK_FALSE(ended_child());
-  // The loop has no handles left, so it returns 0.
+  // uv_run() returns 0 when the loop has no handles left.
   CHECK(uv_run(&bench.loop, UV_RUN_NOWAIT) == 0);
 }
 
@@ -311,7 +312,8 @@ TEST_CASE("a link that is gone when it is opened ends the upgrader") {
   options.agent = "agent";
   options.relink = true;
 
-  // The first two calls of stat() are for the link and for the loader.
+  // The first two calls of stat() are for the link and for the program's loader. The third one
+  // fails.
   const RunOutcome outcome = outcome_of_running(options, Call::stat, ENOENT, 2);
 
   CHECK(outcome.status == exit_own_failure);
@@ -338,7 +340,7 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
   InitSystem init_system(nullptr);
   Options options;
   options.agent = "/bin/sh";
-  // The agent ends by itself when the log says that it cannot be signalled.
+  // The agent is a loop that ends when the log says that the agent cannot be signalled.
   options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};
   options.defaults.start_timeout = Duration(1);
   const Failing failing(Call::kill, EPERM);
@@ -385,7 +387,7 @@ TEST_CASE("a first agent for which there is no process ends the upgrader with it
   const Call call = GENERATE(Call::pipe2, Call::clone);
   const int error = GENERATE(EMFILE, EPERM);
 
-  // The first pipe2() is that of the event loop, so the second one fails.
+  // The event loop makes the first pipe2(), so the second one is made for the agent, and fails.
   const Failing failing(call, error, call == Call::pipe2 ? 1 : 0);
   const RunOutcome outcome = outcome_of_running(options, LogLevel::info);
 
@@ -399,8 +401,8 @@ TEST_CASE("a first agent that the kernel refuses is not executable, unless somet
   Options options;
   options.agent = directory.write("agent", "#!/bin/true\n");
   const int error = GENERATE(ENOENT, EMFILE);
-  // The third call of stat() is made by the child, just before it executes the script. The first
-  // two are for the script's interpreter and for the interpreter's loader.
+  // The first two calls of stat() are for the script's interpreter and for the interpreter's
+  // loader. The third is made by the child, just before it executes the script, and fails.
   const Failing failing(Call::stat, error, 2);
 
   CHECK(outcome_of_running(options).status ==

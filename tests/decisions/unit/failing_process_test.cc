@@ -1,5 +1,6 @@
-// Tests processes and programs when system calls fail that hardly ever fail. Each error must be
-// returned, and no child or descriptor may be left behind. Interrupted calls must be repeated.
+// Tests processes and programs with system calls that fail, which they hardly ever do in reality.
+// Each error must be returned, and no child or descriptor may be left behind. Interrupted calls
+// must be repeated.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ using Where = StartFailed::Where;
 
 namespace {
 
-// Returns the error with which the start of the program failed.
+// Starts the program, which must fail. Returns the error.
 std::optional<StartFailed> failure_of(const Program& program, const ChildSetting& setting = {}) {
   auto result = start_process(program, setting);
   if (const auto* failed = std::get_if<StartFailed>(&result)) return *failed;
@@ -32,8 +33,8 @@ int error_of_checking(const std::string& path) {
   return refusal != nullptr ? refusal->error_number : 0;
 }
 
-// Returns a script whose interpreter has been removed after the check. Only the kernel notices
-// that, at the exec.
+// Returns a script whose interpreter is removed after the script was checked. Only the kernel
+// notices that, at the exec.
 Program orphaned_script(const TemporaryDirectory& directory) {
   const std::string interpreter = directory.link("interpreter", "/bin/sh");
   Program script = program_of(directory.write("script", "#!" + interpreter + "\n"));
@@ -76,7 +77,7 @@ bool no_child_is_left() {
 
 TEST_CASE("a program that executes another one at once is started once, however busy all is") {
   const Program program = program_of("/usr/bin/env", {"cat"});
-  // Delays the upgrader's first look at the new process, if it takes one, until the process has
+  // If the upgrader looks at the new process by stat(), waits before that until the process has
   // executed `cat`.
   const AtStat waiter([&](std::string_view looked_at, bool done) {
     if (done || !is_other_process(looked_at)) return;
@@ -213,7 +214,7 @@ TEST_CASE("an interrupted wait for the exec, or for a child, goes on") {
 
   CHECK(reading.fired());
   CHECK(waiting.fired());
-  CHECK(::waitpid(-1, nullptr, 0) == -1);  // there is no child left, running or ended
+  CHECK(::waitpid(-1, nullptr, 0) == -1);  // no child is left, neither running nor ended
 }
 
 TEST_CASE("a child that another has reaped is not waited for for ever") {
@@ -240,8 +241,7 @@ TEST_CASE("an interrupted look at a child is made again") {
 TEST_CASE("a path that comes to name the same file again while it is executed is told as refused") {
   const TemporaryDirectory directory;
   const Program program = program_of(directory.write("script", "#!/bin/sh\n"));
-  // The path is looked at by two calls of stat(). Only the first one fails, as if the file did not
-  // exist.
+  // The path is checked by two calls of stat(). Only the first fails, as if the file did not exist.
   const Failing failing(Call::stat, ENOENT);
 
   CHECK(failure_of(program) == StartFailed{.where = Where::exec, .error = ENOENT});
@@ -290,8 +290,8 @@ TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
 TEST_CASE("if the newer system call is refused, the older one says what may be executed") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
-  // The upgrader asks the kernel first whether the script may be executed, and then whether its
-  // interpreter may.
+  // The upgrader asks the kernel twice: whether the script may be executed, and then whether its
+  // interpreter may. One of these two calls fails.
   const int before = GENERATE(0, 1);
   const int error = GENERATE(EINVAL, ENOSYS, EPERM, EACCES);
   {
@@ -400,7 +400,7 @@ TEST_CASE("an agent is started also where the kernel tells nobody of the upgrade
 
 TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
   const Program program = program_of("/bin/true");
-  const Failing failing(Call::getppid, 0);  // looks to the child as if its parent had died
+  const Failing failing(Call::getppid, 0);  // as if the child's parent had died
 
   auto result = start_process(program, {});
 

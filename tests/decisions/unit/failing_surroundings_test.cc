@@ -115,7 +115,7 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
   CHECK_FALSE(init.next_deadline());
   CHECK(failing.fired());
   char byte = 0;
-  // The pipe is at its end: the upgrader has closed it, and has written nothing.
+  // The reader finds the end of the pipe: the upgrader has closed the pipe without writing to it.
   CHECK(::read(reader.get(), &byte, 1) == 0);
 }
 

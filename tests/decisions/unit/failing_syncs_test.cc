@@ -46,7 +46,7 @@ exec >"$directory/gone"
 say '"stopped"'
 )";
 
-// The notification socket of an init. The test reads the messages that arrive there.
+// The notification socket of an init, which the test reads.
 class Init {
  public:
   explicit Init(const std::string& path) : path_(path) {
@@ -60,7 +60,7 @@ class Init {
 
   [[nodiscard]] const char* path() const { return path_.c_str(); }
 
-  // Returns how many messages WATCHDOG=1 have come since the last call.
+  // Returns how many messages WATCHDOG=1 have arrived since the last call.
   int count_beats() {
     int beats = 0;
     char text[4'096];

@@ -1,5 +1,6 @@
-// Tests --previous and --attempts when system calls fail that hardly ever fail. A commit that fails
-// must leave both links as they were. A start that cannot be counted must be logged.
+// Tests --previous and --attempts with system calls that fail, which they hardly ever do in
+// reality. A commit that fails must leave both links as they were. A start that cannot be counted
+// must be logged.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,7 +22,7 @@ using namespace upgrader;
 
 namespace {
 
-// The upgrader's exit status, and the errors in its log.
+// The result of running the upgrader's loop: the exit status, and the errors in the log.
 struct RunOutcome {
   int status = 0;
   std::string told;
@@ -83,9 +84,10 @@ TEST_CASE("a commit that fails behind the link of --previous leaves that as it w
   const std::string before = GENERATE("", "two");
   const Releases releases(before);
   Link link = releases.link_with_previous();
-  // Each row makes one call of commit() fail. The rows have the order of the calls: commit() makes
-  // the fresh link of --previous and syncs its directory; looks at the directory of AGENT's link
-  // and at the executable; makes AGENT's fresh link; syncs its directory.
+  // Each row says which call of commit() fails, and how often this call succeeds before that.
+  // commit() makes these calls in this order: it makes the fresh link of --previous and syncs its
+  // directory; looks at the directory of AGENT's link and at the executable; makes AGENT's fresh
+  // link; syncs its directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::symlinkat, 0},
                                                         {Call::fsync, 0},
                                                         {Call::fstat, 0},
@@ -194,8 +196,9 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // The fault does not strike the earlier calls: open() of the links' directories, of the program
-  // and of its loader, and openat() of the file of --attempts, which is read twice.
+  // The failing call is the one that counts the start. These calls come before it, and succeed:
+  // open() of the links' directories, of the program and of its loader, and openat() of the file of
+  // --attempts, which is read twice.
   const Failing failing(call, EMFILE, call == Call::open ? 5 : 2);
 
   const RunOutcome outcome = outcome_of_running(options);
@@ -222,7 +225,8 @@ TEST_CASE("attempts are counted in one file, and in a new one if that cannot be 
   CHECK(inode() == first);
   CHECK(file.read() == Attempts{5, "/opt/agent", ""});
   {
-    // The file is opened twice: first to read it, and then to write it. The second open fails.
+    // AttemptsFile::write() opens the file twice: first to read it, and then to write it. Here,
+    // either the second open fails, or the write.
     const auto [call, after] = GENERATE(table<Call, int>({{Call::openat, 1}, {Call::write, 0}}));
     const Failing failing(call, EACCES, after);
     CHECK(file.write({6, "/opt/agent", ""}) == 0);

@@ -1,5 +1,6 @@
-// Tests the decisions about heartbeats: which agents must send them, when one counts as missed, and
-// how the upgrader reacts. All orders of events are explored in tests/decisions/explore.
+// Tests the decisions about heartbeats: which agents must send them, when a heartbeat counts as
+// missed, and how the upgrader reacts to that. All orders of events are explored in
+// tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -317,9 +318,9 @@ TEST_CASE("an agent whose heartbeat is due is looked at before that is judged") 
 
   CHECK(bench.supervisor().late(due - 1ms).empty());
   CHECK(bench.supervisor().late(due) == std::vector<Generation>{1});
-  // The supervisor is told that it is five seconds late, and that messages have been read only up
-  // to a millisecond before the heartbeat's deadline. So it must not count the heartbeat as missed:
-  // the agent's messages must first be read once more.
+  // The supervisor's clock is five seconds past the heartbeat's deadline, but the agent's messages
+  // have been read only up to a millisecond before that deadline. So the supervisor must not count
+  // the heartbeat as missed: the messages must first be read once more.
   Supervisor supervisor = bench.supervisor();
   CHECK(supervisor.step(DeadlinePassed{due - 1ms}, due + 5s).empty());
   CHECK(supervisor == bench.supervisor());

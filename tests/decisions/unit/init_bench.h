@@ -23,7 +23,8 @@ using Texts = std::vector<std::string>;
 
 inline constexpr Time start{1'000'000};
 
-// The notification socket and the InitSystem. The test reads the socket only when it calls heard().
+// A notification socket of init, and an InitSystem that writes to it. The test reads the socket
+// only when it calls heard().
 class InitBench {
  public:
   explicit InitBench(Duration watchdog = Duration::zero())
@@ -49,8 +50,8 @@ class InitBench {
     }
     return messages;
   }
-  // Fills the socket, so that no message fits until it is read. The kernel limits the unread
-  // messages of each sender, too, so there are several senders.
+  // Fills the socket, so that no further message fits until the test reads it. Uses several
+  // senders, because the kernel also limits the unread messages of each sender.
   void fill() {
     for (bool room = true; room;) {
       const OwnedFd other(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -61,9 +62,9 @@ class InitBench {
     }
   }
   void vanish() { REQUIRE(::unlink(path().c_str()) == 0); }
-  // Moves the clock up to `after` from the start, and wakes the InitSystem whenever one of its
-  // deadlines is due. Calls `each` with the time and the text of each message. Returns how often
-  // the InitSystem was woken.
+  // Moves the clock to the time `after` after its start, and wakes the InitSystem whenever one of
+  // its deadlines is due. Calls `each` with the time and the text of each message. Returns how
+  // often the InitSystem was woken.
   int wake_until(Duration after, const std::function<void(Time, const std::string&)>& each = {}) {
     int count = 0;
     for (auto next = init_->next_deadline(); next && *next <= start + after;
@@ -106,7 +107,8 @@ inline InitNews waiting(InitWait::What what, Duration left, Generation generatio
   return made;
 }
 
-// Returns the facts for init while the upgrader waits for an agent that has sent `extend`.
+// Returns the facts for init's messages while the upgrader waits for an agent that has sent
+// `extend`.
 inline InitNews extended(InitWait::What what, Duration left, Generation generation = 1) {
   InitNews made = waiting(what, left, generation);
   made.wait->extended = true;

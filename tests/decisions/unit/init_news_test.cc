@@ -130,7 +130,7 @@ TEST_CASE("an upgrade that a signal asked for is a reload, to its very end; othe
   bench.start();
   CHECK(init_news(bench.state()).reloads == 0);
   bench.take(UpgradeRequested{});
-  // A refused SIGUSR2 counts, too, but no reload is under way.
+  // A SIGUSR2 that is refused counts as a reload, too, but no reload is under way then.
   CHECK(init_news(bench.state()).reloads == 1);
   CHECK_FALSE(init_news(bench.state()).reloading);
   bench.ready(1);

@@ -1,4 +1,4 @@
-// Tests the syntax of lines: which texts are accepted as JSON, even hostile ones, and how much
+// Tests how lines are parsed as JSON: which texts are accepted, even hostile ones, and how much
 // memory and time they cost.
 #include "base/json_line.h"
 
@@ -22,7 +22,7 @@ std::string repeated(const std::string& text, std::size_t times) {
   return all;
 }
 
-// Returns whether a `ready` is accepted that has an unknown member with this value.
+// Returns whether the codec accepts a `ready` that has an unknown member with this value.
 bool is_taken(const std::string& value) {
   const Decoded<AgentMessage> decoded =
       decode_agent_message(R"({"type":"ready","x":)" + value + "}");

@@ -1,5 +1,5 @@
-// Tests the link of --relink: a commit makes it name the new program, and a failure leaves it as it
-// was.
+// Tests the link of --relink. A commit must make the link name the new program, and a failed commit
+// must leave the link as it was.
 #include "tests/decisions/unit/program_of.h"
 #include "upgrader/shell/relink.h"
 
@@ -77,7 +77,7 @@ ino_t inode_of_link(const std::string& path) {
   return status.st_ino;
 }
 
-// Replaces the descriptor of the link's directory by one that fsync() refuses.
+// Replaces the descriptor of the link's directory by one with O_PATH, which fsync() refuses.
 void spoil_sync(const std::string& directory) {
   for (const auto& [fd, target] : descriptors_of(::getpid())) {
     if (target != directory) continue;
@@ -246,9 +246,9 @@ TEST_CASE("if the link may not be replaced, the proof fails, and so does the com
   const Program second = program_of(releases.second());
   const bool sticky = GENERATE(true, false);
   const bool root = ::geteuid() == 0;
-  // The link belongs to root, and another user then tries to replace it. Without root the link
-  // would be the user's own, and a user may replace their own link in every directory that they may
-  // write.
+  // Runs only as root. The link then belongs to root, and another user tries to replace it. Without
+  // root the link would be the user's own, and a user may replace their own link in every directory
+  // that they may write.
   if (!root) return;
   REQUIRE(::chmod(releases.directory().path().c_str(), 0755) == 0);
   REQUIRE(::chmod(releases.path().c_str(), sticky ? 01777 : 0755) == 0);

@@ -1,5 +1,5 @@
-// Tests the lock of --lock: which process holds it, and which process its file names as the holder.
-// The agents of an upgrader that has died must still hold it.
+// Tests the lock of --lock: which process holds it, and which process the lock's file names as the
+// holder. If an upgrader has died, its agents must still hold the lock.
 #include "base/lock.h"
 
 #include <fcntl.h>
@@ -31,8 +31,8 @@ std::string own_line() {
          "\n";
 }
 
-// Returns the text by which the lock's file names this process, such as "process 4711 (lock_test)".
-// The kernel cuts the name at its 15th byte.
+// Returns the words that describe this process as the holder of a lock, such as "process 4711
+// (lock_test)". The kernel cuts the name after 15 bytes.
 std::string we() {
   std::string name = content_of("/proc/self/comm");
   name.pop_back();
@@ -51,7 +51,7 @@ ino_t inode_of(const std::string& path) {
   return status.st_ino;
 }
 
-// A child process that ends when its test does, or earlier.
+// A child process that ends at the end of its test, if not earlier.
 class Background {
  public:
   template <class Deed>

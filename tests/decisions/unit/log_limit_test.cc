@@ -1,4 +1,5 @@
-// Tests which lines reach the log if agents cause very many, and how many lines are held back.
+// Tests which lines are logged if agents cause very many lines, and which number of unlogged lines
+// the log gives.
 #include "upgrader/core/log_limit.h"
 
 #include <catch2/catch.hpp>

@@ -100,8 +100,8 @@ std::string journal_stream_of(int fd) {
   return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
 }
 
-// Counts the lines in a text: those of the form "upgrader: N xxx...", where N begins at 0 and
-// grows, and the lost lines, whose number the warnings between them give.
+// Counts lines in the text of a log. The lines have the form "upgrader: N xxx...", where N begins
+// at 0 and grows by 1. The warnings between them say how many lines were lost.
 struct Tally {
   std::size_t whole = 0;
   std::uint64_t told_lost = 0;
@@ -123,8 +123,8 @@ Tally tally_of(const std::string& text, const std::string& filler) {
   return tally;
 }
 
-// Writes far more to a log than its stream can hold, and reads only now and then meanwhile. Checks
-// that the warnings in the log count every lost line.
+// Writes far more lines to a log than its stream can hold, and reads the stream only now and then.
+// Checks that the warnings in the log count every lost line.
 void flood(const Stream& stream, std::size_t filler_bytes) {
   constexpr int lines = 3'000;
   const std::string filler(filler_bytes, 'x');

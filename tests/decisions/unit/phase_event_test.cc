@@ -1,4 +1,4 @@
-// Tests every event in every phase, and behind it every further event. Longer sequences of events
+// Tests every event in every phase, each followed by every second event. Longer sequences of events
 // are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 

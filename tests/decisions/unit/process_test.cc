@@ -1,5 +1,5 @@
-// Tests real processes: what a started process inherits and what not, how a failed start is
-// reported, and how its end is learnt.
+// Tests real processes: what a started process inherits, how a failed start is reported, and how
+// the upgrader learns of a process's end.
 #include "base/process.h"
 #include "tests/decisions/unit/program_of.h"
 
@@ -85,8 +85,8 @@ bool no_child_is_left() {
   return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
 }
 
-// Replaces the file of descriptor `number` by another one during a test, and restores it at the
-// end.
+// Replaces the open file of descriptor `number` by another one during a test, and restores it at
+// the end.
 class Place {
  public:
   explicit Place(int number) : number_(number), before_(::fcntl(number, F_DUPFD_CLOEXEC, 100)) {
@@ -244,8 +244,8 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
 
 TEST_CASE("an environment ends with a null, also where every variable of ours is added to it") {
   // Two variables of the test and three of the upgrader make five pointers, which fill a block of
-  // malloc (40 bytes) exactly. Without the null behind the last one, envp()[5] would be the size of
-  // the next block, which is not 0.
+  // malloc (40 bytes) exactly. If the null behind the last pointer was missing, envp()[5] would be
+  // the size of the next block, which is not 0.
   const ChildSetting setting{
       .environment = {.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5},
       .adapter = program_of("/bin/cat")};
@@ -386,7 +386,8 @@ TEST_CASE("running out of descriptors at any moment is a failure that leaves not
   const Program program = program_of("/bin/true");
   const std::map<int, std::string> before = descriptors_of(::getpid());
   const OwnedFd lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  // Occupies all low descriptor numbers, so that only numbers just below the limit are free.
+  // Occupies all low descriptor numbers, so that only numbers just below the limit of the process
+  // are free.
   std::vector<OwnedFd> filled;
   while (filled.empty() || filled.back().get() < 80) {
     filled.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));

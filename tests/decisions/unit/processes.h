@@ -19,8 +19,8 @@
 #include "base/owned_fd.h"
 #include "tests/decisions/unit/temporary_directory.h"
 
-// The longest time that a test waits for an event. Every machine is faster, so a test that waits
-// longer fails.
+// The longest time that a test waits for an event, in milliseconds. Even a slow machine is faster,
+// so a test that waits longer fails.
 inline constexpr int patience_ms = 20'000;
 
 inline bool becomes_ready(int fd, short events) {
@@ -32,13 +32,14 @@ inline bool becomes_ready(int fd, short events) {
   return count == 1;
 }
 
-// Waits until the process has ended, and does not reap it. Returns false if the wait took too long.
+// Waits until the process has ended. Does not reap the process. Returns false if the wait took too
+// long.
 inline bool ends(pid_t pid) {
   const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   return handle && becomes_ready(handle.get(), POLLIN);
 }
 
-// Reads until `size` bytes have come, the stream ends, or the wait has taken too long.
+// Reads until `size` bytes have arrived, the stream ends, or the wait has taken too long.
 inline std::string read_from(int fd, std::size_t size) {
   std::string bytes;
   char buffer[4096];
@@ -71,7 +72,7 @@ inline std::map<int, std::string> descriptors_of(pid_t pid) {
   return found;
 }
 
-// Returns the value of a line of /proc/PID/status.
+// Returns the value of the line with this name in /proc/PID/status.
 inline std::string status_of(pid_t pid, const std::string& name) {
   std::istringstream lines(content_of("/proc/" + std::to_string(pid) + "/status"));
   std::string line;
@@ -81,8 +82,8 @@ inline std::string status_of(pid_t pid, const std::string& name) {
   return "";
 }
 
-// Waits until /proc shows the process's arguments. They are missing for a moment after the process
-// has reported its exec.
+// Waits until /proc shows the process's arguments. For a moment after the process has reported its
+// exec, /proc shows none.
 inline void await_arguments(pid_t pid) {
   const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd end{.fd = handle.get(), .events = POLLIN, .revents = 0};

@@ -1,5 +1,5 @@
-// Tests which files the upgrader accepts as programs, and what it remembers of each. Some tests
-// also ask the kernel to execute the file: the kernel must then agree with the upgrader.
+// Tests which files the upgrader accepts as programs, and what it remembers of each program. Some
+// tests also ask the kernel to execute the file, and the kernel must then agree with the upgrader.
 #include "base/program.h"
 #include "tests/decisions/unit/program_of.h"
 
@@ -59,7 +59,7 @@ agent_protocol::Refusal refusal_of(const std::string& path) {
   return checked.refusal();
 }
 
-// The bytes of a small dynamic program for this machine, for tests that damage them.
+// The bytes of /bin/true, a small dynamic program, for tests that damage them.
 class ElfBytes {
  public:
   ElfBytes() : bytes_(content_of("/bin/true")) { REQUIRE(bytes_.size() > sizeof(ElfW(Ehdr))); }
@@ -104,7 +104,7 @@ class ElfBytes {
   std::string bytes_;
 };
 
-// Makes the process run as an unprivileged user while it lives, if the process runs as root.
+// Makes a process that runs as root run as an unprivileged user, for as long as this object exists.
 class Unprivileged {
  public:
   Unprivileged() {

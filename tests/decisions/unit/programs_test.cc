@@ -1,5 +1,5 @@
-// Tests the list of programs whose files the upgrader keeps open: which number each program gets,
-// and how long it is kept.
+// Tests the list of programs whose files the upgrader keeps open: which number a program gets, and
+// how long the list keeps it.
 #include "upgrader/shell/programs.h"
 #include "tests/decisions/unit/program_of.h"
 

@@ -1,4 +1,5 @@
-// Tests the readiness descriptor: one newline is written to it, once, and it is closed.
+// Tests the readiness descriptor (--notify-fd). The upgrader must write one newline to it, once,
+// and close it.
 #include "upgrader/shell/init_system.h"
 
 #include <fcntl.h>

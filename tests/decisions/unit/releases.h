@@ -1,4 +1,5 @@
-// Two programs and the links that name them, for tests in which calls for the link fail.
+// A fixture for tests in which system calls for a link fail: two programs and the links that name
+// them.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +20,7 @@ struct Releases {
   [[nodiscard]] upgrader::Link link() const {
     return std::move(upgrader::Link::open(path).value());
   }
-  // Opens the link `current` so that a commit keeps the old program in `previous`.
+  // Opens the link `current` so that a commit makes the link `previous` name the old program.
   [[nodiscard]] upgrader::Link link_with_previous() const {
     return std::move(upgrader::Link::open(path, previous).value());
   }
@@ -37,5 +38,6 @@ struct Releases {
   std::string previous = directory / "previous";
 };
 
-// The argument `before_sync` of functions that call it before each sync: here it does nothing.
+// A value for the argument `before_sync`, a function that is called before each sync. This one does
+// nothing.
 inline const upgrader::BeforeSync nothing = [] {};

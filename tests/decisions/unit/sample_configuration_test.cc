@@ -31,7 +31,7 @@ std::string refusal(const Views& arguments) {
   return parsed.reason();
 }
 
-// A directory in which all start-up checks pass.
+// A directory in which all start-up checks of the sample agent pass.
 struct Place {
   Place() {
     directory.write("log", "one\n", 0644);
@@ -41,7 +41,7 @@ struct Place {
     configuration.state_directory = directory / "state";
   }
 
-  // Returns the first check that fails, as "NAME: reason", or "".
+  // Returns the first start-up check that fails, as "NAME: reason", or "" if none fails.
   [[nodiscard]] std::string first_failure(unsigned format = 2) const {
     for (const StartCheck& check : start_checks(configuration, format)) {
       if (const auto wrong = check.run()) return check.name + ": " + *wrong;
@@ -185,7 +185,8 @@ TEST_CASE("an output that cannot be made or is no file makes unfit") {
 }
 
 TEST_CASE("without room for the next records, or for a position, the agent is unfit") {
-  // Makes writes fail as a full disk does. tests/delivery/places fills a real disk.
+  // Makes writes fail as on a full disk, by a limit for the sizes of files. tests/delivery/places
+  // fills a real disk.
   class FileSizeLimit {
    public:
     explicit FileSizeLimit(rlim_t bytes) {

@@ -1,4 +1,5 @@
-// Tests that the sample agent copies each line exactly once, however and whenever it ends.
+// Tests that the sample agent copies each line exactly once, whenever it ends and by whatever
+// cause.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -55,8 +56,8 @@ class Bench {
       continue;
   }
 
-  // Appends a line to the log that was rotated, as a writer does that has not noticed the rotation
-  // yet. Appends nothing once the agent no longer waits for such lines.
+  // Appends a line to the rotated log, as a writer does that has not noticed the rotation yet.
+  // Appends nothing if the agent no longer waits for such lines.
   void append_late() {
     if (rotations_ == 0 || now_us_ >= old_written_us_ + rotate_wait_us) return;
     write(log() + ".1", "line " + std::to_string(++lines_) + "\n");
@@ -70,8 +71,8 @@ class Bench {
   }
   void pass(std::uint64_t time_us) { now_us_ += time_us; }
 
-  // Lets one more agent take over and copy the rest of the log. Then compares the log with the
-  // output.
+  // Lets one more agent take over and copy the rest of the log. Then compares the output with the
+  // log.
   [[nodiscard]] demo::Proof finish() {
     if (rotations_ > 0) pass(rotate_wait_us);
     Copier copier = take_over();
@@ -103,7 +104,7 @@ class Bench {
   int lines_ = 0;
   int rotations_ = 0;
   std::uint64_t now_us_ = 1'000'000'000;
-  std::uint64_t old_written_us_ = 0;  // when the newest rotated log was last written
+  std::uint64_t old_written_us_ = 0;  // the time of the last write to the newest rotated log
 };
 
 using Texts = std::vector<std::string>;

@@ -51,7 +51,7 @@ class Log {
 
 constexpr std::uint64_t second_us = 1'000'000;
 
-// The present time in tests that do not set one: long after every write.
+// The present time for tests that do not set one. It is long after every write to the logs.
 constexpr std::uint64_t long_after_us = 10'000'000'000 * second_us;
 
 std::optional<std::string> next(Follower& follower, std::uint64_t now_us = long_after_us) {

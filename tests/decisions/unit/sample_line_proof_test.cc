@@ -1,5 +1,5 @@
-// Tests prove(), by which all tests of the sample agent check that it copied each line of its input
-// to its output. prove() must find each kind of error.
+// Tests prove(), by which all tests of the sample agent check that each line of its input was
+// copied to its output. prove() must find each kind of error.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/temporary_directory.h"
@@ -29,7 +29,8 @@ SeenEvent event(int pid, const std::string& version, const std::string& text) {
 
 const std::vector<SeenRecord> good{record(1, "a"), record(2, "b"), record(3, "c")};
 
-// Records of an upgrade: version 1.0.0 writes two records, 2.0.0 writes the third.
+// The records that two agents write around an upgrade: version 1.0.0 writes two records, and
+// version 2.0.0 writes the third.
 const std::vector<SeenRecord> handed_over{record(1, "a"), record(2, "b"), record(3, "c", "2.0.0")};
 const std::vector<SeenEvent> hand_over{
     event(10, "1.0.0", "started as first, generation 1"),

@@ -1,4 +1,5 @@
-// Tests how lines are read from a file that grows, and how records are written and read.
+// Tests how the sample agent reads lines from a file that grows, and how it writes and reads
+// records.
 #include <catch2/catch.hpp>
 
 #include "sample-agent/lines.h"

@@ -1,5 +1,5 @@
-// Tests the text of a saved position: a written position can be read again, and one that is too new
-// or damaged is refused.
+// Tests the text in which the sample agent saves its position. A written position can be read
+// again. A position that is damaged, or of a newer format, is refused.
 #include <catch2/catch.hpp>
 
 #include "sample-agent/durable_file.h"

@@ -1,4 +1,4 @@
-// Tests an agent's session with an upgrader that breaks the protocol. After each such message, the
+// Tests an agent's session with an upgrader that breaks the protocol. After each wrong message, the
 // session must still be in the right state.
 #include <catch2/catch.hpp>
 #include <cerrno>

@@ -1,4 +1,5 @@
-// Brings sessions into every state by the messages that lead there, for the tests of the session.
+// Brings an agent's session into every state, by the messages that lead there, for the tests of the
+// session.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -59,7 +60,8 @@ inline const Stop stop_upgrade = stop_for_upgrade("u1");
 inline const Stop stop_rollback = stop_for(StopReason::rollback);
 inline const Stop stop_shutdown = stop_for(StopReason::shutdown);
 
-// Brings a session into the state that a test wants. Fails the test if a step is refused.
+// Brings an agent's session into the state that a test needs. Fails the test if the session refuses
+// a message on the way.
 class Road {
  public:
   explicit Road(Session::Company company = Session::Company::upgrader) : session_(company) {}

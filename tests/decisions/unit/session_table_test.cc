@@ -94,9 +94,9 @@ std::map<std::string, Session> all_states() {
           {"alone-ended", alone().say(Unfit{"broken"})}};
 }
 
-// The table of calls says what each call of the program does in each state of the session. `sent`:
-// the message is sent. `told`: the program gets an event. `ok`: the call is allowed and does
-// nothing. `-`: the call is refused.
+// The table of calls. It gives the effect of each call of the program in each state of the session.
+// `sent`: the message is sent. `told`: the program gets an event. `ok`: the call is allowed and
+// does nothing. `-`: the call is refused.
 constexpr const char* table_of_calls = R"(
 state         hello ready unfit upgrade confirm cancel stopped healthy extend heartbeat status
 silent        sent  -     -     -       -       -      -       -       -      -         -
@@ -142,9 +142,10 @@ alone-stopped ok    -     ok    -       ok      ok     ok      ok      ok     ok
 alone-ended   ok    -     ok    -       ok      ok     ok      ok      ok     ok        ok
 )";
 
-// This table says what happens in each state of the session if a message comes from the upgrader,
-// or if the input ends or SIGTERM comes. `told` and `sent` are as in the table of calls. `exit`:
-// the agent exits at once. `noted`: only the session's state changes. `.`: the message is ignored.
+// The table of events. It gives the effect of each message from the upgrader, of the end of input
+// and of SIGTERM, in each state of the session. `told`: the program gets an event. `sent`: a
+// message is sent. `exit`: the agent exits at once. `noted`: only the session's state changes. `.`:
+// the event is ignored.
 constexpr const char* table_of_happenings = R"(
 state         welcome activate stop-u stop-r stop-s accept gate lost failed commit error end   TERM
 silent        .       .        .      .      .      .      .    .    .      .      .     exit  exit

@@ -1,5 +1,5 @@
-// Tests the agent's half of the conversation: the texts of its refusals, and messages that cross.
-// session_table_test.cc tests which calls and messages are allowed.
+// Tests the agent's half of the conversation: the texts with which it refuses calls, and messages
+// that cross on their way. session_table_test.cc tests which calls and messages are allowed.
 #include "agent-protocol/cpp/session/session.h"
 
 #include <catch2/catch.hpp>

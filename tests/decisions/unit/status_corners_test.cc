@@ -29,7 +29,7 @@ PastRequest long_request(const std::string& name) {
   return {name, std::string(4'000, '\x01'), false, std::string(4'000, '\x01')};
 }
 
-// Returns the time `ms` milliseconds after 1970, as status.json writes it.
+// Returns a time, given in milliseconds since 1970, as status.json writes it.
 std::string time_of_day(std::int64_t ms) {
   StatusPaper paper;
   paper.put_wall_time("at", ms);
@@ -107,7 +107,7 @@ TEST_CASE("all that must be said fits, however long each text of it is") {
 
 TEST_CASE("a text is cut where it would be too long as it is written, and its object says so") {
   StatusBench bench;
-  // JSON writes the slash in one byte, and each character U+0002 in six.
+  // In JSON, the slash takes one byte, and each character U+0002 takes six.
   bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
   std::string shown = "/";
   for (int i = 0; i < 682; ++i)

@@ -1,4 +1,4 @@
-// Tests every member of status.json, byte for byte, at chosen moments of a few stories.
+// Tests every member of status.json, byte for byte, at chosen moments of a few courses of events.
 #include "upgrader/core/status_news.h"
 
 #include <catch2/catch.hpp>
@@ -184,8 +184,8 @@ TEST_CASE("an upgrade that is committed is told with all that it took") {
   bench.pass(5ms);
   bench->have_watched(
       [&, before = 0](const auto& event, const auto& actions, const auto& state) mutable {
-        // Each event comes 700 µs after the one before; so the gap between exit and `activate` has
-        // 700 µs.
+        // Each event comes 700 µs after the previous one, so the gap between the exit and
+        // `activate` is 700 µs.
         bench.us = 700 * before++;
         bench.chronicle().note(event, actions, state, bench.stamp());
       });

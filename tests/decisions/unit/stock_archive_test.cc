@@ -2,8 +2,8 @@
 // These archives and the codec must agree on every well-formed message. Cereal's archives know
 // neither limits nor optional members, so this file teaches them the members of member.h.
 
-// The next lines keep clang's sanitizer quiet about RapidJSON, which adds to a null pointer: see
-// json_line.cc.
+// These lines switch off a check of clang's sanitizer for RapidJSON, which adds to a null pointer:
+// see json_line.cc.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((no_sanitize("pointer-overflow"))), apply_to = function)
 #endif
@@ -57,8 +57,8 @@ void save(cereal::JSONOutputArchive& archive,
   }
 }
 
-// Reads a member if the next name in the line is the member's. The members of a line have the order
-// of `serialize`, so if another name comes next, the member is absent.
+// Reads a member if the next name in the line is its name. The members of a line have the order of
+// `serialize`, so the member is absent if another name comes next.
 template <class Rule, class Value>
 void load(cereal::JSONInputArchive& archive, cereal::NameValuePair<Member<Rule, Value>>& pair) {
   const char* const next = archive.getNodeName();
@@ -145,8 +145,7 @@ void check_agreement(const wire_test::Sample<Message>& sample) {
 
   CHECK(decoded(stock, sample.message) == Decoded<Message>(sample.message));
   CHECK(read_by_stock(encode(sample.message).value(), sample.message) == sample.message);
-  // Cereal writes `\u001F` where the codec writes `\u001f`, so lines with such an escape are not
-  // compared.
+  // Lines with an escape such as `\u001f` are not compared, because cereal writes it as `\u001F`.
   if (sample.line.find("\\u001f") == std::string::npos) CHECK(without_layout(stock) == sample.line);
 }
 

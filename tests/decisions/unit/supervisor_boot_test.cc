@@ -1,5 +1,5 @@
-// Tests the decisions about a first agent that fails, the way back to the previous program, and the
-// count of failed starts.
+// Tests the supervisor's decisions about a first agent that fails, about the way back to the
+// previous program, and about the count of failed starts.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>

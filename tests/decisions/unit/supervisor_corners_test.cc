@@ -1,5 +1,6 @@
-// Tests the decisions about events at odd moments: outcomes without an order, deadlines that have
-// not passed, and agents that have been killed already. No such event may change the state wrongly.
+// Tests the supervisor's decisions about events at odd moments: outcomes without an order,
+// deadlines that have not passed, and agents that have been killed already. No such event may
+// change the state wrongly.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -19,7 +20,7 @@ using namespace upgrader::test;
 using Types = std::vector<std::string>;
 using Generations = std::vector<Generation>;
 
-// Returns a supervisor that has ordered a check, and waits for the outcome.
+// Returns a supervisor that has ordered the check of a program, and waits for its outcome.
 Supervisor checking() {
   Bench bench;
   bench.reach(Phase::running);

@@ -1,5 +1,6 @@
-// Tests the exact texts for agents and operators: reasons of at most the permitted length, the
-// message types that errors name, last words, and log lines that may be written only once.
+// Tests the exact texts that the supervisor makes for agents and operators: reasons that are not
+// longer than permitted, the message types that errors name, last messages of ended agents, and log
+// lines that may be written only once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

@@ -1,5 +1,5 @@
-// Tests the decisions about messages from the wrong agent, or too late: they are refused or
-// ignored.
+// Tests the supervisor's decisions about messages that come from the wrong agent, or too late. Such
+// messages are refused or ignored.
 #include <catch2/catch.hpp>
 
 #include "tests/support/bench.h"

@@ -169,7 +169,7 @@ TEST_CASE("an agent that extended its start is told what it was allowed in all")
   bench.upgrade(request);
   bench.hello(2);
   bench.wait(2s);
-  bench.say(2, Extend{1'000});  // no effect: the agent already has more time left than 1 s
+  bench.say(2, Extend{1'000});  // without effect: more than 1 s is left
   bench.say(2, Extend{62'500});
 
   const Actions late = bench.wait(62'500ms);

@@ -1,5 +1,5 @@
-// Tests single decisions of the supervisor. Whole stories are in tests/decisions/scenario, all
-// orders of events in tests/decisions/explore.
+// Tests single decisions of the supervisor. Whole courses of events are in
+// tests/decisions/scenario, all orders of events in tests/decisions/explore.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

@@ -1,5 +1,5 @@
-// Tests the decisions about deadlines: which events end a deadline, which move it, and which must
-// leave it as it is.
+// Tests the supervisor's decisions about deadlines: which events end a deadline, which move it, and
+// which must leave it as it is.
 #include <catch2/catch.hpp>
 
 #include "agent-protocol/cpp/wire/codec.h"
@@ -36,7 +36,7 @@ agent_protocol::Upgrade gated() {
   return request;
 }
 
-// Starts a first agent that is active and has not said `healthy` yet.
+// Starts a first agent that is active, has the feature `readiness`, and has not said `healthy` yet.
 void start_unproved(Bench& bench) {
   bench.start();
   bench.say(1, with_readiness);

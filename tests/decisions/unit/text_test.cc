@@ -1,4 +1,4 @@
-// Tests UTF-8, escaping and shortening of texts, on which the archives rely.
+// Tests the functions for UTF-8, escaping and shortening of texts, which the JSON archives use.
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -18,8 +18,8 @@ char byte(unsigned value) {
   return static_cast<char>(static_cast<unsigned char>(value));
 }
 
-// Writes a number into `bytes` bytes by the bit patterns of UTF-8, even if the number is not the
-// code of a character, or would fit into fewer bytes.
+// Writes a number into `bytes` bytes by the bit patterns of UTF-8. Does so even if the number is
+// not the code of a character, or would fit into fewer bytes.
 std::string patterned(unsigned code, unsigned bytes) {
   if (bytes == 1) return {byte(code)};
   std::string text;

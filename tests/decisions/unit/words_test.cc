@@ -1,5 +1,5 @@
-// Tests texts for people: durations, endings of upgrades, and the status for init in states that
-// are rare or last only a moment.
+// Tests texts for people: durations, endings of upgrades, and the status that init gets in states
+// that are rare or last only a moment.
 #include "upgrader/core/words.h"
 
 #include <catch2/catch.hpp>
