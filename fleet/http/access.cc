@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-// Parses the host in a request's Host header, with or without a port: `localhost:8080`,
+// Parses the host in a request's Host header, with or without a port, such as `localhost:8080` or
 // `[::1]:8080`.
 std::optional<Address> host_header(std::string_view text) {
   const std::size_t colon = text.rfind(':');
@@ -36,12 +36,12 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// Refuses a request for a change that a page of another site makes a person's browser send, since
-// the browser would send the person's certificate with it. Also refuses a change by our own page
-// without the tag of the record. The person has decided by the record that the page showed, so the
-// record must not have changed since.
+// Refuses a change that a page of another site has made a person's browser request: the browser
+// sends the person's certificate with such a request, too. Also refuses a change by our own page
+// without the tag of the record. The tag is needed since the person has decided by the record that
+// the page showed, so that record must not have changed since then.
 std::optional<Response> why_not_from_page(const Request& request) {
-  // A request with neither header was not sent by a page in a browser.
+  // A page in a browser sends at least one of the two headers.
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
     return problem(403, "a page of another site may change nothing here (Sec-Fetch-Site)");
@@ -86,7 +86,7 @@ bool may_write(Role role, KeyKind kind) {
   switch (role) {
     case Role::none:
     case Role::viewer:
-    case Role::controller:  // controllers write to the store, not by HTTP
+    case Role::controller:  // controllers write directly to the store
       return false;
     case Role::operates:
       return kind != KeyKind::release && kind != KeyKind::settings;
@@ -124,8 +124,8 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
 }
 
 bool is_loopback(std::string_view host) {
-  // Besides `localhost`, only an address in digits is accepted as an address of this machine: a
-  // name such as 127.example.org may belong to anybody.
+  // Only `localhost` and addresses in digits are accepted as addresses of this machine. A name such
+  // as 127.example.org may belong to anybody.
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host == "::1" || host == "[::1]" ||
          (is_number && host.starts_with("127."));

@@ -2,10 +2,12 @@
 //
 // Without certificates the server listens only on a loopback address. Everybody on the machine may
 // then read, and nobody may change anything. The name in the Host header is checked, so that a page
-// of another site cannot make a browser on this machine read the cell's state. With certificates,
-// the role in the certificate's name decides: `operator:anna`. A browser sends a person's
-// certificate with a request of any page, so a browser's request for a change must come from this
-// server's own page.
+// of another site cannot make a browser on this machine read the cell's state.
+//
+// With certificates, a client's role decides. The role is the first part of the name in the
+// certificate, such as `operator` in `operator:anna`. A browser sends a person's certificate with a
+// request of any page. So if a browser requests a change, the request must come from this server's
+// own page.
 #pragma once
 
 #include <cstdint>
@@ -19,24 +21,24 @@ namespace fleet {
 
 enum class Role { none, viewer, operates, publisher, controller, admin };
 
-// Returns the role in `ROLE:WHO`. etcd's own user `root` has no role here: no record names `root`,
-// so nobody could revoke that user.
+// Returns the role in a certificate's name, `ROLE:WHO`. etcd's own user `root` has no role here: no
+// record of the cell names `root`, so nobody could revoke that user.
 [[nodiscard]] Role role_of(std::string_view name);
 
 // Returns whether a client with this role may write records of this kind.
 [[nodiscard]] bool may_write(Role role, KeyKind kind);
 
 struct Door {
-  bool certificates = false;  // every client must have a certificate
+  bool certificates = false;  // if true, every client must have a certificate
   std::uint16_t port = 0;
 };
 
-// Returns the refusal, with status 401, 403, 404, 405 or 428. Returns no value if the request is
-// allowed.
+// Returns the refusal of a request, with status 401, 403, 404, 405 or 428. Returns no value if the
+// request is allowed.
 [[nodiscard]] std::optional<Response> why_not_let_in(const Request& request, const Route& route,
                                                      const Door& door);
 
-// Returns whether the host is this machine itself: `127.0.0.1`, `::1`, `localhost`.
+// Returns whether the host is an address of this machine itself: `127.0.0.1`, `::1` or `localhost`.
 [[nodiscard]] bool is_loopback(std::string_view host);
 
 struct Address {

@@ -1,5 +1,5 @@
-// Keeps the present state of the cell for the page and the metrics. Each change of a record updates
-// the state. Pure.
+// Keeps the present state of the cell for the web page and the metrics. Each change of a record
+// updates the state. Does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +29,16 @@ struct NodeCount {
 
 class CellState {
  public:
-  // Enters a record that has changed. `now` is the present time, or 0 if it is unknown.
+  // Updates the state by a record that has changed. `now` is the present time, or 0 if it is
+  // unknown.
   void take(const KeyValue& record, UnixSeconds now = 0);
   void take_absent(const std::string& key);
 
   struct OneRollout {
     Rollout rollout = {};
-    // The stage of each node to which the rollout's driver has given a command.
+    // The stage of each node to which the rollout has given a command.
     std::map<std::string, NodeStage> nodes = {};
-    // By the number of each batch, how many nodes the batch has.
+    // The number of nodes in each batch, by the batch's number.
     std::map<std::uint64_t, std::int64_t> batches = {};
     std::optional<RolloutJudge> judge = {};
 
@@ -45,9 +46,9 @@ class CellState {
     [[nodiscard]] std::int64_t node_count() const;  // the number of nodes in all batches
   };
 
-  // The soak of a new version on one node: the time for which the node watches the version before
-  // it is kept. Nodes do not report when a soak begins, so `since` is the time at which this
-  // controller first saw it.
+  // The soak of a new version on one node, that is, the time for which the node watches the version
+  // before it is kept. Nodes do not report when a soak begins, so `since` is the time at which this
+  // controller first saw the soak.
   struct Soak {
     std::string attempt = {};  // the id of the upgrade to the new version
     UnixSeconds since = 0;
@@ -64,25 +65,26 @@ class CellState {
   [[nodiscard]] const std::optional<Stop>& stop() const { return stop_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const std::optional<Epoch>& epoch() const { return epoch_; }
-  // Returns the requests of machines that wait for a person, by the fingerprints of their keys.
+  // Returns the requests of machines that wait for a person's approval, by the fingerprints of the
+  // machines' keys.
   [[nodiscard]] std::map<std::string, JoinRequest> waiting_machines() const;
-  // Returns the names of the machines that want to join and were not refused, whether or not they
-  // wait for a person.
+  // Returns the names of all machines that want to join and were not refused, including those that
+  // need no person's approval.
   [[nodiscard]] std::vector<std::string> joining_machines() const;
-  // Returns the nodes that have asked for their next certificate and have no answer yet.
+  // Returns the nodes that have asked for a new certificate and have no answer yet.
   [[nodiscard]] const std::set<std::string>& renewing_nodes() const { return renewing_; }
-  // Returns whether a further machine may join with a token at the time `now`.
+  // Returns whether there is a token with which another machine may join at the time `now`.
   [[nodiscard]] bool has_usable_token(UnixSeconds now) const;
-  // Returns when the certificates of nodes and people end, by their names, such as `operator:anna`.
-  // Those that were revoked are left out.
+  // Returns when the certificates of nodes and people expire, by the names in them, such as
+  // `operator:anna`. Revoked certificates are left out.
   [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
-  // Returns the soak of a component's new version on a node, or null if there is none.
+  // Returns the soak of a component's new version on a node, or null if no version soaks there.
   [[nodiscard]] const Soak* soak(const std::string& node, const std::string& component) const;
 
   [[nodiscard]] NodeCount count() const;
-  // Returns the number of nodes for each component and version.
+  // Returns how many nodes run each version of each component.
   [[nodiscard]] std::map<std::string, std::map<std::string, std::int64_t>> versions() const;
-  // Returns how many bytes of records the store keeps for each node.
+  // Returns the size, in bytes, of each node's records in the store.
   [[nodiscard]] std::map<std::string, std::int64_t> bytes_by_node() const;
   [[nodiscard]] std::int64_t damaged() const;
 
@@ -97,20 +99,21 @@ class CellState {
   void forget(const ParsedKey& key);
 
   std::map<std::string, NodeView> nodes_;
-  // The bytes of each record in the store, by node and key.
+  // The size, in bytes, of each record, by node and key.
   std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  // For each rollout, plan and desired version, the controller that drives it.
+  // The names of the controllers that drive now, by the rollout, plan or desired version that each
+  // of them drives.
   std::map<std::string, std::string> drivers_;
   std::map<std::string, SignerAtWork> signers_;
   ControllersAtWork controllers_;
-  std::map<std::string, bool> unread_;  // the keys of damaged records
+  std::map<std::string, bool> unread_;  // the keys of records that cannot be parsed
   std::optional<Stop> stop_;
   std::optional<Epoch> epoch_;
   Settings settings_;
-  // The soaks that go on, by node and component.
+  // The soaks that are under way, by node and component.
   std::map<std::string, std::map<std::string, Soak>> soaks_;
   std::map<std::string, JoinRequest> joins_;  // requests to join, by the fingerprint of the key
   std::set<std::string> approvals_;           // the fingerprints of approved keys

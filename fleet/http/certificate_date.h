@@ -1,4 +1,4 @@
-// Finds out when a certificate ends.
+// Finds out when a certificate expires.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace fleet {
 
-// Returns the name in the first certificate in the PEM file `path`, and when that certificate
-// expires. `what`, which is copied to the result, names the certificate's use. If the file has no
-// certificate, `trouble` in the result says so.
+// Returns the name in the first certificate of the PEM file `path`, and when that certificate
+// expires. `what` says what the certificate is used for, and is copied to the result. If the file
+// contains no certificate, `trouble` in the result says so.
 [[nodiscard]] CertificateHealth certificate_health(const std::string& what,
                                                    const std::string& path);
 

@@ -31,8 +31,8 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
       nodes.insert(key->names.front());
       continue;
     }
-    // The event contains each key only once, with the newest record. For an erased or unreadable
-    // record, it contains null.
+    // The event contains each key only once, with its newest record. If that record was erased or
+    // cannot be parsed, the event contains null in its place.
     const auto record = parse_tree(change.now.value);
     records.members[change.now.key.substr(key_root.size())] =
         !change.erased && record ? record.value() : JsonTree{};

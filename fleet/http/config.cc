@@ -41,7 +41,7 @@ ConfigDecision look(const Request& request, const KeyValue* found, const std::st
   return answered(std::move(response));
 }
 
-// Returns all records that people may set, by their keys.
+// Returns a response with all records in `reading` that people may set, by their keys.
 ConfigDecision list(const Request& request, const Reading& reading) {
   std::string body = "{";
   for (const KeyValue& found : reading.found) {
@@ -64,8 +64,8 @@ Deed deed_of(Method method) {
   return method == Method::patch ? Deed::patch : Deed::put;
 }
 
-// Replaces a webhook's URL in shortened form by the stored URL. Clients can read the URL only in
-// shortened form, so a client that sends back the settings as it has read them must not change it.
+// Puts the stored URL of a webhook in the place of the shortened one. Clients are shown only the
+// shortened URL. So if a client reads the settings and sends them back, the URL must not change.
 std::string with_secret(const std::string& body, const KeyValue* found) {
   const std::string name = "webhook";
   const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);

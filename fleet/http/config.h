@@ -1,7 +1,8 @@
 // Decides about HTTP requests to read or change the records that people may set, such as
 // `/v1/config/window/night`. The caller first reads the keys that config_reads() returns. Then
 // decide_config() decides what to write, and config_answer() makes the response.
-// fleet/orders/order.h decides which orders are allowed, for HTTP and fleetctl alike. Pure.
+// fleet/orders/order.h decides which orders are allowed, both for HTTP and for fleetctl. Does no
+// input or output.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +19,16 @@
 
 namespace fleet {
 
-// The facts about this moment that a decision needs besides the records.
+// What a decision needs besides the request and the records.
 struct ConfigMoment {
   std::string time = {};         // the present time, as a text for records
   std::string trace = {};        // an id for the records and events of this order
-  std::uint64_t next_event = 0;  // number for the next event; free in the store
-  ZoneBook zones = {};           // finds time zones; if empty, their names are not checked
+  std::uint64_t next_event = 0;  // a number for the next event that is not used in the store yet
+  ZoneBook zones = {};           // finds time zones; if empty, names of zones are not checked
 };
 
-// Returns the keys to read before decide_config(). A key that ends in `/` stands for all keys below
-// it.
+// Returns the keys that must be read before decide_config(). A key that ends in `/` stands for all
+// keys that begin with it.
 [[nodiscard]] std::vector<std::string> config_reads(const Request& request,
                                                     const std::string& rest);
 
@@ -35,29 +36,29 @@ struct ConfigDecision {
   Response response = {};                       // the response to send when everything is written
   std::vector<Transaction> first = {};          // transactions to write first, one after the other
   std::optional<Transaction> transaction = {};  // the last transaction, with the event
-  // If set, makes all records of a new rollout or plan, in place of `transaction`.
+  // If set, writes all records of a new rollout or plan. Then there is no `transaction`.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};  // the event to write when `creation` has succeeded
 
   [[nodiscard]] bool writes() const { return transaction || creation != nullptr; }
 };
 
-// Returns a decision that writes nothing, with this status and reason as the response.
+// Returns a decision to write nothing, and to respond with this status and reason.
 [[nodiscard]] ConfigDecision refused(int status, const std::string& reason);
 
-// Decides about a request. `reading` has all records that config_reads() names. A request with
-// `validate=true` gets the same response, but nothing is written.
+// Decides about a request. `reading` contains all records whose keys config_reads() returns. A
+// request with the parameter `validate=true` gets the same response, but nothing is written.
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
 
-// Returns the response to a request for a new rollout or plan, when `decision.creation` has written
-// its records, or has failed to: `ended` says which. `record` is the present record of the rollout
+// Returns the response to a request for a new rollout or plan. Called when `decision.creation` has
+// written the records or has failed, as `ended` says. `record` is the present record of the rollout
 // or plan.
 [[nodiscard]] Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
                                        const KeyValue* record);
 
-// Returns the response after the transaction. Returns no value if another client has written at the
-// same time. The caller must then read and decide again.
+// Returns the response to a request after its transaction. Returns no value if another client has
+// written at the same time. The caller must then read the records again and decide anew.
 [[nodiscard]] std::optional<Response> config_answer(const ConfigDecision& decision,
                                                     const Outcome& outcome);
 

@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-// Returns a refusal with status 401, which begins with the name in the certificate.
+// Returns a refusal with status 401. Its reason begins with the name in the certificate.
 Response refuse(const Visitor& visitor, const std::string& why) {
   return problem(401, visitor.name + why);
 }

@@ -1,10 +1,10 @@
-// Reads the data that the page shows: first the cell's state, and then its changes. At each change,
-// page.js draws those parts of the page again that show the changed records.
+// Reads the data that the page shows: first the whole state of the cell, and then each change.
+// After a change, page.js draws those parts of the page again that show the changed records.
 'use strict';
 
 const refusedTime = 10000;
 
-let nodes = null;  // the records of all nodes; read only while somebody looks at them
+let nodes = null;  // the records of all nodes; read only while the page shows them
 
 async function loadNodes() {
   if (!at('nodes-open').open) return;
@@ -75,7 +75,7 @@ function takeRecord(key, record) {
   if (!record && below === '') rollouts.delete(name);
 }
 
-// Returns whether the event belongs to a rollout that is shown with all of its records.
+// Returns whether the event belongs to a rollout whose records the page has read.
 function ofRollouts(event) {
   return [...rollouts].some(([name, records]) => isAbout(event, name, records[''] || {}));
 }
@@ -112,8 +112,8 @@ function follow() {
     showLive('no store', 'bad');
     showTrouble(storeTrouble(JSON.parse(event.data).reason));
   });
-  // The browser reconnects by itself, except after a refusal. The server refuses if too many
-  // clients follow the cell, or if the certificate was revoked or has expired.
+  // The browser reconnects by itself after a lost connection, but not after a refusal. The server
+  // refuses if too many clients follow the cell, or if the certificate was revoked or has expired.
   source.onerror = () => {
     showLive('not connected', 'bad');
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, refusedTime);

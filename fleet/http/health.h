@@ -1,4 +1,5 @@
-// The state of the store and of this controller that is not in the store's records. Plain data.
+// Facts about the store's members and this controller that are not in the store's records. Plain
+// data.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct MemberHealth {
 };
 
 struct CertificateHealth {
-  std::string what = {};     // the certificate's use: `store`, `http` or `authority`
+  std::string what = {};     // what the certificate is for: `store`, `http` or `authority`
   std::string name = {};     // KIND:WHO, the name in the certificate; may be empty
   std::int64_t expires = 0;  // seconds since 1970; 0 if the certificate cannot be read
   std::string trouble = {};
@@ -25,7 +26,7 @@ struct CertificateHealth {
 
 struct Health {
   std::string controller = {};
-  bool follows = false;  // true: this controller's copy of the records is up to date
+  bool follows = false;  // whether this controller's copy of the records is up to date
   std::string trouble = {};
   std::int64_t revision = 0;
   std::map<std::string, MemberHealth> members = {};  // the members, by their endpoints

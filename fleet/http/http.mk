@@ -1,4 +1,4 @@
-# The web server of a controller: decisions, and a thin shell around libmicrohttpd.
+# Builds the web server of a controller: decisions, and a thin shell around libmicrohttpd.
 build_packages += libmicrohttpd-dev libgnutls28-dev
 
 # The page's files are compiled into the program unchanged.

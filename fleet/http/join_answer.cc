@@ -13,7 +13,8 @@ Response join_refused(std::string_view why) {
   return problem(403, why);
 }
 
-// Returns the certificate of a machine that has joined with this key before, or no value.
+// Returns the certificate of a machine that has joined earlier with the same key. Returns no value
+// if there is no such certificate.
 std::optional<std::string> certificate_there(const JoinAsked& asked, const JoinMoment& moment) {
   const auto identity =
       record_there<Identity>(moment.records, key_of(KeyKind::identity, {node_kind, asked.node}));
@@ -42,8 +43,8 @@ std::optional<Response> join_done(const JoinAsked& asked, const JoinMoment& mome
   return Response{.body = write_record(answer)};
 }
 
-// Returns the request of this machine in the store, if it is for the same name and has the same
-// token.
+// Returns the request that this machine has written to the store earlier, if that request has the
+// same name and the same token.
 std::optional<JoinRequest> same_request(const JoinAsked& asked, const JoinMoment& moment) {
   auto there =
       record_there<JoinRequest>(moment.records, key_of(KeyKind::join, {asked.fingerprint}));
@@ -67,7 +68,7 @@ bool JoinRate::take(Ms now) {
   constexpr std::int64_t one = 1'000;
   const Ms passed = counted_ ? std::max<Ms>(now - *counted_, 0) : 0;
   counted_ = now;
-  // Bounded, so that it cannot overflow below.
+  // Limit the time, so that the product below cannot overflow.
   const Ms counts = std::min<Ms>(passed, join_burst * one);
   left_ = std::min(left_ + counts * joins_per_second, join_burst * one);
   if (left_ < one) return false;

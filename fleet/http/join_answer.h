@@ -1,10 +1,10 @@
-// Decides about the request of a machine that wants to join, which is the only request without a
+// Decides how to answer the request of a machine that wants to join. Only this request needs no
 // certificate. The controller does not decide who may join: it writes the request into the store,
 // and fleet-signer decides.
 //
 // If a machine's token is unknown, nothing is written, and the refusal reveals nothing about the
-// cell. All machines that wait get the same answer, so that nobody can find out from it which names
-// exist. Pure.
+// cell. All machines that have to wait get the same answer, so that nobody can find out which names
+// exist. Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -22,26 +22,28 @@
 
 namespace fleet {
 
-// The most requests that one controller holds at a time while fleet-signer decides about them.
+// The most requests that wait in one controller at a time for the decision of fleet-signer.
 inline constexpr std::size_t joins_held_max = 100;
-// A controller may write `join_burst` requests into the store at one moment, and `joins_per_second`
-// on average. This is enough for two hundred machines that join at the same moment.
+// The most requests that a controller writes into the store: `join_burst` at one moment, and
+// `joins_per_second` on average. This is enough for two hundred machines that join at the same
+// moment.
 inline constexpr std::int64_t join_burst = 300;
 inline constexpr std::int64_t joins_per_second = 20;
 
-// Limits how often requests are written into the store, however many machines ask.
+// Limits how many requests are written into the store, even if very many machines ask.
 class JoinRate {
  public:
-  // Counts one request. Returns false if the request must not be written now, since too many came
-  // before it.
+  // Counts one request. Returns false if the request must not be written now, since too many others
+  // came shortly before it.
   [[nodiscard]] bool take(Ms now);
 
  private:
-  std::int64_t left_ = join_burst * 1'000;  // what may be written now, in thousandths of a request
+  // In thousandths of a request: how many may be written now.
+  std::int64_t left_ = join_burst * 1'000;
   std::optional<Ms> counted_ = {};
 };
 
-// A machine's question, with the fingerprint of its key and the hash of its token's secret.
+// The request of a machine that wants to join. Instead of the token's secret, it contains a hash.
 struct JoinAsked {
   std::string node = {};
   std::string pem = {};
@@ -57,27 +59,28 @@ struct JoinMoment {
   std::function<std::optional<IssuedCertificate>(const std::string& pem)> read_certificate;
 };
 
-// The next step: write the request to the store. It is answered when fleet-signer has decided.
+// The next step: write the request to the store. The machine is answered when fleet-signer has
+// decided.
 struct JoinWrite {
   Transaction transaction = {};
 };
-// The next step: wait. The request is in the store already, and is answered when fleet-signer has
-// decided.
+// The next step: wait. The request is in the store already, and the machine is answered when
+// fleet-signer has decided.
 struct JoinHold {};
 using JoinStep = std::variant<Response, JoinWrite, JoinHold>;
 [[nodiscard]] JoinStep begin_join(const JoinAsked& asked, const JoinMoment& moment);
 
-// Returns the answer to a request that is in the store, or no value if fleet-signer has not decided
-// yet.
+// Returns the answer to a machine whose request is in the store, or no value if fleet-signer has
+// not decided yet.
 [[nodiscard]] std::optional<Response> answer_held_join(const JoinAsked& asked,
                                                        const JoinMoment& moment);
 
-// Returns the answer to a machine that has to wait. The answer does not depend on why it has to
+// Returns the answer to a machine that has to wait. The answer is the same for every reason to
 // wait.
 [[nodiscard]] Response join_waits(const JoinAsked& asked);
 
-// Parses the HTTP request of a machine that wants to join. Returns a refusal with status 405, 413
-// or 400 if it is not such a request.
+// Parses the HTTP request of a machine that wants to join. If the HTTP request is not valid,
+// returns a refusal with status 405, 413 or 400.
 [[nodiscard]] std::variant<Response, JoinQuestion> join_question_of(const Request& request);
 
 }  // namespace fleet

@@ -1,5 +1,5 @@
-// Handles the requests of machines that want to join: writes them into the store, and holds each
-// for a moment until fleet-signer has decided. join_answer.h makes the decisions.
+// Handles the requests of machines that want to join: writes each request into the store, and lets
+// the machine wait for a moment until fleet-signer has decided. join_answer.h makes the decisions.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ class JoinDoor {
   JoinDoor& operator=(const JoinDoor&) = delete;
 
   void take(HttpServer::Number number, const Request& request);
-  // Answers the waiting requests about which fleet-signer has decided.
+  // Answers those of the waiting machines about which fleet-signer has decided.
   void take_changes(const Changes& changes);
 
  private:
@@ -49,9 +49,9 @@ class JoinDoor {
   JoinRate rate_;
   std::map<HttpServer::Number, Held> held_;
   Ms logged_at_ = 0;
-  std::size_t not_logged_ = 0;  // refusals since `logged_at_` that are not in the log
-  // Callbacks hold a weak pointer to `alive_`, since the store may answer after this object has
-  // ended.
+  std::size_t not_logged_ = 0;  // number of refusals since `logged_at_`, none of which was logged
+  // Callbacks hold a weak pointer to `alive_`. By it they find out whether this object still exists
+  // when the store answers.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -9,8 +9,9 @@
 namespace fleet {
 namespace {
 
-// For how many nodes the metrics contain the bytes of their records in the store: those with the
-// most bytes. So a node that fills the store can be found, and the metrics stay short.
+// The number of nodes for which the metrics say how many bytes their records take in the store.
+// These are the nodes with the most bytes, so a node that fills the store can be found, and the
+// metrics stay short.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

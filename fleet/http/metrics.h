@@ -1,4 +1,4 @@
-// Writes the metrics for Prometheus, in its text format, version 0.0.4. Pure.
+// Writes the metrics for Prometheus, in its text format, version 0.0.4. Does no input or output.
 #pragma once
 
 #include <string>

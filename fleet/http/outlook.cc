@@ -10,16 +10,16 @@
 namespace fleet {
 namespace {
 
-// Finds out whether a cell lacks a fleet-signer, for the outlook (outlook.h). A fleet-signer that
-// is at work has a record in the store, on a lease. Pure.
+// The consequences for people if no fleet-signer is at work. A fleet-signer that is at work has a
+// record in the store, with a lease.
 struct SilentSigner {
-  std::string words = {};   // the consequences of the signer's absence, for people
-  bool is_awaited = false;  // whether a machine or a node waits for a signer already
+  std::string words = {};   // what does not work without a signer, as a text
+  bool is_awaited = false;  // whether a machine or node is already waiting for a signer
 };
 
-// Returns whether a machine or a node may need a fleet-signer later: a machine may come with a
-// token, or a node has a certificate that must be renewed. A trial cell without certificates and
-// tokens needs none.
+// Returns whether a machine or a node may need a fleet-signer later. A machine needs one to join
+// with a token, and a node needs one to renew its certificate. A cell without certificates and
+// tokens, such as a trial cell, does not need one.
 bool may_be_needed(const CellState& cell, UnixSeconds now) {
   const auto& all = cell.expiries();
   const std::string nodes = certificate_name(node_kind, "");
@@ -29,7 +29,8 @@ bool may_be_needed(const CellState& cell, UnixSeconds now) {
   return renews || cell.has_usable_token(now);
 }
 
-// Returns a text such as `2 machines wait to join (n7, n8)`, or an empty text for no names.
+// Returns a text such as `2 machines wait to join (n7, n8)`. Returns an empty text if `names` is
+// empty.
 std::string waiting(const std::vector<std::string>& names, const std::string& one,
                     const std::string& many) {
   if (names.empty()) return "";
@@ -37,8 +38,8 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
          listed(names) + ")";
 }
 
-// Returns no value if a fleet-signer is at work at the time `now`, or if neither a machine nor a
-// node can need one.
+// Returns the consequences if no fleet-signer is at work. Returns no value if one is at work, or if
+// no machine and no node can need one.
 [[nodiscard]] std::optional<SilentSigner> silent_signer(const CellState& cell, UnixSeconds now) {
   if (!cell.signers().empty()) return std::nullopt;
   const auto& renewing = cell.renewing_nodes();
@@ -190,8 +191,8 @@ void add_machines(const CellState& cell, Outlook& outlook) {
   }
 }
 
-// Adds a note about silent controllers. The other controllers do their work, so no person has to
-// act at once.
+// Adds a note about silent controllers. The other controllers do their work, so nobody has to act
+// at once.
 void add_controllers(const CellState& cell, Outlook& outlook) {
   const auto silent = cell.controllers().silent();
   if (silent.empty()) return;

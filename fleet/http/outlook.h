@@ -1,9 +1,10 @@
-// Makes the first part of the page, which answers a person's first question: do I have to act?
-// Lists everything that is under way in the cell, and everything that waits for a person. Pure.
+// Makes the outlook, the first part of the page. It answers a person's first question: do I have to
+// act? It lists everything that is under way in the cell, and everything that waits for a person.
+// Does no input or output. The lines are in three groups:
 //
-//     moves    rollouts, plans and desired versions under way: they need nobody
-//     waits    goes on only when a person has done something, or gets worse until then
-//     notes    a person should know of it, but it has time
+//     moves    rollouts, plans and desired versions that are under way; no person is needed
+//     waits    work that a person has to do before it can continue, or trouble that gets worse
+//     notes    facts that a person should know, but that are not urgent
 #pragma once
 
 #include <optional>
@@ -15,25 +16,25 @@
 
 namespace fleet {
 
-// The certificate of a person or a program is renewed by a person. The certificate is listed under
-// `waits` from this many seconds before its end.
+// How many seconds before its end a certificate of a person or a program is listed under `waits`,
+// since a person has to renew it.
 inline constexpr UnixSeconds certificate_care_s = 14 * 86'400;
-// A node renews its certificate by itself when a third of its life is left. So if a node's
-// certificate ends within this time, the renewal has failed.
+// How many seconds before its end a node's certificate is listed under `waits`. A node renews its
+// certificate by itself much earlier, when a third of its life is left, so the renewal has failed.
 inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
-// If more than one in this many nodes is silent, the silent nodes are listed under `waits`.
+// If more than one node in this many is silent, the silent nodes are listed under `waits`.
 inline constexpr std::int64_t silent_share = 10;
 
-// Nodes can be degraded for different reasons. This many reasons have a line each. All other
-// reasons have one line together.
+// The number of reasons for degraded nodes that have a line each. All other reasons share one line.
 inline constexpr std::size_t degraded_shown = 5;
 
 struct OutlookLine {
   std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};
-  // Only for lines under `moves`: when the move can end at the earliest.
+  // Only for lines under `moves`: the earliest time at which the rollout, plan or desired version
+  // can be finished.
   std::optional<UnixSeconds> not_before = {};
-  // Commands that a person may type now, to look at the matter or to act. The page shows them.
+  // Commands that a person may type to look closer or to act. The page shows them.
   std::vector<std::string> commands = {};
 };
 

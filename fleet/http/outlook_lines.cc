@@ -14,13 +14,14 @@ namespace {
 
 constexpr UnixSeconds day_s = 86'400;
 
-// Nodes that are degraded for reasons that are alike, and the reason of the first.
+// Nodes that are degraded for similar reasons, and the reason of the first node.
 struct Degraded {
   std::vector<std::string> nodes = {};
   std::string why = {};
 };
 
-// Adds a line for each of the largest groups, and one line for all other groups together.
+// Adds a line for each of the largest groups of degraded nodes, and one line for all other groups
+// together.
 void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outlook) {
   std::vector<const Degraded*> all;
   for (const auto& [likeness, group] : groups)
@@ -51,7 +52,7 @@ void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outloo
                            {"fleetctl nodes"}});
 }
 
-// Adds a line under `waits` if the certificate has ended, or ends within `care_s` seconds.
+// Adds a line under `waits` if the certificate has expired, or expires within `care_s` seconds.
 void add_certificate(const std::string& whose, UnixSeconds until, UnixSeconds now,
                      UnixSeconds care_s, const std::string& command, Outlook& outlook) {
   if (until >= now + care_s) return;
@@ -76,7 +77,7 @@ std::string with_reason(std::string text, const std::string& reason) {
 }
 
 void add_nodes(const CellState& cell, Outlook& outlook) {
-  // degraded nodes, grouped by their reasons
+  // Degraded nodes, in groups with similar reasons.
   std::map<std::string, Degraded> degraded;
   std::vector<std::string> silent;
   for (const auto& [id, node] : cell.nodes()) {
@@ -100,7 +101,7 @@ void add_nodes(const CellState& cell, Outlook& outlook) {
 
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
                       Outlook& outlook) {
-  // The certificates that already have a line in the outlook.
+  // The names in those certificates that already have a line in the outlook.
   std::map<std::string, UnixSeconds> told;
   for (const CertificateHealth& one : health.certificates) {
     told[one.name] = one.expires;
@@ -121,8 +122,8 @@ void add_certificates(const CellState& cell, const Health& health, UnixSeconds n
   for (const auto& [name, until] : cell.expiries()) {
     if (const auto own = told.find(name); own != told.end() && own->second == until) continue;
     const bool is_node = name.starts_with(std::string(node_kind) + ":");
-    // If a certificate has ended, its owner may have left the cell on purpose. So such certificates
-    // are only counted, in one line under `notes`.
+    // The owner of an expired certificate may have left the cell on purpose. So expired
+    // certificates are only counted, in one line under `notes`.
     if (until <= now) {
       ++ended;
       continue;

@@ -1,4 +1,4 @@
-// The files of the page, which are compiled into the program.
+// The files of the web page, which are compiled into the program.
 #pragma once
 
 #include <string_view>

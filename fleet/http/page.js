@@ -6,14 +6,15 @@ const nodesShown = 300;
 const rolloutsShown = 10;
 const namesShown = 8;
 
-let cell = null;  // the summary of the cell, as last read
+let cell = null;  // the summary of the cell that was read last
 // The records of each rollout that the page has read, by the rollout's name. The records of one
-// rollout are an object, whose names are the parts of the keys after the rollout's name.
+// rollout are an object. A name in that object is the rest of a record's key after the rollout's
+// name.
 const rollouts = new Map();
-const loading = new Map();   // changed records of a rollout that is being read, by its name
-const events = new Map();    // the last events, by their numbers
-const earlier = new Map();   // the events of the rollouts that are shown, by their numbers
-let asked = '';              // the node or rollout that the page's address names
+const loading = new Map();   // changed records of each rollout that is being read, by its name
+const events = new Map();    // the newest events of the cell, by their numbers
+const earlier = new Map();   // events of the rollouts that are shown, by their numbers
+let asked = '';              // the node or rollout that the fragment of the URL names
 
 const at = id => document.getElementById(id);
 
@@ -32,8 +33,8 @@ const pill = (text, kind) => make('span', {class: 'pill ' + (kind || '')}, text)
 const quiet = text => make('div', {class: 'quiet'}, text);
 const two = number => String(number).padStart(2, '0');
 
-// Returns the time, in seconds since 1970, as this browser's clock shows it. Leaves out the date of
-// today.
+// Returns the time `seconds` (since 1970) in this browser's time zone. The date is left out if it
+// is today's.
 function clock(seconds, exactly) {
   const date = new Date(seconds * 1000);
   const time = `${two(date.getHours())}:${two(date.getMinutes())}` +
@@ -43,8 +44,9 @@ function clock(seconds, exactly) {
   return make('time', {datetime: date.toISOString()}, words);
 }
 
-// Replaces the children of `host` by `children`. The keyboard focus stays, and the parts that a
-// person has opened stay open: they are found again by the attribute `data-key`.
+// Replaces the children of `host` by `children`. The keyboard focus stays where it is, and the
+// parts that a person has opened stay open. The new parts are recognised by the attribute
+// `data-key`.
 function put(host, ...children) {
   const active = document.activeElement;
   const key = host.contains(active) ? active.dataset.key : undefined;
@@ -57,8 +59,8 @@ function put(host, ...children) {
   if (next) next.focus({preventScroll: true});
 }
 
-// Shows the text in this element. If the text has not changed, does nothing, since screen readers
-// read each change aloud.
+// Shows the text in this element. Does nothing if the text has not changed, since a screen reader
+// reads each change aloud.
 function tell(id, text) {
   if (at(id).textContent !== text) at(id).textContent = text;
   at(id).hidden = !text;
@@ -67,8 +69,8 @@ function tell(id, text) {
 const size = bytes => bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KiB`
   : `${(bytes / 1048576).toFixed(1)} MiB`;
 
-// An error whose message is written for the user and says what has failed. Any other error is a
-// fault of the page itself.
+// An error whose message is written for the user and says what has failed. Any other type of error
+// means a bug of the page.
 class Told extends Error {}
 
 const storeTrouble = reason => `The store cannot be heard: ${reason}`;
@@ -83,8 +85,8 @@ async function get(path) {
   return body;
 }
 
-// Returns a function that calls `call` after `ms`, and no more than once in that time. If the
-// function is called again meanwhile, calls `call` once more afterwards.
+// Returns a function that runs `call` after `ms` milliseconds. If the function is called again,
+// once or often, before `call` has ended, `call` runs once more, `ms` milliseconds later.
 function atMostEach(ms, call) {
   let timer = 0;
   let again = false;
@@ -112,7 +114,7 @@ function showLive(text, kind) {
   at('live').className = 'pill ' + kind;
 }
 
-// ---- may I sleep?
+// ---- the first line of the page: has anybody to act now?
 
 function showAnswer(text, kind) {
   tell('answer', text);
@@ -177,7 +179,7 @@ function versionsCard() {
   return card;
 }
 
-// Returns links to the first of these nodes, and how many more there are.
+// Returns links to the first of these nodes, and the number of the others.
 function namesLinked(names) {
   const parts = names.slice(0, namesShown).map(name => make('a',
     {href: '#node/' + name, 'data-key': 'node ' + name}, name));
@@ -237,11 +239,11 @@ function drawGlance() {
 
 // ---- the list of events, and the details of one node
 
-// If no certificate has proved the name in an event, it is only a claim.
+// A name in an event that was not proved by a certificate is only a claim.
 const byWhom = event => !event.who ? '' : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
 
 // Returns the events, the newest first. Events with the same class, text and person become one
-// entry, which has the newest event, their number and all their subjects.
+// entry. The entry contains the newest of them, how many they are, and all their subjects.
 function gathered(list) {
   const groups = new Map();
   for (const event of list) {
@@ -261,7 +263,7 @@ function eventSubjects(subjects) {
   return parts;
 }
 
-// Returns the time of an event, as this browser's clock shows it.
+// Returns the time of an event in this browser's time zone.
 function eventTime(text) {
   const seconds = Date.parse(text) / 1000;
   return Number.isFinite(seconds) ? clock(seconds, true) : make('time', {}, text || '');
@@ -273,7 +275,8 @@ function eventLine({event, count, subjects}) {
     make('div', {}, ...eventSubjects(subjects), ` ${event.text || ''}${byWhom(event)} `, times));
 }
 
-// Returns the events in `found`, which has them by their numbers, the newest first.
+// Returns the events in `found`, an object with event numbers as its names, as a list, the newest
+// first.
 const newest = found => Object.entries(found).sort((a, b) => b[0].localeCompare(a[0]))
   .map(([, event]) => event);
 

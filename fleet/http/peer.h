@@ -10,9 +10,9 @@
 
 namespace fleet {
 
-// Returns the client as its certificate names it. Returns no value unless the authority has signed
-// the certificate, it is valid now, and it is not in the revocation list. `authority` and
-// `revocations` are PEM; `revocations` may be empty.
+// Returns the client that the certificate of this TLS session names. Returns no value if the
+// authority has not signed the certificate, if it is not valid now, or if it is in the revocation
+// list. `authority` and `revocations` are texts in PEM; `revocations` may be empty.
 [[nodiscard]] std::optional<Visitor> visitor_of(gnutls_session_t session,
                                                 const std::string& authority,
                                                 const std::string& revocations);

@@ -1,9 +1,9 @@
-// Draws rollouts: how far each one is, as a picture by batch and in words, why nodes have failed,
-// and its last events.
+// Draws rollouts. For each rollout, shows a picture of its batches, its progress in words, why
+// nodes have failed, and its last events.
 'use strict';
 
-// For each stage of a node: its sign in the picture, and its kind: done, moving, waiting, failed or
-// back.
+// For each stage of a node: the sign for it in the picture, and its kind, which is done, moving,
+// waiting, failed or back.
 const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying: ['↑', 'moving'],
   soaking: ['~', 'moving'], confirming: ['…', 'moving'], confirmed: ['✓', 'done'],
   failed: ['✕', 'failed'], kept: ['✕', 'failed'], unconfirmed: ['?', 'failed'],
@@ -12,15 +12,15 @@ const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying:
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged'};
-const chipsShown = 24;      // if a rollout has more nodes, the picture shows no names
-const cellsShown = 1000;    // with more nodes, the picture has one bar for each batch
-// With more batches, neighbouring batches that are alike are drawn as one.
+const chipsShown = 24;  // a picture of more nodes does not show their names
+const cellsShown = 1000;  // a picture of more nodes has only one bar for each batch
+// If there are more batches, neighbouring batches in the same stage are drawn as one.
 const batchesShown = 12;
 const failuresShown = 20;
 const rolloutEventsShown = 12;
 
-const failures = new Map();       // by the name of a rollout: the groups of its failed nodes
-// by the name of a rollout: the number of its failed nodes when `failures` was read
+const failures = new Map();  // the groups of failed nodes, by the name of the rollout
+// The number of failed nodes at the time when `failures` was read, by the name of the rollout.
 const failureCounts = new Map();
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
@@ -32,14 +32,15 @@ function kindOf(state) {
     baking: 'busy'}[state] || '';
 }
 
-// Returns the stage of a node for the picture. While a node soaks, its record still says
-// `applying`, so the parameter `soaks` says whether it does.
+// Returns the stage of a node for the picture. While a node soaks (watches its new version), its
+// record in the rollout still says `applying`. So the parameter `soaks` says whether the node
+// soaks.
 function stageOf(record, soaks) {
   const stage = record && stages[record.stage] ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;
 }
 
-// Returns a text such as `3 done, 1 failed`, in the order of the stages.
+// Returns a text such as `3 done, 1 failed`, with the stages in their usual order.
 function countWords(counts) {
   return Object.keys(stages).filter(stage => counts[stage])
     .map(stage => `${counts[stage]} ${wordsOf(stage)}`).join(', ') || 'no nodes';
@@ -50,8 +51,8 @@ function addCounts(sum, counts) {
   return sum;
 }
 
-// Returns the batches in their order. Each has `first` and `last`, which are both its number,
-// counted from 1, its nodes with their stages, and the number of nodes by stage.
+// Returns the batches in their order. `first` and `last` of a batch are both its number, counted
+// from 1. The batch also has its nodes with their stages, and the number of nodes in each stage.
 function batchesOf(records, rollout) {
   const soaking = new Set(rollout.soaking);
   const keys = Object.keys(records).filter(key => key.startsWith('batch/'))
@@ -62,7 +63,7 @@ function batchesOf(records, rollout) {
     const counts = {};
     for (const [, stage] of nodes) counts[stage] = (counts[stage] || 0) + 1;
     const now = running.includes(rollout.state) && index === rollout.batch;
-    // The summary of a large rollout does not name the nodes that soak: it only has their number.
+    // The summary of a large rollout does not list the nodes that soak, but has only their number.
     if (now && !rollout.soaking && rollout.stages.soaking && counts.applying) {
       counts.soaking = Math.min(rollout.stages.soaking, counts.applying);
       counts.applying -= counts.soaking;
@@ -71,7 +72,8 @@ function batchesOf(records, rollout) {
   });
 }
 
-// Joins neighbouring batches whose nodes are all in the same stage, if there are many batches.
+// Joins neighbouring batches in which all nodes are in the same stage. Does nothing if there are
+// few batches.
 function joined(batches) {
   if (batches.length <= batchesShown) return batches;
   const only = batch => Object.keys(batch.counts).length === 1 && !batch.now
@@ -109,7 +111,8 @@ function batchBar(counts, all) {
   return bar;
 }
 
-// The Tab key reaches a picture as a whole; the arrow keys move between its cells.
+// Moves the keyboard focus between the cells of a picture, by the arrow keys. The Tab key moves the
+// focus to the picture as a whole.
 function moveByArrows(event) {
   const cells = [...event.currentTarget.querySelectorAll('a[data-node]')];
   const index = cells.indexOf(document.activeElement);
@@ -155,7 +158,8 @@ function picture(name, records, summary) {
 
 const known = value => typeof value === 'number' && value >= 0;
 
-// Returns the evidence of a failure that a node has given, or null if there is none.
+// Returns an element with the evidence of a failure that a node has reported, or null if there is
+// none.
 function evidenceOf(record) {
   const [one] = Array.isArray(record.evidence) ? record.evidence : [];
   if (!one) return null;
@@ -175,15 +179,15 @@ function evidenceOf(record) {
 
 const hasFailed = record => (stages[record.stage] || [])[1] === 'failed';
 
-// Returns how many nodes have failed, by the records that the page has.
+// Returns how many nodes have failed, according to the records that the page has read.
 const failedIn = records => Object.entries(records)
   .filter(([key, record]) => key.startsWith('node/') && hasFailed(record)).length;
 
 const whyOf = group => group.error || (group.stage === 'unconfirmed'
   ? 'got no order to keep the version in time, or its outcome is not known' : 'gave no reason');
 
-// Returns the suspects of a group: the values of facts that nearly all nodes of the group have, and
-// few other nodes.
+// Returns the suspects for a group of failed nodes. A suspect is a fact or label with its value,
+// such as `arch=x86_64`, that nearly all nodes of the group have and few other nodes.
 function suspectsOf(group) {
   const lines = (group.suspects || []).map(one => `${one.mark}: ${one.failed} of these ` +
     `${group.nodes.length}, and ${one.others} of the other ${one.others_in_all}`);
@@ -191,7 +195,8 @@ function suspectsOf(group) {
   return lines.map(line => make('div', {class: 'quiet'}, `Suspect: ${line}`));
 }
 
-// Lists why nodes failed. The controller groups those that failed alike, as fleetctl why does.
+// Lists why nodes failed. The controller has put nodes that failed in the same way into groups, as
+// fleetctl why does.
 function failureList(name) {
   const groups = failures.get(name) || [];
   if (!groups.length) return null;
@@ -249,8 +254,8 @@ function factsOf(rollout, summary) {
   return pairs;
 }
 
-// Returns whether the event is about the rollout or one of its nodes. The orders to its nodes have
-// the name of the rollout as their trace.
+// Returns whether the event is about the rollout or about an order to one of its nodes. Such an
+// order has the name or the trace of the rollout as its trace.
 function isAbout(event, name, rollout) {
   return event.subject === 'rollout/' + name || event.trace === name ||
     Boolean(rollout.trace && event.trace === rollout.trace);
@@ -302,8 +307,8 @@ function drawRollouts() {
   put(at('rollouts'), ...(cards.length ? cards : [quiet('none yet')]));
 }
 
-// Reads the records of a rollout from the controller. A change that arrives meanwhile is newer than
-// the record in the answer, so it replaces the record.
+// Reads the records of a rollout from the controller. If a record changes while the answer is on
+// its way, the changed record is used, since it is newer than the one in the answer.
 async function loadRollout(name) {
   const changed = {};
   loading.set(name, changed);
@@ -325,8 +330,8 @@ async function loadRollout(name) {
   }
 }
 
-// Reads why nodes of a rollout failed, if the number of its failed nodes has changed since this was
-// last read.
+// Reads why nodes of a rollout failed. Does nothing if the number of failed nodes is the same as at
+// the last reading.
 async function loadFailures(name) {
   const count = rollouts.has(name) ? failedIn(rollouts.get(name)) : 0;
   if ((failureCounts.get(name) || 0) === count) return;

@@ -24,13 +24,13 @@ std::int64_t count_in(const CellState::OneRollout& one, NodeStage stage) {
                        [stage](const auto& node) { return node.second == stage; });
 }
 
-// Returns whether a node in this stage may have the new version on trial.
+// Returns whether a node in this stage may be running the new version on trial.
 bool is_on_trial(NodeStage stage) {
   return stage == NodeStage::applying || stage == NodeStage::confirming;
 }
 
-// Returns when this controller first saw the first and the last soak of the rollout's nodes, or no
-// value if it has seen none.
+// Returns the times at which this controller saw the first and the last of the rollout's soaking
+// nodes begin to soak. Returns no value if no node soaks.
 std::optional<std::pair<UnixSeconds, UnixSeconds>> soaks_of(const CellState& cell,
                                                             const CellState::OneRollout& one) {
   std::optional<std::pair<UnixSeconds, UnixSeconds>> span;
@@ -50,7 +50,7 @@ std::int64_t spread_of(const CellState::OneRollout& one, std::uint64_t batch) {
   return spread_ms(one.rollout.terms, static_cast<std::size_t>(std::max<std::int64_t>(nodes, 0)));
 }
 
-// Returns the shortest time that the batch under way can still take from now on.
+// Returns the shortest time, from now on, in which the batch under way can be finished.
 std::int64_t current_batch_ms(const CellState::OneRollout& one, BatchPhase phase,
                               const std::optional<UnixSeconds>& last_soak, UnixSeconds now) {
   const RolloutTerms& terms = one.rollout.terms;

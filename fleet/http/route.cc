@@ -8,7 +8,8 @@ namespace {
 constexpr std::string_view page_files[] = {
     "/", "/page.css", "/page.js", "/rollout.js", "/steer.js", "/follow.js", "/v1/openapi.json"};
 
-// Returns the part of `path` after `below`, or no value if `path` does not begin with `below`.
+// Returns the rest of `path` after `below` and a slash. Returns no value if `path` does not begin
+// with `below`.
 std::optional<std::string> rest_below(std::string_view path, std::string_view below) {
   if (!path.starts_with(below)) return std::nullopt;
   path.remove_prefix(below.size());

@@ -29,10 +29,11 @@ struct Route {
 
 [[nodiscard]] Route route_of(std::string_view path);
 
-// Returns the key of the record that the path names, if people may set it; otherwise no value.
+// Returns the key of the record that the path names, or no value if people may not set such a
+// record.
 [[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
-// Returns whether the path names a list of records: all of one kind that people may set, or all
-// that people may set.
+// Returns whether the path names a list of records that people may set: all of one kind, or all
+// kinds together.
 [[nodiscard]] bool is_config_list(std::string_view rest);
 
 }  // namespace fleet

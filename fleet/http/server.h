@@ -19,30 +19,30 @@
 
 namespace fleet {
 
-// The connections of a server. Limits the time for each request and answer. Otherwise a client
-// could occupy a connection for ever: by a request whose head never ends, or by an answer that it
-// never reads. Also finds out which clients have gone.
-
-// The time limit for a complete request. It counts from the beginning of the connection or from the
-// end of the previous answer.
+// The time limit for a client to send a complete request. It begins with the connection, or with
+// the end of the previous answer.
 inline constexpr std::chrono::seconds request_time{30};
-// The time limit for an answer. It is enough for the largest answer on a slow link.
+// The time limit for an answer. It is long enough for the largest answer on a slow link.
 inline constexpr std::chrono::seconds answer_time{300};
 
+// The connections of a server. Limits the time for each request and answer. Otherwise a client
+// could occupy a connection for ever, by a request whose headers never end, or by not reading the
+// answer. Also finds out which clients have gone.
 class Connections {
  public:
   using Time = std::chrono::milliseconds;
 
   void began(MHD_Connection* connection, Time now);
   void ended(MHD_Connection* connection) { lines_.erase(connection); }
-  // Notes that a complete request has arrived.
+  // Records that the client has sent a complete request.
   void asked(MHD_Connection* connection, Time now);
-  // Notes that the answer is a stream, which may last without a time limit.
+  // Records that the answer is a stream, which has no time limit.
   void streams(MHD_Connection* connection);
-  // Notes that the whole answer was sent. From then on, the client may send the next request.
+  // Records that the whole answer was sent. The client may now send the next request.
   void answered(MHD_Connection* connection, Time now);
 
-  // Shuts down the connections whose time limit has passed. libmicrohttpd then closes them.
+  // Shuts down the sockets of connections whose time limit has passed. libmicrohttpd then closes
+  // these connections.
   void shut_late(Time now) const;
   [[nodiscard]] bool are_none() const { return lines_.empty(); }
 
@@ -58,29 +58,30 @@ class Connections {
   std::map<MHD_Connection*, Line> lines_;
 };
 
-// Returns whether the client has closed the connection. libmicrohttpd does not look at suspended
-// connections.
+// Returns whether the client has closed the connection. This has to be checked here, since
+// libmicrohttpd does not watch suspended connections.
 [[nodiscard]] bool has_client_gone(MHD_Connection* connection);
 // Shuts down the connection's socket. libmicrohttpd then closes the connection.
 void shut(MHD_Connection* connection);
 
-// The most connections. A browser or Prometheus needs a few; people who look at the cell do not
-// need more than this.
+// The most connections at the same time. A browser or Prometheus needs only a few, so this is
+// enough for the people who look at one cell.
 inline constexpr std::size_t connections_max = 200;
-// The most connections from one address, so that one machine alone cannot use up all of them.
+// The most connections from one address, so that a single machine cannot use up all connections.
 inline constexpr std::size_t connections_of_address_max = 60;
-// The most bytes that may wait for one client. A client that reads too slowly for the cell's
-// changes loses its stream, and has to connect again.
+// The most bytes of a stream that may wait for one client. A client that reads the cell's changes
+// too slowly loses its stream, and has to connect again.
 inline constexpr std::size_t unread_bytes_max = 4'194'304;
-// The most bytes that may wait for all clients together. If there are more, the clients that are
-// furthest behind lose their streams.
+// The most bytes of streams that may wait for all clients together. Beyond that, the clients with
+// the most waiting bytes lose their streams.
 inline constexpr std::size_t unread_total_max = 33'554'432;
 
-// Texts in PEM. Without a certificate, the server does not use TLS.
+// The server's own certificate and key, and an authority's certificate, as texts in PEM. If there
+// is no own certificate, the server does not use TLS.
 struct ServerCertificates {
   std::string own = {};
   std::string key = {};
-  // The certificate of the authority that has signed the certificates of clients.
+  // The certificate of the authority that signs the certificates of clients.
   std::string authority = {};
 };
 
@@ -94,11 +95,11 @@ class HttpServer {
     std::string host;
     std::uint16_t port = 0;
     ServerCertificates certificates = {};
-    // Called for each request. The owner has to call answer() or stream() once for it, now or
-    // later.
+    // Called for each request. For each, the owner has to call answer() or stream() once, at once
+    // or later.
     std::function<void(Number, const Request&)> asked;
     std::function<void(Number)> stream_ended = [](Number) {};
-    // Returns the list of revoked certificates in PEM, or an empty text if there is none.
+    // Returns the list of revoked certificates in PEM, or an empty text if there is no list.
     std::function<std::string()> revocations = [] { return std::string(); };
   };
 
@@ -107,19 +108,19 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();
 
-  // Returns why the server does not listen, or an empty text if it does.
+  // Returns why the server is not listening, or an empty text if it is.
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] std::uint16_t port() const;
 
-  // Sends the response to a request. If the client has gone, does nothing.
+  // Sends the response to a request. Does nothing if the client has gone.
   void answer(Number number, Response response);
-  // Answers the request with a stream, to which push() adds texts. The stream ends when the client
-  // has gone, which is noticed within a second.
+  // Answers the request with a stream, to which push() adds texts. If the client goes away, this is
+  // noticed within a second, and the stream ends.
   void stream(Number number);
-  // Adds a text to a stream. Returns false if the client had too much unread text, and so has lost
-  // its stream.
+  // Adds a text to a stream. Returns false if the client has too much unread text: its stream has
+  // then ended.
   bool push(Number number, const std::string& text);
-  // Ends the stream at once, and drops the text that the client has not read yet.
+  // Ends the stream at once. The text that the client has not read yet is lost.
   void end_stream(Number number);
 
  private:
@@ -145,7 +146,7 @@ class HttpServer {
   std::string error_;
   std::map<Number, std::unique_ptr<Exchange>> exchanges_;
   Number next_ = 1;
-  std::size_t unread_ = 0;  // unread bytes of all clients of streams together
+  std::size_t unread_ = 0;  // unread bytes of all streams together
   Connections connections_;
   upgrader::UvHandle<uv_poll_t> poll_;
   std::unique_ptr<Timer> timer_;

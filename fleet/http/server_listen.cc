@@ -1,5 +1,5 @@
-// The part of HttpServer that starts listening: at which address, with which certificates, and for
-// how many clients.
+// The part of HttpServer that starts to listen: it chooses the address, the certificates, and the
+// number of clients.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -12,10 +12,10 @@
 namespace fleet {
 namespace {
 
-// The time after which a connection without any traffic is closed.
+// The time, in seconds, after which libmicrohttpd closes a connection without any traffic.
 constexpr unsigned int idle_seconds = 60;
 
-// Makes the socket's address for a host, which must be an address in digits or `localhost`.
+// Makes the socket address for a host. The host must be an address in digits or `localhost`.
 bool socket_address(const std::string& host, std::uint16_t port, sockaddr_storage& address) {
   std::memset(&address, 0, sizeof address);
   auto* four = reinterpret_cast<sockaddr_in*>(&address);

@@ -41,13 +41,13 @@ std::string shown_record(KeyKind kind, const std::string& value) {
 }
 
 std::string shown_url(std::string_view url) {
-  // The path of the file is shown; only the content of the file is secret.
+  // The path of the file may be shown, since only the file's content is secret.
   if (url.starts_with("file:")) return std::string(url);
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "...";
   std::string_view host = url.substr(scheme + 3);
   host = host.substr(0, host.find_first_of("/?#"));
-  host.remove_prefix(host.rfind('@') + 1);  // the part before the last @ may have a password
+  host.remove_prefix(host.rfind('@') + 1);  // before the last @, there may be a password
   return std::string(url.substr(0, scheme)) + "://" + std::string(host) + "/...";
 }
 

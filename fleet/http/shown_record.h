@@ -1,5 +1,5 @@
-// Turns a record of the store into JSON for clients of HTTP. Even a hostile record cannot break the
-// JSON around it. Secrets are left out. Pure.
+// Turns a record of the store into JSON for HTTP clients. Even a hostile record cannot break the
+// JSON around it. Secrets are left out. Does no input or output.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace fleet {
 
-// Returns the record as JSON: an object as it is, anything else as a text. In a text, U+FFFD stands
-// for bytes that are not valid UTF-8. A webhook's URL has a secret in it, so only its host is
-// shown.
+// Returns the record as JSON. A JSON object stays as it is, and anything else becomes a JSON
+// string, in which U+FFFD replaces invalid UTF-8. A webhook's URL contains a secret, so only its
+// host is shown.
 [[nodiscard]] std::string shown_record(KeyKind kind, const std::string& value);
 
-// Returns a webhook's URL as a person may see it. The path of an https URL may contain a secret, so
-// `/...` stands for it: `https://hooks.example.org/...`. A URL `file:PATH` is shown whole.
+// Returns a webhook's URL in the form in which people may see it. The path of an https URL may
+// contain a secret, so it is replaced: `https://hooks.example.org/...`. A URL `file:PATH` is shown
+// unchanged.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
-// Returns whether the client may see records of this kind. Without certificates, everybody on the
-// machine may see all records except the settings.
+// Returns whether the client may see records of this kind. If the server uses no certificates,
+// everybody on the machine may see all records except the settings.
 [[nodiscard]] bool may_see(const Request& request, KeyKind kind);
 
 }  // namespace fleet

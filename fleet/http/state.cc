@@ -17,8 +17,8 @@
 namespace fleet {
 namespace {
 
-// The paths below /v1/state that are lists. If there are no records below such a path, the answer
-// is an empty list, and not status 404.
+// The paths below /v1/state that stand for lists. If a list has no records, the answer is an empty
+// list, and not status 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
 
@@ -67,7 +67,7 @@ std::string shown(const Request& request, KeyKind kind, const KeyValue& record,
   return as_it_is ? text : write_tree(tree.value());
 }
 
-// Returns the client's name, and whether its role may order rollouts.
+// Returns an object for the page: the client's name, and whether its role may order rollouts.
 JsonTree you(const Request& request) {
   JsonTree tree{.kind = JsonTree::Kind::object};
   const std::string name = request.visitor ? request.visitor->name : "";
@@ -105,15 +105,15 @@ Response at_a_glance(const Request& request, const StateView& view, const StateM
   return {.body = write_tree(fields.empty() ? tree : select_fields(tree, fields))};
 }
 
-// Returns the kind of a record, or no value if the client may not see it. Keys that are not keys of
-// the fleet's records are ignored, since anybody may have written them.
+// Returns the kind of a record, or no value if the client may not see the record. A key that is not
+// one of the fleet's keys also has no value, since anybody may have written that record.
 std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key || !may_see(request, key->kind)) return std::nullopt;
   return key->kind;
 }
 
-// The conditions that an event must meet to be in the answer. An empty text is no condition.
+// The conditions for an event to be in the answer. A condition with an empty text does not count.
 struct Wanted {
   std::string subject = {};
   std::string who = {};
@@ -162,8 +162,8 @@ Response list(const Request& request, const std::string& rest, const StateView& 
   return response;
 }
 
-// Returns why nodes of the rollout have failed, as `fleetctl why` shows it: nodes that failed in
-// the same way form one group.
+// Returns why nodes of the rollout have failed, in the form of `fleetctl why`: nodes that failed in
+// the same way are one group.
 Response failures(const std::string& rollout, const StateView& view) {
   Reading reading;
   const auto add = [&](const std::string& key) {

@@ -1,5 +1,5 @@
-// Answers requests for `/v1/state` from this controller's copy of the records: with a summary of
-// the cell, one record, or all records below a path. Pure.
+// Answers requests for `/v1/state` from this controller's copy of the records. An answer is a
+// summary of the cell, one record, or all records below a path. Does no input or output.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace fleet {
 
 struct StateMoment {
   UnixSeconds now = 0;
-  // Returns the time zone of this name, or no value if this machine has no such zone.
+  // Returns the time zone with this name, or no value if this machine does not know it.
   std::function<std::optional<TimeZone>(const std::string& name)> zone = {};
 };
 

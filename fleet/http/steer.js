@@ -1,15 +1,15 @@
-// Shows the orders that a person can give to a rollout: as buttons for people whose role allows
-// orders, and for everybody as commands of fleetctl to copy.
+// Shows the orders that a person can give to a rollout. People whose role allows orders see
+// buttons. Everybody sees the commands of fleetctl, to be copied.
 'use strict';
 
 const copiedTime = 2000;
-// How many times an order is sent at most. If a controller writes the rollout's record at the same
-// moment, the order fails. It is then sent again, if the rollout is still in the state that the
-// person has seen.
+// The most times that an order is sent. An order fails if a controller writes the rollout's record
+// at the same moment. It is then sent again, if the rollout is still in the state that the person
+// saw.
 const triesMost = 8;
 
-// The orders. Each has the words on its button, the value of the member `order`, the command of
-// fleetctl, and a text that says what follows.
+// The orders. For each order: the words on its button, the value of `order` in the request, the
+// command of fleetctl, and a text about the consequences.
 const orders = {
   pause: {words: 'Pause', order: 'pause', command: 'pause',
     then: 'The batch under way is finished, and then nothing more begins until somebody resumes it.'},
@@ -20,7 +20,7 @@ const orders = {
       'stay as they are; fleetctl rollout undo takes them back, too.'},
 };
 
-// Returns the orders that the controller accepts for a rollout in this state.
+// Returns the orders that a controller accepts for a rollout in this state.
 function ordersFor({state, order}) {
   const isOver = !['created', 'rolling', 'paused', 'baking'].includes(state);
   if (isOver || order === 'abort' || order === 'abort-and-leave') return [];
@@ -28,7 +28,7 @@ function ordersFor({state, order}) {
   return state === 'rolling' ? ['pause', 'abort'] : ['abort'];
 }
 
-// ---- commands to copy
+// ---- commands that a person can copy
 
 const copyWords = 'Copy';
 
@@ -51,7 +51,7 @@ function commandLine(command) {
   return make('div', {class: 'command'}, make('code', {}, command), button);
 }
 
-// ---- orders from the page
+// ---- orders that the page sends
 
 function whyNoOrders() {
   if (location.protocol !== 'https:') return 'Without TLS this page only shows.';
@@ -81,7 +81,8 @@ function ordersOf(name, summary) {
   return box;
 }
 
-// Asks the person once more, and gives the order if the answer is yes.
+// Opens a dialog that asks the person to confirm the order. If the person confirms, sends the
+// order.
 function askFor(name, order, summary) {
   const {words, then} = orders[order];
   const seen = {state: summary.state, order: summary.order};
@@ -103,9 +104,10 @@ function askFor(name, order, summary) {
   if (order === 'abort') at('ask-no').focus();
 }
 
-// Gives the order, if the rollout is still in the state that the person has seen. Returns a text
-// about the outcome. Status 412 has two meanings: the record has changed meanwhile, or the order
-// itself is refused. If the record is the same at the next try, the order is refused.
+// Sends the order, if the rollout is still in the state that the person saw. Returns a text about
+// the outcome. A response with status 412 means either that the record has changed in the meantime,
+// or that the order itself is refused. If the record is the same at the next try, it means a
+// refusal.
 async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
   let refused = {};

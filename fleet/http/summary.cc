@@ -1,4 +1,4 @@
-// Makes the summary of the cell.
+// Makes the summary of the cell for clients.
 #include "fleet/http/cell_state.h"
 #include "fleet/http/rollout_shown.h"
 #include "fleet/model/chronicle.h"
@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// The most names in one list of the summary: about a screenful. A client that needs all names can
-// read the records of the nodes.
+// The most names in one list of the summary, which is about a screenful. A client that needs all
+// names can read the records of the nodes.
 constexpr std::size_t names_max = 50;
 
 JsonTree object() {
@@ -82,8 +82,8 @@ JsonTree summary_of(const CellState& cell, UnixSeconds now) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // Leave out the driver's key for the history, which some controller always holds. The cell counts
-  // as `running` only if a controller drives a rollout, a plan or desired versions.
+  // Do not count the driver of the history, which some controller always has. The cell is `running`
+  // only if a controller drives a rollout, a plan or desired versions.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");
   return tree;

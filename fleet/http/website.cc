@@ -26,20 +26,20 @@ bool is_as_seen(const struct stat& now, const struct stat& seen) {
 
 using std::chrono::milliseconds;
 
-// Changes are collected for this time before they are sent to the clients together. A person does
-// not notice the delay.
+// How long changes are collected before they are sent to the clients together. A person does not
+// notice such a delay.
 constexpr milliseconds gather_time{250};
-// The time between two empty messages on a stream. It is shorter than the time after which proxies
-// and libmicrohttpd close a silent connection.
+// The time between two empty messages on a stream. It is shorter than the time after which a proxy
+// or libmicrohttpd closes a silent connection.
 constexpr milliseconds beat_time{15'000};
-// The most clients that may follow the cell at a time. Each client needs memory for the texts that
-// it has not read yet.
+// The most clients that may follow the cell at the same time. Each client takes memory for the
+// texts that it has not read yet.
 constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
   if (settings.certificate.empty()) return {};
-  // Machines that join know only the digest of the authority's key. So the server sends the
-  // authority's certificate together with its own.
+  // Send the authority's certificate together with our own, since a machine that joins knows only
+  // the digest of the authority's key.
   return {.own = content_of_file(settings.certificate) + content_of_file(settings.authority),
           .key = content_of_file(settings.key),
           .authority = content_of_file(settings.authority)};
@@ -64,8 +64,8 @@ RevocationFile::RevocationFile(std::string path) : path_(std::move(path)) {
   look();
 }
 
-// Reads the file if it has changed. The file's metadata (stat) are read before its content, so a
-// change between the two is noticed at the next call.
+// Reads the file if it has changed. First reads the file's metadata with stat(), and then its
+// content. So if the file changes between the two, the next call reads it again.
 bool RevocationFile::look() {
   if (path_.empty()) return false;
   struct stat now = {};
@@ -137,7 +137,7 @@ void Website::take(HttpServer::Number number, const Request& request) {
     case Place::join:
       return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:
-      return;  // why_not_let_in() has refused the request already
+      return;  // why_not_let_in() has refused such a request before
   }
   begin_errand(number, request, route.rest);
 }
@@ -197,7 +197,7 @@ void Website::take_trouble(const std::string& reason) {
   push_all(trouble_event(reason));
 }
 
-// Ends the streams of clients that were revoked, or whose certificates have expired.
+// Ends the streams of clients that were revoked or whose certificates have expired.
 void Website::end_streams_of_revoked() {
   const std::int64_t now = std::time(nullptr);
   for (const auto& [number, visitor] : streams_) {
@@ -206,8 +206,8 @@ void Website::end_streams_of_revoked() {
   }
 }
 
-// Reads the revocation list. If the list has changed, ends all streams. Clients whose certificates
-// are still good connect again.
+// Reads the revocation list. If the list has changed, ends all streams. Clients with good
+// certificates then connect again.
 void Website::look_at_revocations() {
   const std::string before = revocations_.trouble();
   const bool is_another = revocations_.look();

@@ -1,5 +1,6 @@
-// A controller's web server: passes each request to the function that decides about it, and carries
-// out the reads and writes that this function orders. It runs on the loop of front.h.
+// A controller's web server. It passes each request to the function that decides about the request,
+// and carries out the reads and writes that this function orders. It runs on the event loop of the
+// class Front (front.h).
 #pragma once
 
 #include <sys/stat.h>
@@ -24,19 +25,19 @@
 
 namespace fleet {
 
-// Reads the list of revoked certificates in the file of --http-crl. When the file changes, it is
-// read again, so that a running controller refuses a certificate that was revoked meanwhile. If the
-// file becomes absent or damaged, the last list stays in force.
+// Reads the list of revoked certificates from the file of --http-crl. The file is read again
+// whenever it changes, so that a running controller also refuses certificates that are revoked
+// later. If the file becomes absent or damaged, the last good list stays in force.
 class RevocationFile {
  public:
-  // `path` is empty if there is no revocation list.
+  // `path` is the file, or empty if there is no revocation list.
   explicit RevocationFile(std::string path);
 
-  // Reads the file if it has changed. Returns true if the list differs from before.
+  // Reads the file if it has changed. Returns true if the list is now another one.
   bool look();
-  // Returns the list in PEM, or an empty text if there is none.
+  // Returns the list in PEM, or an empty text if there is no list.
   [[nodiscard]] const std::string& list() const { return list_; }
-  // Returns why the file cannot be read now, or an empty text if it can.
+  // Returns why the file cannot be read now, or an empty text if it can be read.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
@@ -48,7 +49,7 @@ class RevocationFile {
 
 struct WebsiteSettings {
   Address address;
-  // The path of the server's certificate; if empty, the server has no TLS.
+  // The path of the server's certificate. If it is empty, the server does not use TLS.
   std::string certificate = {};
   std::string key = {};
   std::string authority = {};
@@ -71,7 +72,7 @@ class Website {
   Website& operator=(const Website&) = delete;
   ~Website() = default;
 
-  // Returns why the server does not listen, or an empty text if it does.
+  // Returns why the server is not listening, or an empty text if it is.
   [[nodiscard]] const std::string& error() const {
     return server_.error().empty() ? error_ : server_.error();
   }
@@ -114,8 +115,8 @@ class Website {
   std::unique_ptr<Timer> beat_;
   std::map<HttpServer::Number, std::unique_ptr<Timer>> retries_;
   JoinDoor joins_;
-  // Callbacks hold a weak pointer to `alive_`, to find out whether this object still exists: the
-  // store may answer later.
+  // Callbacks hold a weak pointer to `alive_`. By it they find out whether this object still exists
+  // when the store answers.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   HttpServer server_;
 };

@@ -1,5 +1,5 @@
-// The part of Website for requests below /v1/config: reads the records that a decision needs,
-// writes what was decided, and answers the request.
+// The part of Website that handles requests below /v1/config: reads the records that a decision
+// needs, writes the records that were decided, and answers the request.
 #include <utility>
 
 #include "fleet/common/identity.h"
@@ -14,8 +14,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How many times a request is tried if another client or a driver writes the record at the same
-// moment.
+// The most tries for a request. A try fails if another client or a driver writes the record at the
+// same moment.
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 
@@ -32,7 +32,7 @@ struct Website::Errand {
   std::vector<std::string> unread = {};
   Reading reading = {};
   ConfigDecision decision = {};
-  std::optional<Outcome> last = {};  // the outcome of the last transaction of `creation`
+  std::optional<Outcome> last = {};  // the outcome of the last transaction that `creation` made
   int tries = 0;
 };
 
@@ -44,8 +44,8 @@ void Website::begin_errand(HttpServer::Number number, const Request& request,
   read_next(errand);
 }
 
-// Returns compares by which the store refuses the write if the client was revoked meanwhile. The
-// compares are needed, since this controller's copy of the records may not show the revocation yet.
+// Returns compares with which the store refuses the write if the client has been revoked. They are
+// needed since this controller's copy of the records may not show the revocation yet.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};
@@ -75,7 +75,7 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {
   if (auto refused = why_not_enrolled(errand->request.visitor)) {
-    // The client was revoked while the records were read.
+    // The client was revoked while this controller read the records.
     return answer(errand->number, std::move(*refused));
   }
   errand->decision =
@@ -87,8 +87,8 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
   write_next(errand);
 }
 
-// Writes the transactions in `first`, one after the other, and then the last transaction or the
-// creation.
+// Writes the transactions in `first`, one after the other. Then writes the last transaction, or
+// runs the creation.
 void Website::write_next(const std::shared_ptr<Errand>& errand) {
   auto& first = errand->decision.first;
   if (first.empty() && errand->decision.creation != nullptr) return go_on(errand);
@@ -105,8 +105,9 @@ void Website::write_next(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Writes the next transaction of a creation, which makes a rollout or a plan. Before each
-// transaction, the records are read and the decision is made again.
+// Writes the next transaction of a creation, which makes the records of a new rollout or plan.
+// Before each transaction, the record of the rollout or plan is read again, and the transaction is
+// decided anew.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::weak_ptr<char> alive = alive_;
   const std::string key = errand->decision.creation->key();
@@ -140,9 +141,9 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Writes the event of a creation. If another event has taken its number, tries again with the next
-// one. The rollout or plan exists by then, and its record names the person, so the answer does not
-// depend on this write.
+// Writes the event about a new rollout or plan. If another event has got the same number, tries
+// again with the next number. The rollout or plan exists by now, and its record names the person.
+// So the answer to the client does not depend on this write.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
   const std::weak_ptr<char> alive = alive_;
   Transaction event;
@@ -152,7 +153,7 @@ void Website::record_creation(const std::shared_ptr<Errand>& errand, const Respo
     const bool is_number_taken = std::holds_alternative<Refused>(outcome);
     if (!is_number_taken || ++errand->tries == tries_max) return answer(errand->number, response);
     retries_[errand->number] = world_.timers.after(again_time, [this, errand, response] {
-      // Keeps the timer until this function returns, since the timer owns the function.
+      // The timer owns this lambda. Keep the timer alive until the lambda has returned.
       const auto timer = retries_.extract(errand->number);
       record_creation(errand, response);
     });
@@ -169,7 +170,7 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
     errand->reading = {};
     errand->unread = config_reads(errand->request, errand->rest);
-    // Keeps the timer until this function returns, since the timer owns the function.
+    // The timer owns this lambda. Keep the timer alive until the lambda has returned.
     const auto timer = retries_.extract(errand->number);
     read_next(errand);
   });
