@@ -9,7 +9,8 @@
 
 namespace fleet_test {
 
-// Redirects standard output and standard error of this process as long as it exists.
+// Redirects standard output and standard error of this process into a file as long as this object
+// exists.
 class Caught {
  public:
   Caught() : file_(::memfd_create("caught", MFD_CLOEXEC)) {

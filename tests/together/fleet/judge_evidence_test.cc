@@ -237,7 +237,7 @@ TEST_CASE("of simulated bakes of a good version, at most one in a hundred is sto
   const auto next = [&random] {
     return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
   };
-  // The length of one unit, in milliseconds of all nodes together.
+  // One unit of time, as a sum of milliseconds over all nodes.
   constexpr double unit = 1e6;
   constexpr int bakes = 1'000;
   const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);

@@ -113,8 +113,8 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   bench.wait(8 * minute);
   CHECK(bench.judge().fresh_failed == 2);
 
-  // If a fifth of all nodes falls silent at the same time, no node counts as failed: the cause is
-  // probably the network or the store.
+  // If a fifth of all nodes falls silent at the same time, no node counts as failed: then the
+  // network or the store is the cause.
   for (std::size_t i = 0; i < bench.nodes.size(); i += 5)
     bench.is_silent(bench.nodes[i]);
   bench.wait(20 * minute);

@@ -42,10 +42,11 @@ struct JudgedVersion {
 // find.
 enum class JudgeKind {
   real,
-  // Does not keep evidence. At each failure, compares the two failure rates at a significance level
-  // of 1 %.
+  // A judge with an error: it keeps no evidence. At each failure, it compares the two failure rates
+  // at a significance level of 1 %.
   peeks,
-  // Also compares nodes that have failed before they moved to the new version.
+  // A judge with an error: it also compares nodes that have failed before they moved to the new
+  // version.
   forgets_early,
 };
 

@@ -339,7 +339,7 @@ TEST_CASE("the certificate of this controller is told once, though its owner is 
   bench.put("identity/controller/c1",
             write_record(Identity{.certificates = {{.serial = "2", .expires = soon + 86'400}}}));
   // The identity's record has the controller's next certificate, and the controller still uses the
-  // old one.
+  // old one. So the end of each certificate is shown.
   CHECK(bench.waits().size() == 2);
 }
 

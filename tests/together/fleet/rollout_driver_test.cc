@@ -46,7 +46,7 @@ struct Bench : fleet_test::DriverWork {
 
   void tell(const DriverEvent& event) { take(driver.step(event, now)); }
 
-  // Carries out the driver's actions until the driver waits for a message or for the time.
+  // Carries out the driver's actions until the driver has nothing left to do.
   void settle() {
     DriverWork::settle([this](const DriverEvent& event) { tell(event); },
                        [this](const DriverAction& action) {

@@ -201,7 +201,7 @@ TEST_CASE("the leader is cut off from the other members, and not from its client
 }
 
 TEST_CASE("answers are lost, and connections break, while clients write") {
-  // Without reserves, a client cannot change to another member.
+  // Each client knows only one member here, so it cannot avoid the faults by a change of members.
   Bench bench(false);
   REQUIRE(bench.progress(100));
 
