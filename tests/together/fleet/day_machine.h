@@ -71,7 +71,7 @@ class DayMachine {
     void perform(const fleet::GoBack& back);
     void perform(const fleet::PassGate&) {}
     void perform(const fleet::Reboot&) {}
-    // Makes the call after the delay, unless this process has been killed by then.
+    // Calls `call` after the delay, unless this process of fleet-agent has been killed by then.
     void later(fleet::Ms delay, std::function<void()> call);
 
     DayMachine& machine_;

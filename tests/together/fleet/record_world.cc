@@ -19,8 +19,8 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// In these first rounds, random records are written. In the later rounds, the good rollout must
-// come to its end, and the good nodes must reach the desired version.
+// The number of rounds, from the first one on, in which random records are written. In the later
+// rounds, the good rollout must come to its end, and the good nodes must reach the desired version.
 constexpr int rounds_of_writing = 12;
 // The maximum number of a driver's actions in one run. A driver with more actions counts as caught
 // in an endless loop.

@@ -23,7 +23,7 @@ enum class Nature {
   silent,         // the node never answers
   lost_at_apply,  // the node is silent after its `apply`
   lost_at_confirm,
-  interrupted_once,  // its first `apply` is interrupted
+  interrupted_once,  // the node's first `apply` is interrupted
   bad_undo,          // the version from before no longer starts
 };
 

@@ -206,8 +206,8 @@ void SimNode::feed(const WishEvent& event) {
   }
 }
 
-// Runs `deed` in a later turn of the loop. The answers of a disk, a download or an upgrader would
-// come like this.
+// Runs `deed` in a later turn of the loop, as if a disk, a download or an upgrader had answered
+// then.
 void SimNode::later(std::function<void()> deed) {
   if (soon_.size() > 8) soon_.erase(soon_.begin());  // the oldest timer has run already
   soon_.push_back(timers_.after(std::chrono::milliseconds(0), std::move(deed)));
