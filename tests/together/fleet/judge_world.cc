@@ -55,8 +55,8 @@ class Judge {
     }
     evidence_.add(is_new, chance);
     const double limit = fleet::log_limit(alpha, 1);
-    // log() computes a mean, which is expensive and at most the largest value. So the mean is
-    // computed only if the largest value reaches the limit.
+    // Evidence::log() computes a mean of several values, which is expensive. The mean is at most as
+    // large as the largest value. So it is computed only if the largest value reaches the limit.
     return is_new && std::ranges::max(evidence_.logs()) >= limit && evidence_.log() >= limit;
   }
 
