@@ -36,8 +36,8 @@ class DayMachine {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] bool is_on_trial() const { return trial_.has_value(); }
-  // carried_out() returns how often each command was carried out, and begun() how often the upgrade
-  // to each version was begun.
+  // These functions return how often each command was carried out, and how often the upgrade to
+  // each version was begun.
   [[nodiscard]] const std::map<std::string, int>& carried_out() const { return carried_out_; }
   [[nodiscard]] const std::map<std::string, int>& begun() const { return begun_; }
 

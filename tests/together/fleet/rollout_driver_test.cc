@@ -62,8 +62,8 @@ struct Bench : fleet_test::DriverWork {
     settle();
   }
 
-  // For each of these nodes, writes that it has done its command and that its upgrade has this
-  // phase.
+  // Writes, for each of these nodes, that the node has done its command and that its upgrade has
+  // this phase.
   void all_answer(int first, int nodes, UpgradePhase phase) {
     for (int i = first; i < first + nodes; ++i)
       answer(i, phase);

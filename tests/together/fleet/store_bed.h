@@ -29,8 +29,8 @@ class StoreBed {
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // From now on, all answers to the client store() get lost. Its requests still arrive, and the
-  // store carries them out.
+  // Loses all answers to the client store() from now on. The requests of this client still arrive,
+  // and the store carries them out.
   virtual void swallow_answers() = 0;
   // Breaks all connections of the client store(). Its answers no longer get lost.
   virtual void break_connections() = 0;

@@ -33,8 +33,8 @@ class TcpProxy {
   ~TcpProxy();
 
   [[nodiscard]] int port() const { return port_; }
-  // opened() returns how many connections the clients have opened so far, and open_now() how many
-  // of these are open.
+  // These functions return how many connections the clients have opened so far, and how many of
+  // them are open now.
   [[nodiscard]] std::size_t opened() const { return opened_; }
   [[nodiscard]] std::size_t open_now() const { return open_now_; }
   // Closes all connections. Returns when they are closed.
