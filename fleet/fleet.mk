@@ -1,12 +1,12 @@
 # Targets that need all of the fleet's programs. Make reads this file before the makefiles of those
-# programs. Variables that those makefiles define can therefore be used in recipes here, but not in
-# lists of prerequisites.
+# programs. So variables that those makefiles define can be used in recipes here, but not in lists
+# of prerequisites.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleet-signer fleetctl)
 tool_programs += $(fleet_programs)
-# The library of test doubles for etcd and the clock.
+# The library of fakes that tests use in place of etcd and the clock.
 fleet_doubles := $(BUILD)/tests/libfleet-doubles.a
 
-# Runs a fleet of six machines for a person to watch: tests/demo/fleet.
+# Runs a fleet of six machines, for a person to watch: see tests/demo/fleet.
 .PHONY: fleet-demo fleet-demo-here
 fleet-demo:
 	@tests/need-packages $(fleet_check_packages)
@@ -15,10 +15,10 @@ fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet
     $(addprefix $(BUILD)/tests/together/fleet/agents/,1.0.0 1.1.0)
 	@BUILD=$(BUILD) tests/demo/fleet
 
-# Measures the cost of a rollout with 10, 100 and 1,000 nodes (NODES="N N"), and how long after a
-# driver was killed another controller drives its rollout (TIMES=N). With CELL=1, measures the life
-# of a cell of NODES=N nodes instead, including a rest of REST=SECONDS; one process simulates up to
-# 2,500 nodes. fleet/SCALE.md has the figures.
+# Measures what a rollout costs with 10, 100 and 1,000 nodes (NODES="N N"). Also measures how long
+# it takes until another controller continues the rollout of a killed driver (TIMES=N). With CELL=1,
+# measures the life of a cell with NODES=N nodes instead, including REST=SECONDS without work. In
+# that case, one process simulates up to 2,500 nodes. fleet/SCALE.md has the results.
 fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:
@@ -29,9 +29,9 @@ bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	  cell $(or $(REST),60) $(or $(NODES),1000),$(or $(NODES),10 100 1000))
 	@$(if $(CELL),,BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10))
 
-# fleet-kill runs rollouts while drivers and fleet-agents are killed after randomly chosen
-# transactions: KILLS=N kills, SEED=N. fleet-hour does the same for SECONDS=N, an hour by default,
-# and also kills members of an etcd with three members.
+# fleet-kill makes rollouts, and kills drivers and fleet-agents after randomly chosen transactions.
+# It kills KILLS=N times; SEED=N chooses the transactions. fleet-hour does the same for SECONDS=N,
+# by default for an hour, and also kills members of an etcd with three members.
 .PHONY: fleet-kill fleet-hour fleet-kill-here fleet-hour-here
 fleet-kill fleet-hour:
 	@tests/need-packages $(fleet_check_packages)

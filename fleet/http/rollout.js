@@ -12,8 +12,8 @@ const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying:
 const running = ['created', 'rolling', 'paused', 'aborting', 'undoing', 'baking'];
 const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they were',
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged'};
-const chipsShown = 24;  // a picture of more nodes does not show their names
-const cellsShown = 1000;  // a picture of more nodes has only one bar for each batch
+const chipsShown = 24;      // a picture of more nodes does not show their names
+const cellsShown = 1000;    // a picture of more nodes has only one bar for each batch
 // If there are more batches, neighbouring batches in the same stage are drawn as one.
 const batchesShown = 12;
 const failuresShown = 20;

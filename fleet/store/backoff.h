@@ -1,6 +1,6 @@
-// The pause before each next try: a random time up to a limit that doubles with each try. Since the
-// time is random, the clients that have lost the same member of the store do not reconnect all at
-// once. Pure: the seed decides the random times.
+// Computes the pauses before repeated tries. Each pause is a random time below a limit, and the
+// limit doubles with each try. Since the times are random, clients that have lost the same member
+// of the store do not all reconnect at once. The seed decides the random times.
 #pragma once
 
 #include <algorithm>
@@ -14,11 +14,11 @@ class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
   static constexpr Milliseconds first{250};
-  // The largest limit: the time over which 10,000 nodes that have lost a member spread their
-  // reconnecting.
+  // The largest limit of a pause. If 10,000 nodes lose a member of the store, their new connections
+  // are spread over this time.
   static constexpr Milliseconds longest{30'000};
 
-  // `least` is the limit of the first pause, and `most` the largest limit.
+  // `least` is the limit of the first pause. The limit grows up to `most`.
   explicit Backoff(std::uint64_t seed, Milliseconds most = longest, Milliseconds least = first)
       : chance_(seed), most_(most), least_(least) {}
 

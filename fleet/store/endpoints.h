@@ -1,5 +1,5 @@
-// Chooses the member of the store that a client asks, and decides when the client leaves it. A
-// client asks one member at a time, over one connection. Pure.
+// Chooses which member of the store a client uses, and decides when the client changes to another
+// one. A client uses one member at a time, over one connection. Does no input or output.
 #pragma once
 
 #include <chrono>
@@ -17,49 +17,52 @@ class Endpoints {
  public:
   using Milliseconds = std::chrono::milliseconds;
 
-  // The first limit of the pause before a new connection, if the earlier one has worked. The limit
-  // doubles if connections are lost soon after each other.
+  // The limit of the random pause before a new connection, after the loss of a connection that has
+  // worked. If connections are lost soon after each other, the limit doubles each time.
   static constexpr Milliseconds first_pause{2'000};
-  // After a connection that has worked for this time, the doubling of the pause begins anew.
+  // If a connection has worked for at least this long before it is lost, the limit of the pause is
+  // first_pause again.
   static constexpr Milliseconds long_life{60'000};
-  // The time limit for connecting to a member. It is short, since other members may answer. It
-  // doubles with each failed try, since members to which many clients return at once are slow.
+  // The first and the last time limit for connecting to a member. The first is short, since other
+  // members may answer. The limit doubles with each failed try, since a member to which many
+  // clients return at once answers slowly.
   static constexpr Milliseconds first_connect_limit{2'000};
   static constexpr Milliseconds last_connect_limit{30'000};
-  // If a member answers, but cannot serve the request, the client leaves it after a random time
-  // between `patience` and twice that. Each further such member in a row gets twice the time of the
-  // one before. A store that has lost its leader elects another one in less time than `patience`,
-  // so an election makes no client move.
+  // How long a client keeps using a member that answers, but cannot serve requests. The real time
+  // is random, between `patience` and twice that. If the next member cannot serve requests either,
+  // the time doubles. A store that has lost its leader elects a new one in less time than
+  // `patience`, so an election makes no client change its member.
   static constexpr Milliseconds patience{1'500};
 
-  // `urls` has at least one member. `seed` chooses the first member, the order of the others and
-  // all random times. It should differ from client to client, so that not all clients use the same
-  // member, nor move to the same next member when they lose it. `pause_max` is the largest limit of
-  // the pause before a new connection.
+  // `urls` has at least one member. `seed` decides the first member, the order of the others and
+  // all random times. Each client should have another seed, so that not all of them use the same
+  // member, or change to the same next member. `pause_max` is the largest limit of the pause before
+  // a new connection.
   Endpoints(std::vector<std::string> urls, std::uint64_t seed, Milliseconds pause_max);
 
   struct Endpoint {
-    std::uint64_t connection = 1;  // the connection's number; a new connection gets a new one
+    std::uint64_t connection = 1;  // each new connection has a new number
     std::string url = {};
-    Milliseconds opens{0};  // a new connection is not opened before this time
+    Milliseconds opens{0};  // the earliest time to open this connection
     Milliseconds connect_limit = first_connect_limit;
   };
   [[nodiscard]] const Endpoint& present() const { return present_; }
-  // Returns whether anything has come over the present connection.
+  // Returns whether anything has been received over the present connection.
   [[nodiscard]] bool has_worked() const { return has_worked_; }
   [[nodiscard]] std::size_t count() const { return urls_.size(); }
 
-  // ---- notes about the connection of this number; ignored if it is not the present connection
+  // ---- reports about the connection with this number; reports about earlier connections are
+  // ignored
 
-  // Notes that the member has answered, be it by an error.
+  // Records that the member has answered, even if only with an error.
   void heard(std::uint64_t connection, Milliseconds now);
-  // Notes that a call has succeeded.
+  // Records that a call has succeeded.
   void succeeded(std::uint64_t connection);
-  // Notes that the member has answered, but could not serve the request. If that has lasted too
-  // long, the next member becomes the present one.
+  // Records that the member has answered, but could not serve the request. If this state has lasted
+  // too long, chooses the next member.
   void failed(std::uint64_t connection, Milliseconds now);
-  // Notes that the connection has ended, or that its member is silent. The next member becomes the
-  // present one.
+  // Records that the connection has ended, or that its member does not answer. Chooses the next
+  // member.
   void broke(std::uint64_t connection, Milliseconds now);
 
  private:
@@ -68,15 +71,15 @@ class Endpoints {
   std::vector<std::string> urls_;
   std::size_t at_ = 0;
   std::mt19937_64 chance_;
-  Backoff losses_;  // computes the pauses after the loss of a connection that has worked
-  Backoff rounds_;  // pauses after every member was tried without success
+  Backoff losses_;  // computes the pause after a connection that has worked
+  Backoff rounds_;  // computes the pause after all members were tried in vain
   Endpoint present_;
   bool has_worked_ = false;
   Milliseconds works_since_{0};
-  int tries_in_vain_ = 0;  // how many connections have failed since a call last succeeded
+  int tries_in_vain_ = 0;  // number of failed connections since anything was received
   bool cannot_help_ = false;
-  Milliseconds leaves_at_{0};  // when to leave the member, if it still cannot serve
-  int left_ = 0;               // how many members in succession could not serve
+  Milliseconds leaves_at_{0};  // when to leave the member, if it still cannot serve requests
+  int left_ = 0;               // how many members in a row could not serve requests
 };
 
 }  // namespace fleet

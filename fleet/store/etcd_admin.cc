@@ -9,14 +9,14 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// Parts of etcd's error messages by which a step counts as done: the user, role or right exists
-// already, or does not exist any more.
+// Parts of etcd's error messages after which a step counts as done. They say that the user, role or
+// permission exists already, or does not exist any more.
 constexpr std::string_view is_there = "already";
 constexpr std::string_view is_gone = "not found";
 
 }  // namespace
 
-// Carries out steps, each of which is one call to etcd, one after the other.
+// A list of steps, which are carried out one after the other. Each step is one call to etcd.
 struct EtcdAdmin::Steps {
   std::vector<Step> steps;
   std::size_t at = 0;

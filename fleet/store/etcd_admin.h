@@ -1,5 +1,5 @@
 // Makes the calls to etcd that are not about records: asks for the state of a member, and sets the
-// rights of users.
+// permissions of users.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace fleet {
 
-// The rights of a user of the store, whose certificate has the user's name.
+// The permissions of a user of the store. The user's name is the name in a certificate.
 struct Permissions {
   std::string user = {};
-  // If true, the user has etcd's role `root`, with all rights, and `writes` and `reads` do not
-  // matter.
+  // If true, the user has etcd's role `root`, with all permissions, and `writes` and `reads` are
+  // ignored.
   bool all = false;
-  std::vector<Keys> writes = {};  // keys that the user may write and read
+  std::vector<Keys> writes = {};  // the keys that the user may write and read
   std::vector<Keys> reads = {};
 };
 
@@ -31,24 +31,25 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Asks one member for its state: the member that `line` would ask next.
+  // Asks for the state of one member, which is the member that `line` uses now.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
-  // Makes a user and a role of the same name. Leaves a user, a role or a right that exists already
-  // as it is. Then calls `then` with the trouble that prevented a step, or with no value.
+  // Makes a user, and a role with the same name and these permissions. Leaves everything as it is
+  // that exists already. Then calls `then`, with no value on success, or else with the error that
+  // prevented a step.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
-  // Removes the user and the role of this name, if they exist.
+  // Removes the user and the role with this name, if they exist.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
-  // Turns on users in the store: from now on each client has the rights of the name in its
-  // certificate, and a client without rights is refused. The user `root`, with all rights, must
-  // exist. A second call changes nothing.
+  // Turns on access control in the store. From then on, each client has the permissions of the name
+  // in its certificate, and a client without permissions is refused. The user `root`, with all
+  // permissions, must exist before. A second call changes nothing.
   void enable_users(std::function<void(const std::optional<Trouble>&)> then);
 
  private:
   struct Step {
     std::string path;
     std::string body;
-    // If etcd refuses the step with an error message that contains this text, the step was done
+    // A part of an error message. If etcd refuses the step with such a message, the step was done
     // before, and counts as done.
     std::string_view if_so;
   };

@@ -1,5 +1,6 @@
-// Decides what the failure of a call means: whether another try may help, and whether the call may
-// have written something. Pure: compares the error messages of etcd.
+// Decides what the failure of a call to etcd means: whether another try may help, and whether the
+// call may have written something. Recognises failures by etcd's error messages. Does no input or
+// output.
 #pragma once
 
 #include <string>
@@ -9,16 +10,16 @@ namespace fleet {
 
 // The failure of a call to etcd.
 struct CallFailure {
-  int code = -1;            // the status of gRPC; -1 if the answer had none
+  int code = -1;            // the gRPC status; -1 if the answer had none
   std::string reason = {};  // why the call failed, for people
-  bool sent = true;         // false: the member has certainly not seen the call
+  bool sent = true;         // false if the member has certainly not received the call
 };
 
 enum class Meaning {
-  passing,     // another member, or a later try, may succeed
+  passing,     // a later try, or another member, may succeed
   denied,      // another try would fail, too
-  lease_gone,  // the lease does not exist, or does not exist any more
-  compacted,   // the store has removed old revisions, among them the wanted one
+  lease_gone,  // the lease does not exist (any more)
+  compacted,   // the wanted revision is so old that the store has removed it
 };
 
 [[nodiscard]] Meaning meaning_of(const CallFailure& failure);

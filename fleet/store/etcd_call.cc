@@ -8,10 +8,11 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause before a member is asked again that could not serve the request.
+// The longest pause before a request is sent again to a member that could not serve it.
 constexpr Milliseconds pause_max{1'000};
-// libcurl ends a call at its time limit, but not one that waits for a connection which another call
-// opens. Such a call is ended here, this much later, so that otherwise libcurl's reason is told.
+// How long after its time limit a call is ended here. Usually libcurl ends the call before, with a
+// better error message. But libcurl does not end a call that waits for a connection which another
+// call opens.
 constexpr Milliseconds behind_libcurl{50};
 
 }  // namespace
@@ -26,8 +27,8 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
   try_or_wait();
 }
 
-// Sends the request now, or later if the client's connection may only be opened later. Gives up at
-// the time limit.
+// Sends the request now, or later if the next connection must not be opened yet. Gives up at the
+// time limit.
 void EtcdCall::try_or_wait() {
   const Milliseconds now = line().timers().now();
   const Milliseconds opens = line().endpoints().present().opens;
@@ -38,9 +39,10 @@ void EtcdCall::try_or_wait() {
   });
 }
 
-// Sends the request to the present member. If the call only reads, the member gets a part of the
-// remaining time, so that time is left for other members. If the call writes, the member gets all
-// of the time: another member may only be asked if it is certain that nothing was written.
+// Sends the request to the present member. If the request only reads, the member gets only a part
+// of the remaining time to answer, so that other members can be asked afterwards. If the request
+// writes, the member gets all of the remaining time. Another member may be asked only if it is
+// certain that nothing was written.
 void EtcdCall::try_once() {
   answer_ = std::nullopt;
   begun_ = line().timers().now();
@@ -60,7 +62,8 @@ void EtcdCall::try_once() {
                 .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
 }
 
-// A write that a member may have seen goes on: its answer may still come.
+// Repeats the request over the new connection. A write that the old member may have received is not
+// repeated: its answer may still come.
 void EtcdCall::leave() {
   if (call_ == nullptr || (question_.writes && call_->has_begun())) return;
   call_ = nullptr;

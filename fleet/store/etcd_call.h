@@ -1,5 +1,5 @@
-// One request to the store: sends it to one member after the other until the time limit. A request
-// that writes is repeated only if the earlier try has certainly written nothing.
+// One request to the store. It is sent to one member after the other until the time limit. A
+// request that writes is repeated only if the earlier try has certainly not written anything.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ namespace fleet {
 
 class EtcdCall : public EtcdLine::Rider {
  public:
-  using Ended =
-      std::variant<std::string, CallFailure>;  // the bytes of the answer, or why there is no answer
+  // The answer's bytes, or the reason why there is no answer.
+  using Ended = std::variant<std::string, CallFailure>;
   struct Question {
     std::string path;
     std::string body;
     bool writes = false;
   };
 
-  // Calls `then` once, which may destroy this object.
+  // Later calls `then` once. That function may destroy this object.
   EtcdCall(EtcdLine& line, Question question, std::uint64_t seed, std::function<void(Ended)> then);
 
  private:
@@ -42,7 +42,7 @@ class EtcdCall : public EtcdLine::Rider {
   Timers::Milliseconds begun_{0};
   std::optional<std::string> answer_;
   std::unique_ptr<Http2::Call> call_;
-  std::unique_ptr<Timer> timer_;  // waits for the next try, or for the end of the present one
+  std::unique_ptr<Timer> timer_;  // waits for the next try, or for the end of the running one
 };
 
 }  // namespace fleet

@@ -23,9 +23,9 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Forgets a rider (a call or watch on this line) that ends. If this rider has asked the member for
-// a sign of life, nobody would receive the answer. So if the member stays silent, another rider
-// asks.
+// Removes a rider, that is, a call or watch that uses this connection. If this rider was the one
+// that asked the member for a sign of life, it can no longer receive the answer. So another rider
+// asks, if the member stays silent.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;
@@ -33,8 +33,8 @@ void EtcdLine::forget(Rider* rider) {
   pulse_ = timers_.after(Timers::Milliseconds(0), [this] { look(); });
 }
 
-// Opens the present connection, unless that was begun before. libcurl lets all calls that begin
-// later wait for this connection.
+// Opens the present connection, unless that has begun before. libcurl makes all later calls wait
+// for this connection.
 void EtcdLine::open() {
   const Endpoints::Endpoint& endpoint = endpoints_.present();
   if (std::exchange(opened_, endpoint.connection) == endpoint.connection) return;
@@ -49,7 +49,8 @@ void EtcdLine::open() {
                                const Http2::Ending& ending) { take_opening(connection, ending); }});
 }
 
-// Notes how the opening has ended. Any answer shows that the connection is open, even an error.
+// Handles the end of the call that has opened the connection. The connection is open if there was
+// any answer, even an error.
 void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& ending) {
   if (connection != endpoints_.present().connection) return;
   opening_ = nullptr;
@@ -70,11 +71,12 @@ void EtcdLine::look() {
   if (silence < patience) {
     pulse_ = timers_.after(patience - silence, [this] { look(); });
   } else if (!ask(patience)) {
-    pulse_ = nullptr;  // the next call of look_after() starts the timer again
+    pulse_ = nullptr;  // look_after() will start the timer again
   }
 }
 
-// Lets one rider ask the member for a sign of life. Returns false if no rider can ask.
+// Lets one rider of the present connection ask the member for a sign of life. Returns false if no
+// rider can ask.
 bool EtcdLine::ask(Timers::Milliseconds limit) {
   for (Rider* rider : riders_) {
     const bool rides = rider->connection_ == endpoints_.present().connection;
@@ -133,8 +135,8 @@ void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
   moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });
 }
 
-// Makes all riders leave that still use an earlier connection. A rider may destroy other riders, or
-// the store itself.
+// Calls leave() of all riders that still use an earlier connection. A rider may then destroy other
+// riders, or even the store.
 void EtcdLine::tell_left() {
   const std::weak_ptr<char> alive = alive_;
   const std::vector<Rider*> riders(riders_.begin(), riders_.end());

@@ -1,6 +1,6 @@
-// The connection of one client to the store, which all its calls and watches share. The line
-// decides for all of them together whether the member at the other end has fallen silent. If it
-// has, all of them move to the next member.
+// The connection of one client to the store. All calls and watches of the client share it. This
+// class decides for all of them whether the member at the other end no longer answers. In that
+// case, all of them move to the next member.
 #pragma once
 
 #include <chrono>
@@ -18,13 +18,13 @@ namespace fleet {
 
 class EtcdLine {
  public:
-  // If there is an open watch, and the member has sent nothing for `patience`, it is asked for a
-  // sign of life, and has `patience` once more to answer. If a call got no answer in time, the
-  // member is asked at once, and has only `patience_if_suspected`.
+  // How long a member may be silent. If the member has sent nothing for `patience`, an open watch
+  // asks it for a sign of life, and waits for `patience` once more. If a call got no answer in
+  // time, the member is asked at once, and has only `patience_if_suspected` to answer.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
-  // A call or a watch that uses the connection. The line has a list of all riders.
+  // A call or a watch that uses the connection. The connection has a list of all its riders.
   class Rider {
    public:
     explicit Rider(EtcdLine& line) : line_(line) { line_.riders_.insert(this); }
@@ -33,13 +33,13 @@ class EtcdLine {
     virtual ~Rider() { line_.forget(this); }
 
    protected:
-    // Called when the client has left the connection that this rider uses. May destroy this rider
-    // and others.
+    // Called when the client has changed from this rider's connection to a new one. May destroy
+    // this rider and others.
     virtual void leave() = 0;
-    // Asks the member for a sign of life, and returns true, if this rider can do so.
+    // Asks the member for a sign of life. Returns false if this kind of rider cannot ask.
     virtual bool ask_for_life() { return false; }
     [[nodiscard]] EtcdLine& line() const { return line_; }
-    // Returns the number of the connection that this rider has used last, or 0.
+    // Returns the number of the connection that this rider used last, or 0 if it has used none.
     [[nodiscard]] std::uint64_t connection() const { return connection_; }
 
     // Begins a call over the present connection.
@@ -62,24 +62,24 @@ class EtcdLine {
   [[nodiscard]] const Endpoints& endpoints() const { return endpoints_; }
   [[nodiscard]] Timers::Milliseconds deadline() const { return deadline_; }
   [[nodiscard]] bool has_riders() const { return !riders_.empty(); }
-  // Returns why the last connection was left, for people; may be empty.
+  // Returns a text that says why the last connection was given up. The text may be empty.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
-  // ---- calls by which the riders report on the connection of this number
+  // ---- reports of the riders about the connection with this number
 
-  // Notes that a message from the member has come.
+  // Records that a message has come from the member.
   void heard(std::uint64_t connection);
-  // Notes that a call has succeeded.
+  // Records that a call has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // Notes that the member has answered that it cannot serve the request now, or has ended a call
-  // without an answer.
+  // Records that the member cannot serve requests now, as it has answered, or that it has ended a
+  // call without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
-  // Notes that a call that was begun at the time `since` has failed.
+  // Records that a call has failed that was begun at the time `since`.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
-  // Notes that the connection has ended.
+  // Records that the connection has ended.
   void broke(std::uint64_t connection, const std::string& reason);
-  // Notes that a call that was begun at the time `since` had no answer in time. Proves nothing as
-  // long as the connection is being opened.
+  // Records that a call that was begun at the time `since` got no answer in time. This is ignored
+  // while the connection is still being opened, since the member may not have received the call.
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
 
  private:
@@ -98,14 +98,15 @@ class EtcdLine {
   Timers::Milliseconds deadline_;
   std::set<Rider*> riders_;
   std::string trouble_;
-  // Opens the present connection, by a question of its own. It may take longer than the deadline of
-  // any call: a call that opened a connection itself would end it at the call's deadline.
+  // The call that opens the present connection. A separate call does this, since the opening may
+  // take longer than the time limit of other calls. If such a call opened the connection, it would
+  // close the connection at its time limit.
   std::unique_ptr<Http2::Call> opening_;
   std::uint64_t opened_ = 0;       // the connection for which `opening_` was begun
-  Timers::Milliseconds heard_{0};  // when the last message has come, or the connection was begun
+  Timers::Milliseconds heard_{0};  // when the last message came, or the connection was begun
   Rider* asking_ = nullptr;        // the rider that has asked the member for a sign of life
-  std::unique_ptr<Timer> pulse_;   // the timer that checks how long the member has been silent
-  std::unique_ptr<Timer> moved_;   // the timer that calls leave() of the riders a moment later
+  std::unique_ptr<Timer> pulse_;   // checks how long the member has been silent
+  std::unique_ptr<Timer> moved_;   // calls leave() of the riders, a moment later
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -7,8 +7,8 @@
 namespace fleet::etcd_messages {
 namespace {
 
-// Returns the smallest key that is larger than all keys with this beginning. If there is none,
-// returns "\0", which stands in etcd for the end of all keys.
+// Returns the smallest key that is larger than all keys with this prefix. If there is no such key,
+// returns "\0", which means the end of all keys in etcd.
 std::string behind(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) {
     prefix.pop_back();
@@ -93,8 +93,8 @@ std::string transaction(const Transaction& transaction) {
     one.set_key(erase.key);
     if (erase.subtree) one.set_range_end(behind(erase.key));
   }
-  // A member would answer a transaction without writes from its own copy, which may be outdated.
-  // With a read in the transaction, etcd asks a majority of the members.
+  // Add a read to a transaction that has no writes. Without it, a member would answer from its own
+  // copy, which may be outdated. With a read, etcd asks a majority of the members.
   if (request.success().empty()) {
     etcd::RangeRequest& one = *request.add_success()->mutable_request_range();
     one.set_key(transaction.compares.empty() ? "/" : transaction.compares.front().key);

@@ -1,5 +1,5 @@
-// Translates between the store's plain data and etcd's protobuf messages. Pure. Protobuf checks the
-// encoding, and this file checks the contents.
+// Translates between the store's plain data and etcd's protobuf messages. Protobuf checks the
+// encoding, and this file checks the contents. Does no input or output.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,19 @@
 
 namespace fleet::etcd_messages {
 
-// The most records in one answer. Even with 64 KiB each, they fit into grpc_message_bytes_max.
+// The most records in one answer. Even if each record has 64 KiB, they fit into
+// grpc_message_bytes_max.
 inline constexpr std::size_t page_records_max = 1'000;
-// The number of records in the first answer, when their size is not known yet.
+// The number of records in the first answer. It is small, since the size of the records is not
+// known yet.
 inline constexpr std::size_t first_page_records = 100;
 
-// Returns a request for the records of `keys`, beginning with the key `from`, as they were at
-// `revision`, at most `limit` of them. Revision 0 stands for the present ones.
+// Returns a request for the records of `keys` at the revision `revision`. It asks for at most
+// `limit` records, beginning with the key `from`. Revision 0 means the newest revision.
 [[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision,
                                std::size_t limit);
-// Returns how many records to ask for next, by the size of those that were read. If records are
-// small, many are read at once, since a cell of 10,000 nodes has 100,000 of them.
+// Returns how many records to request next, according to the size of those that were read. Many
+// small records are read at once, since a cell of 10,000 nodes has 100,000 records.
 [[nodiscard]] std::size_t next_page_records(const std::vector<KeyValue>& read);
 struct Page {
   Reading reading = {};
@@ -39,13 +41,13 @@ struct Page {
 [[nodiscard]] std::string revoke(LeaseId lease);
 
 [[nodiscard]] std::string watch(const Keys& keys, Revision from);
-// Returns a request for a sign of life on an open watch. A member that works answers it at once.
+// Returns a request for a sign of life, for an open watch. A working member answers it at once.
 [[nodiscard]] std::string progress();
 struct WatchAnswer {
   Changes changes = {};
-  bool more = false;  // more changes of this revision follow in the next answer
+  bool more = false;  // the next answer has more changes of this revision
   bool canceled = false;
-  // The store has removed revisions up to this one, and the watch has ended; 0: the watch goes on.
+  // If not 0, the watch has ended, since the store has removed all revisions up to this one.
   Revision compacted = 0;
   std::string reason = {};
 };
@@ -56,7 +58,8 @@ struct WatchAnswer {
 [[nodiscard]] std::optional<MemberStatus> member_status(std::string_view bytes);
 [[nodiscard]] std::string add_role(const std::string& role);
 [[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
-// Returns the request for a user without a password, who is known by a certificate alone.
+// Returns the request to make a user without a password. The store recognises this user only by a
+// certificate.
 [[nodiscard]] std::string add_user(const std::string& user);
 [[nodiscard]] std::string delete_user(const std::string& user);
 [[nodiscard]] std::string delete_role(const std::string& role);

@@ -7,7 +7,7 @@
 namespace fleet {
 namespace {
 
-// The time limit for the whole copy. It is enough for some GiB on a slow line.
+// The time limit for the whole copy. It is long enough for some GiB over a slow connection.
 constexpr std::chrono::minutes longest{20};
 
 }  // namespace

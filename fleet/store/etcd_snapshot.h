@@ -1,5 +1,6 @@
-// Copies the whole store, as one member has it. The copy comes in parts. Written one after the
-// other, they are a file that `etcdctl snapshot restore` reads. The last part is the checksum.
+// Copies the whole store from one member. The copy arrives in parts. All parts, written one after
+// the other, make a file that `etcdctl snapshot restore` accepts. At the end of the file is its
+// checksum.
 #pragma once
 
 #include <functional>
@@ -16,15 +17,16 @@ class EtcdSnapshot : public EtcdLine::Rider {
  public:
   struct Observer {
     std::function<void(const std::string& bytes)> part;
-    // Called once, at the end. If there is no trouble, the copy is complete.
+    // Called once, at the end. If `trouble` has no value, the copy is complete.
     std::function<void(const std::optional<Trouble>& trouble)> ended;
   };
 
-  // Begins to copy. Destroying the object ends the copying; `ended` may destroy it.
+  // Begins to copy the store. The destructor breaks off the copying. `ended` may destroy this
+  // object.
   EtcdSnapshot(EtcdLine& line, Observer observer);
 
  private:
-  void leave() override {}  // ignored: the copy goes on over the old connection
+  void leave() override {}  // the copy continues over the old connection
   void take(const std::string& message);
   void take_ending(const Http2::Ending& ending);
 

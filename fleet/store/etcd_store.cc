@@ -13,7 +13,7 @@ Trouble trouble_of(const CallFailure& failure) {
   return {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
 }
 
-// Parses the bytes of an answer with `read`, and returns the result. Returns a trouble if the call
+// Parses the bytes of an answer with `read`, and returns the result. Returns an error if the call
 // failed, or if `read` cannot parse the bytes.
 template <class Value, class Read>
 Reply<Value> answer_from(const EtcdCall::Ended& ended, const Read& read) {
@@ -37,8 +37,8 @@ Outcome outcome_of(const CallFailure& failure) {
 
 }  // namespace
 
-// A reading that takes several answers, called pages. All pages show the store at one revision,
-// that of the first page.
+// The state of a reading that takes several answers, called pages. All pages show the store at the
+// revision of the first page.
 struct EtcdStore::Reader {
   Keys keys;
   Then<Reply<Reading>> then;
@@ -66,7 +66,7 @@ void EtcdStore::ask(EtcdCall::Question question, Then<EtcdCall::Ended> then) {
   calls_[number] = std::make_unique<EtcdCall>(
       line_, std::move(question), seed_ + number,
       [this, number, then = std::move(then)](EtcdCall::Ended ended) {
-        const auto ending = std::move(calls_.at(number));  // keeps the running call alive
+        const auto ending = std::move(calls_.at(number));  // keeps the EtcdCall alive during then()
         calls_.erase(number);
         then(std::move(ended));
       });
@@ -96,8 +96,8 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
-  // If reading all pages takes long, the store may meanwhile have removed the revision of the first
-  // page. The whole reading is then begun anew.
+  // If the reading takes long, the store may have removed the revision of the first page by now.
+  // Then the whole reading begins again.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {
@@ -120,7 +120,8 @@ void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall:
 void EtcdStore::commit(Transaction transaction, Then<Outcome> then) {
   if (const auto why = why_not_taken(transaction))
     return answer_later([why, then = std::move(then)] { then(Denied{*why}); });
-  // A transaction without writes changes nothing, so it may be repeated at another member.
+  // A transaction without writes changes nothing. So if no answer comes, it may be sent to another
+  // member.
   const bool writes = !transaction.puts.empty() || !transaction.erases.empty();
   ask({.path = "/etcdserverpb.KV/Txn",
        .body = etcd_messages::transaction(transaction),
@@ -140,7 +141,7 @@ void EtcdStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
       });
 }
 
-// Renews the lease once, on a stream that is opened only for this.
+// Renews the lease once. Opens a stream for this, and closes it afterwards.
 void EtcdStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
   ask({.path = "/etcdserverpb.Lease/LeaseKeepAlive", .body = etcd_messages::keep_alive(lease)},
       [then = std::move(then)](const EtcdCall::Ended& ended) {

@@ -1,4 +1,5 @@
-// The store on etcd. Speaks gRPC over HTTP/2, with mutual TLS, to whichever member answers.
+// Implements the store with etcd. It uses gRPC over HTTP/2, with mutual TLS, and talks to any
+// member that answers.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +18,16 @@ namespace fleet {
 class EtcdStore : public Store {
  public:
   struct Settings {
-    std::vector<std::string> endpoints;  // the members' URLs, https://HOST:PORT; at least one
-    Certificates certificates = {};      // the files for endpoints with https
-    Http2::Judge judge = nullptr;        // the time by which the members' certificates are judged
+    std::vector<std::string> endpoints;  // at least one member's URL, https://HOST:PORT
+    Certificates certificates = {};      // the certificate files for https
+    Http2::Judge judge = nullptr;  // returns the time with which members' certificates are checked
     std::chrono::milliseconds deadline{5'000};  // the time limit for one request to the store
-    // The seed of random choices. It should differ from client to client, so that each begins with
-    // another member.
+    // The seed of random choices. Each client should have another seed, so that not all of them
+    // begin with the same member.
     std::uint64_t seed = 0;
-    // The largest limit of the random pause before a new connection to the store. Programs of which
-    // there are many, such as fleet-agent, should use Backoff::longest, so that they do not
-    // reconnect all at once.
+    // The largest limit of the random pause before a new connection to the store. Programs that run
+    // many times, such as fleet-agent, should set Backoff::longest, so that they do not all
+    // reconnect at once.
     std::chrono::milliseconds pause_max{1'000};
   };
 
@@ -38,11 +39,11 @@ class EtcdStore : public Store {
   void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) override;
   void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) override;
   void revoke(LeaseId lease, Then<Reply<LeaseState>> then) override;
-  // Begins a watch, which must be destroyed before the store.
+  // Begins a watch. The watch must be destroyed before the store.
   [[nodiscard]] std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                              Then<const WatchNews&> tell) override;
 
-  // Returns the connection, for requests that are not about records: see etcd_admin.h.
+  // Returns the connection to etcd, for requests that are not about records: see etcd_admin.h.
   [[nodiscard]] EtcdLine& line() { return line_; }
 
  private:

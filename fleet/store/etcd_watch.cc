@@ -11,10 +11,9 @@ EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const
   open();
 }
 
-// Opens the stream at the revision before the wanted one. If it were opened at the wanted one, and
-// the store had removed old revisions up to exactly that one, etcd 3.4 would leave out erasures
-// without reporting an error. If the watch is opened one revision earlier, etcd reports that the
-// revision is gone.
+// Opens the stream one revision before the wanted one. The reason is an error in etcd 3.4. If the
+// store has removed old revisions up to exactly the wanted one, a watch from there misses erasures,
+// and etcd does not report that. For the revision before, etcd reports that it was removed.
 void EtcdWatch::open() {
   const Timers::Milliseconds now = line().timers().now();
   const Timers::Milliseconds opens = line().endpoints().present().opens;
@@ -57,7 +56,7 @@ void EtcdWatch::take_changes(etcd_messages::WatchAnswer answer) {
   if (answer.more || gathered_.changes.empty()) return;
   const Changes whole = std::exchange(gathered_, {});
   from_ = whole.revision + 1;
-  const auto tell = tell_;  // the called function may destroy the watch
+  const auto tell = tell_;  // a copy, since the call may destroy the watch
   tell(whole);
 }
 

@@ -1,5 +1,5 @@
-// A watch on one member of etcd: one open stream. If the client leaves the member, the watch ends.
-// Its owner then begins another watch, which asks another member.
+// A watch on one member of etcd, over one open stream. If the client changes to another member, the
+// watch ends. Its owner then begins a new watch, which uses the new member.
 #pragma once
 
 #include <memory>
@@ -27,9 +27,9 @@ class EtcdWatch : public Watch, public EtcdLine::Rider {
   Keys keys_;
   Revision from_;
   Store::Then<const WatchNews&> tell_;
-  Changes gathered_;  // the changes of a revision that is still incomplete
+  Changes gathered_;  // the changes of a revision of which more changes will come
   std::unique_ptr<Http2::Call> stream_;
-  std::unique_ptr<Timer> timer_;  // opens the stream; later limits the time for its opening
+  std::unique_ptr<Timer> timer_;  // first opens the stream, then limits the time for that
 };
 
 }  // namespace fleet

@@ -27,7 +27,7 @@ void Following::take_reading(Reply<Reading> answer) {
   std::erase_if(reading.found,
                 [this](const KeyValue& record) { return !observer_.keeps(record.key); });
   watch_from(reading.revision + 1);
-  const auto read = observer_.read;  // the called function may destroy this object
+  const auto read = observer_.read;  // a copy, since the call may destroy this object
   read(std::move(reading));
 }
 
@@ -61,8 +61,8 @@ void Following::take_changes(const Changes& changes) {
   changed(kept);
 }
 
-// Ends the watch, and reads everything again after a pause. A new watch would not be enough: if the
-// store was restored from an older copy, its revisions are lower.
+// Ends the watch, and reads everything again after a pause. A new watch alone would not be enough:
+// if the store was restored from a snapshot, its revisions are lower than before.
 void Following::suffer(const Trouble& trouble) {
   watch_ = nullptr;
   retry_ = timers_.after(backoff_.next(), [this] { read_all(); });

@@ -1,5 +1,6 @@
-// Follows some of the store's records: reads all of them, watches from that revision on, and reads
-// all of them again whenever the watch ends. Keeps no copy of them: see mirror.h.
+// Follows some of the store's records. Reads all of them, and then watches their changes from the
+// revision of that reading on. Whenever the watch ends, reads all of them again. Keeps no copy of
+// the records: for that, see mirror.h.
 #pragma once
 
 #include <functional>
@@ -14,27 +15,27 @@ namespace fleet {
 
 class Following {
  public:
-  // Each function may destroy the Following that calls it.
+  // Each of these functions may destroy the Following object that calls it.
   struct Observer {
-    // Called with all records, at first and whenever a watch has ended.
+    // Called with all records: at first, and again whenever a watch has ended.
     std::function<void(Reading)> read;
-    // Called with each change that comes after the last reading.
+    // Called with each change after the last reading.
     std::function<void(const Changes&)> changed;
-    // Called when changes are no longer reported. The next call is that of `read`.
+    // Called when changes are no longer reported. After that, `read` is called before `changed`.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
-    // Returns whether this key is reported. Other keys are ignored: one reading and one watch may
-    // cover more keys than are needed.
+    // Returns whether changes of this key are reported. This is needed if the reading and the watch
+    // cover more keys than the caller wants.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` should differ between clients, so that they do not all try again at once. The store and
-  // the timers must live longer than this object.
+  // `seed` decides the random pauses. Each client should have another seed, so that they do not all
+  // try again at once. The store and the timers must live longer than this object.
   Following(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Following(const Following&) = delete;
   Following& operator=(const Following&) = delete;
   ~Following() = default;
 
-  // Returns whether changes are reported now.
+  // Returns whether changes are being reported now.
   [[nodiscard]] bool follows() const { return watch_ != nullptr; }
 
  private:
@@ -52,8 +53,8 @@ class Following {
   Backoff backoff_;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Timer> retry_;
-  // A callback from the store may come after this object was destroyed. So callbacks hold a weak
-  // pointer to `alive_`, and do nothing if it has expired.
+  // A callback from the store may come after this object was destroyed. So the callbacks hold a
+  // weak pointer to `alive_`, and do nothing if that pointer has expired.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

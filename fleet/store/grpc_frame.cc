@@ -6,8 +6,8 @@
 namespace fleet {
 namespace {
 
-// The size of the prefix before each message: one byte that is not 0 if the message is compressed,
-// and four bytes with the message's length, big-endian.
+// The size of the prefix of each message. Its first byte is not 0 if the message is compressed. The
+// other four bytes are the message's length, big-endian.
 constexpr std::size_t prefix_bytes = 5;
 
 std::uint32_t length_in(std::string_view prefix) {
@@ -18,7 +18,7 @@ std::uint32_t length_in(std::string_view prefix) {
   return length;
 }
 
-// Returns the text with its escapes replaced: "a b" for "a%20b".
+// Decodes percent escapes: "a%20b" becomes "a b".
 std::string unescaped(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -57,8 +57,8 @@ bool GrpcReader::take(std::string_view bytes) {
   return good_;
 }
 
-// Returns whether the prefix is valid. A compressed message is not, since we have not asked for
-// one.
+// Returns whether the prefix is valid. The prefix of a compressed message is not valid here, since
+// the fleet's programs do not ask for compression.
 bool GrpcReader::prefix_is_good() const {
   if (!buffer_.empty() && buffer_[0] != '\0') return false;
   return buffer_.size() < prefix_bytes || length_in(buffer_) <= grpc_message_bytes_max;

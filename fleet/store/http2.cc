@@ -8,8 +8,8 @@
 namespace fleet {
 namespace {
 
-// For this many turns of the event loop after a new call, libcurl is asked to send. On a connection
-// that is already in use, libcurl sends the body of a new call only when it is asked again.
+// The number of turns of the event loop after a new call in which libcurl is asked to send. Without
+// this, libcurl would not send the body of a new call on a connection that is already in use.
 constexpr int pushes_of_a_call = 3;
 
 }  // namespace
@@ -54,8 +54,8 @@ void Http2::push_on() {
   if (!connections_.empty()) connections_.rbegin()->second.write_to_all();
 }
 
-// Closes each connection except the newest if no call uses it. Must not be called by an observer:
-// libcurl may be running a callback for such a connection at that moment.
+// Closes all connections that no call uses, except the newest. Must not be called from an observer:
+// at that moment, libcurl may be running a callback for such a connection.
 void Http2::end_old_connections() {
   if (connections_.size() <= 1) return;
   std::set<std::uint64_t> used;
@@ -67,8 +67,8 @@ void Http2::end_old_connections() {
   });
 }
 
-// Passes messages and ends to the observers of calls. Must not be called within a callback of
-// libcurl: an observer may end calls, which libcurl does not allow there.
+// Passes messages and the ends of calls to the observers. Must not be called within a callback of
+// libcurl, since an observer may end calls, which libcurl forbids in its callbacks.
 void Http2::tell(CURLM* multi) {
   const auto heard = std::exchange(heard_, {});
   for (const std::uint64_t number : heard) {
@@ -80,8 +80,8 @@ void Http2::tell(CURLM* multi) {
       const auto told = at->second->observer_.message;
       told(*message);
     }
-    // The gRPC status has come, so the call has ended. libcurl itself may report the end of the
-    // stream only when more is sent on it.
+    // The gRPC status has come, so the call has ended. Do not wait for libcurl to report the end of
+    // the stream: it may do so only when more data is sent on it.
     const auto at = calls_.find(number);
     if (at != calls_.end() && at->second->status_.code())
       tell_ending(number, at->second->ending(CURLE_OK));

@@ -1,5 +1,5 @@
-// gRPC calls over HTTP/2 by libcurl, on a libuv loop. Calls share connections, which have numbers.
-// Knows nothing about etcd, and never repeats a call: see etcd_call.h.
+// Makes gRPC calls over HTTP/2, with libcurl on a libuv event loop. Calls share connections, which
+// have numbers. Knows nothing about etcd, and never repeats a call: see etcd_call.h.
 #pragma once
 
 #include <curl/curl.h>
@@ -19,53 +19,55 @@
 
 namespace fleet {
 
-// Paths of files in PEM. If they are empty, calls are not encrypted, which is only for tests.
+// The paths of certificate files in PEM. If they are empty, calls are not encrypted. Only tests do
+// that.
 struct Certificates {
-  std::string authority = {};  // the certificate of the members' authority
+  // The certificate of the authority that signs the members' certificates.
+  std::string authority = {};
   std::string own = {};
   std::string key = {};
 };
 
-// The time at which the certificates of the store's members must be valid, in place of the clock's
+// The time with which the certificates of the store's members are checked, instead of the clock's
 // time.
 struct JudgingTime {
   std::int64_t seconds = 0;  // the time, in seconds since 1970
   std::string words = {};    // the time as a text for people
-  std::string wait = {};     // why no connection is made now; may be empty
+  std::string wait = {};     // why no connection may be made now; empty if it may
 };
 
 class Http2 {
  public:
-  // Called before each TLS connection, to get the time for checking certificates. If it is null,
-  // the time of the clock is used.
+  // Called before each TLS connection. Returns the time with which certificates are checked. If
+  // there is no such function, the clock's time is used.
   using Judge = std::function<JudgingTime()>;
 
   // The outcome of a call.
   struct Ending {
     GrpcStatus status;
     std::string error;    // libcurl's error message, or empty
-    bool sent = true;     // false: the member has certainly not seen the call
+    bool sent = true;     // false if the member has certainly not received the call
     bool silent = false;  // true if no answer came within the time limit
-    // True if only this call has ended, and its connection is still alive.
+    // True if only this call has ended, and its connection still works.
     bool alone = false;
   };
   struct Request {
     std::string url;
     std::string body;  // the first message of the call, with gRPC's prefix of five bytes
-    // the time limit for the call; 0: a stream, without a limit
+    // The time limit for the call; 0 for a stream without a limit.
     std::chrono::milliseconds timeout{0};
-    // The number of the connection. All calls with the same number go to the same member, over the
-    // same connection. A connection is closed when there is one with a larger number, and the last
-    // call on it has ended.
+    // The number of the connection. All calls with the same number use the same connection, to the
+    // same member. A connection is closed when its last call has ended and a connection with a
+    // larger number exists.
     std::uint64_t connection = 1;
-    std::chrono::milliseconds connect_limit{2'000};  // the time limit for connecting
+    std::chrono::milliseconds connect_limit{2'000};  // the time limit for opening the connection
   };
   struct Observer {
     std::function<void(const std::string& message)> message;
     std::function<void(const Ending& ending)> ended;
   };
 
-  // One call. If it is destroyed, the call ends, and its observer is not called any more.
+  // One call. Destroying this object ends the call; the observer is not called any more.
   class Call {
    public:
     Call(Http2& owner, Request request, Observer observer);
@@ -73,10 +75,10 @@ class Http2 {
     Call& operator=(const Call&) = delete;
     ~Call();
 
-    // Sends one more message on a stream. The message must have its gRPC prefix already
+    // Sends one more message on a stream. The message must already have its gRPC prefix
     // (grpc_frame.h).
     void send(const std::string& framed);
-    // Returns whether the member may have seen the request.
+    // Returns whether the member may have received the request.
     [[nodiscard]] bool has_begun() const { return has_begun_; }
 
    private:
@@ -106,9 +108,9 @@ class Http2 {
     GrpcStatus status_;
     std::string outgoing_;
     bool paused_ = false;
-    bool has_begun_ = false;  // the request may have been sent
-    bool is_over_ = false;    // the observer knows that the call has ended
-    JudgingTime judging_;     // for this time the connection's certificates were checked
+    bool has_begun_ = false;  // whether the request may have been sent
+    bool is_over_ = false;    // whether the observer knows that the call has ended
+    JudgingTime judging_;     // the time with which certificates were checked
     char error_[CURL_ERROR_SIZE] = "";
   };
 
@@ -133,12 +135,12 @@ class Http2 {
   Certificates certificates_;
   Judge judge_;
   upgrader::UvHandle<uv_idle_t> pusher_;
-  std::map<std::uint64_t, Call*> calls_;  // all calls that were not destroyed yet, by number
-  std::set<std::uint64_t> heard_;         // calls with a message or an end to pass on
+  std::map<std::uint64_t, Call*> calls_;  // all calls that still exist, by their numbers
+  std::set<std::uint64_t> heard_;         // numbers of calls with news for their observers
   std::uint64_t next_number_ = 1;
   int pushes_ = 0;
-  // Each connection has a CurlLoop of its own. With several connections in one CurlLoop, libcurl
-  // itself would choose the connection for a call.
+  // The connections, by their numbers. Each has a CurlLoop of its own: if several connections were
+  // in one CurlLoop, libcurl would choose the connection for a call by itself.
   std::map<std::uint64_t, upgrader::CurlLoop> connections_;
 };
 

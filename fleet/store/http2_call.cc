@@ -1,4 +1,4 @@
-// The part of Http2 for a single call: the options that libcurl gets for it.
+// The part of Http2 that handles a single call: it sets libcurl's options for the call.
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 constexpr long keepalive_idle_s = 10;
 constexpr long keepalive_interval_s = 5;
 
-// Called when libcurl is about to send the request. If a used connection breaks without an answer,
-// libcurl would send the request again on a new one. The second time is refused here, since the
-// member may have carried out the first request.
+// Allows libcurl to send the request once; libcurl calls this function before it sends. If an open
+// connection breaks before the answer, libcurl would send the request again over a new one. That is
+// refused here, since the member may already have carried out the request.
 int begin_once(void* begun, char* /*ours*/, char* /*theirs*/, int /*our_port*/,
                int /*their_port*/) {
   const bool again = std::exchange(*static_cast<bool*>(begun), true);
@@ -44,7 +44,7 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
 Http2::Call::~Call() {
   curl_multi_remove_handle(multi_, easy_.get());
   owner_.calls_.erase(number_);
-  // If this was the last call on an old connection, the connection ends now.
+  // If this was the last call on an old connection, that connection is closed soon.
   if (request_.connection != owner_.connections_.rbegin()->first) owner_.push();
 }
 
@@ -104,8 +104,8 @@ void Http2::Call::set_options() {
   if (owner_.judge_) judge_certificates();
 }
 
-// Makes libcurl judge certificates by the time that `judge_` returns. libcurl calls this only if
-// the call makes a new connection.
+// Makes libcurl check certificates with the time that `judge_` returns. libcurl calls the function
+// set here only when the call opens a new connection.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);
@@ -129,8 +129,8 @@ void Http2::Call::set_headers() {
   };
   add("content-type: application/grpc");
   add("te: trailers");
-  // With this header, a member that knows no leader answers with an error. Without it, such a
-  // member does not answer at all.
+  // With this header, a member without a leader answers with an error. Without the header, it would
+  // not answer at all.
   add("hasleader: true");
   add("expect:");
   if (request_.timeout.count() > 0)

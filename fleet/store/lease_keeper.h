@@ -1,6 +1,6 @@
-// Holds one lease: gets a lease from the store, renews it, and gets a new one when the old one is
-// gone. Reports when the lease may have ended. Measures the lease's time by this machine's clock,
-// from the moment just before each renewal was sent.
+// Holds one lease. Gets the lease from the store, renews it, and gets a new one after the old one
+// has ended. Reports when the lease may have ended. The remaining time is measured by this
+// machine's clock, from the moment at which the last renewal was sent.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ namespace fleet {
 class LeaseKeeper {
  public:
   struct Observer {
-    // Called when there is a new lease. No key has it yet.
+    // Called when the store has granted a new lease. No key has this lease yet.
     std::function<void(const Lease&)> taken;
-    // Called when the lease has ended, or may have ended. When it ends, the store erases the keys
-    // that have the lease.
+    // Called when the lease has ended, or may have ended. At the end of a lease, the store erases
+    // the keys that have it.
     std::function<void(const std::string& reason)> lost;
     // Called when the lease was renewed.
     std::function<void()> kept = [] {};
@@ -31,10 +31,10 @@ class LeaseKeeper {
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
   ~LeaseKeeper() = default;
 
-  // Returns the lease, or 0 if there is none that certainly still exists.
+  // Returns the lease, or 0 if this object has no lease that certainly still exists.
   [[nodiscard]] LeaseId lease() const { return lease_.id; }
 
-  // Ends the lease at the store. After this call, this object does nothing more.
+  // Ends the lease in the store. After this call, this object does nothing any more.
   void end();
 
  private:

@@ -13,7 +13,7 @@ struct MemberStatus {
   std::int64_t used_bytes = 0;
   bool leads = false;
   bool has_leader = false;
-  // The alarms that the member reports, such as that its space is used up.
+  // The alarms that the member reports, such as that its database is full.
   std::vector<std::string> errors = {};
 };
 

@@ -23,7 +23,7 @@ const KeyValue* Mirror::find(std::string_view key) const {
   return at == records_.end() ? nullptr : &at->second;
 }
 
-// Returns the differences between the mirror and the reading, sorted by key: new, changed and
+// Returns the differences between the mirror and the reading, sorted by key: the new, changed and
 // erased records.
 Changes Mirror::difference_to(Reading reading) const {
   Changes changes{.revision = reading.revision, .changes = {}};
@@ -56,7 +56,7 @@ void Mirror::take_changes(const Changes& changes) {
       records_[change.now.key] = change.now;
     }
   }
-  const auto changed = changed_;  // the called function may destroy the mirror
+  const auto changed = changed_;  // a copy, since the call may destroy the mirror
   changed(changes);
 }
 

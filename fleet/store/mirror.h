@@ -1,5 +1,5 @@
-// A copy of some of the store's records that is kept up to date. Changes that happened between the
-// end of a watch and the next reading are reported, too: see following.h.
+// Keeps an up-to-date copy of some of the store's records. If a watch ends, the records are read
+// again, and the changes in between are reported, too: see following.h.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ class Mirror {
  public:
   using Records = std::map<std::string, KeyValue, std::less<>>;
 
-  // Each function may destroy the mirror.
+  // Each of these functions may destroy the mirror that calls it.
   struct Observer {
-    // Called when the copy has changed. At the first call, the changes are all records.
+    // Called when the copy has changed. The first call reports all records as changes.
     std::function<void(const Changes&)> changed;
-    // Called when the copy is no longer kept up to date. When `changed` is called next, the copy is
-    // up to date again.
+    // Called when the copy can no longer be kept up to date. It is up to date again when `changed`
+    // is called next.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
-    // Returns whether this key belongs into the copy. Other keys are ignored.
+    // Returns whether the copy should contain this key. Other keys are ignored.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` decides the random pauses. It should differ between mirrors, so that they do not all try
-  // again at the same moment. The store and the timers must live longer than the mirror.
+  // `seed` decides the random pauses. Each mirror should have another seed, so that they do not all
+  // try again at the same moment. The store and the timers must live longer than the mirror.
   Mirror(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
@@ -40,7 +40,7 @@ class Mirror {
   [[nodiscard]] const KeyValue* find(std::string_view key) const;
   // Returns the revision of the copy, or 0 before the first reading.
   [[nodiscard]] Revision revision() const { return revision_; }
-  // Returns whether the copy is kept up to date now.
+  // Returns whether the copy is being kept up to date now.
   [[nodiscard]] bool follows() const { return following_.follows(); }
 
  private:

@@ -1,8 +1,8 @@
-// The store of the fleet's records. The interface has only six operations, so that another store
-// can replace etcd. fleet/model knows the meaning of the records.
+// The interface of the store, which has the fleet's records. It has only six operations, so that
+// another database can replace etcd. fleet/model knows what the records mean.
 //
-// No function here blocks. Each answer comes exactly once, later, and never from within the call
-// that asked for it. If the store is destroyed, open answers never come.
+// No function here blocks. Each answer comes exactly once and later, never from within the call
+// that has asked for it. If the store is destroyed, outstanding answers never come.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 
 namespace fleet {
 
-// One key, or every key that begins with `key`.
+// One key or, if `below` is true, every key that begins with `key`.
 struct Keys {
   std::string key = {};
   bool below = false;
@@ -29,11 +29,11 @@ struct Keys {
   bool operator==(const Keys&) const = default;
 };
 
-// The reason why a request got no answer. The request has changed nothing.
+// The reason why a request got no answer.
 struct Trouble {
   enum class Kind {
     unreachable,  // no answer came in time; a later try may succeed
-    denied,       // no permission, or a wrong request; a later try fails, too
+    denied,       // no permission, or a wrong request; a later try also fails
   };
 
   Kind kind = Kind::unreachable;
@@ -43,7 +43,7 @@ struct Trouble {
 template <class Value>
 using Reply = std::variant<Value, Trouble>;
 
-// A lease. It ends if its holder does not renew it within the time `ttl`.
+// A lease. It ends if its owner does not renew it within the time `ttl`.
 struct Lease {
   LeaseId id = 0;
   std::chrono::seconds ttl{0};
@@ -52,10 +52,11 @@ struct Lease {
 // The state of a lease after keep_alive() or revoke().
 enum class LeaseState {
   alive,
-  gone,  // the lease has ended, and all keys that had it are erased
+  gone,  // the lease has ended, and its keys were erased
 };
 
-// A key was written or erased. If the key was erased, `now` has only its `key` and `modified`.
+// The writing or erasure of one key. After an erasure, `now` has only the members `key` and
+// `modified`.
 struct Change {
   KeyValue now = {};
   bool erased = false;
@@ -63,28 +64,29 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// The changes up to this revision, in their order. Changes of one transaction follow each other.
+// The changes up to this revision, in their order. The changes of one transaction are next to each
+// other.
 struct Changes {
   Revision revision = 0;
   std::vector<Change> changes = {};
 };
 
-// The watch has ended, since the store no longer has all changes from `from` on. The caller must
-// read everything again, and watch from the revision of that reading.
+// The watch has ended, since the store has already removed some of the changes that it should
+// report. The caller must read everything again, and begin a watch at the revision of that reading.
 struct Relist {
   Revision compacted = 0;
 };
 
-// The watch has ended, since the store had no leader, did not answer, or refused permission. The
-// caller must begin another watch at the revision after that of the last change.
+// The watch has ended, since the store had no leader, did not answer, or denied permission. The
+// caller must begin a new watch, at the revision after the last change that was reported.
 struct WatchLost {
   Trouble trouble = {};
 };
 
 using WatchNews = std::variant<Changes, Relist, WatchLost>;
 
-// A watch ends when this object is destroyed. After that, no change is reported, not even one that
-// has arrived already.
+// A watch. Destroying this object ends it. After that, no change is reported, not even one that has
+// already arrived.
 class Watch {
  public:
   Watch() = default;
@@ -103,22 +105,22 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // Reads all records of these keys, at one revision. A majority of the members confirms the
+  // Reads all records with these keys, at one revision. A majority of the members confirms the
   // reading, so it includes everything that was written before the call.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
-  // Carries out a transaction. If a put has a lease that has ended, the store refuses the
-  // transaction. If the outcome is Unknown, the write may still happen later, but only within twice
-  // the time limit for an answer.
+  // Carries out a transaction. The store refuses the transaction if a put has a lease that has
+  // ended. If the outcome is Unknown, the transaction may still be carried out later, but only
+  // within twice the time limit for an answer.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
-  // Requests a lease of at least `ttl`; the store may make it longer.
+  // Requests a lease of at least `ttl`. The store may grant a longer one.
   virtual void grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) = 0;
   virtual void keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
   virtual void revoke(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
 
-  // Calls `tell` for all changes from the revision `from` on, each once and in order. The watch
-  // ends by Relist or WatchLost, or when it is destroyed. `tell` may destroy it.
+  // Calls `tell` for each change from the revision `from` on, once and in order. The watch ends
+  // with a Relist or WatchLost, or when the object is destroyed. `tell` may destroy it.
   [[nodiscard]] virtual std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                                      Then<const WatchNews&> tell) = 0;
 };

@@ -1,5 +1,5 @@
-# The library fleet/store: the interface of the store, its implementation on etcd, and code for any
-# store. Messages are protobuf's, generated from etcd.proto.
+# The library fleet/store: the interface of the store, its implementation with etcd, and code that
+# works with any store. Protobuf's compiler makes the code for etcd's messages from etcd.proto.
 build_packages += libcurl4-openssl-dev libssl-dev libprotobuf-dev protobuf-compiler
 
 etcd_proto := $(BUILD)/generated/etcd.pb
@@ -27,7 +27,7 @@ fleet_check_packages = $(build_packages) catch2 chromium etcd-server etcd-client
 fleet-check:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-check-here
-# Other makefiles of the fleet add prerequisites to this target: the programs, and the tests on
-# etcd.
+# Other makefiles of the fleet add the prerequisites of this target: the programs, and the tests
+# that use etcd.
 fleet-check-here:
 	@tests/together/fleet/check $(BUILD)

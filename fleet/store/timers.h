@@ -1,5 +1,6 @@
-// The interface for time in code that uses a store: a clock that never goes back, and delayed
-// calls. Programs use libuv's clock (uv_timers.h), tests a simulated one (virtual_time.h).
+// The interface for time in code that uses the store: a clock that never goes back, and delayed
+// function calls. Programs use libuv's clock (uv_timers.h). Tests use a simulated clock
+// (virtual_time.h).
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,7 @@
 
 namespace fleet {
 
-// A delayed call. Destroying the timer cancels the call.
+// A delayed function call. Destroying this object cancels the call.
 class Timer {
  public:
   Timer() = default;
@@ -26,11 +27,11 @@ class Timers {
   Timers& operator=(const Timers&) = delete;
   virtual ~Timers() = default;
 
-  // Returns the time since some fixed moment. It never goes back.
+  // Returns the time since some fixed moment. The result never decreases.
   [[nodiscard]] virtual Milliseconds now() const = 0;
 
-  // Calls `call` once, after `delay`. If the timer is destroyed before, does not call it. `call`
-  // may destroy the timer.
+  // Calls `call` once, after `delay`, unless the timer is destroyed before. `call` may destroy the
+  // timer.
   [[nodiscard]] virtual std::unique_ptr<Timer> after(Milliseconds delay,
                                                      std::function<void()> call) = 0;
 };

@@ -35,8 +35,8 @@ UvTimers::Milliseconds UvTimers::now() const {
 }
 
 std::unique_ptr<Timer> UvTimers::after(Milliseconds delay, std::function<void()> call) {
-  // Libuv counts a delay from the time that it last read from the clock, so make it read the clock
-  // now.
+  // Make libuv read the clock now, since it counts the delay from the time at which it last read
+  // the clock.
   uv_update_time(&loop_);
   return std::make_unique<UvTimer>(loop_, delay, std::move(call));
 }

@@ -1,4 +1,4 @@
-// Timers on a libuv loop.
+// Implements timers with libuv's event loop.
 #pragma once
 
 #include <uv.h>
