@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-# A fake upgrader, as its control directory shows it. It keeps status.json, previous.json and the
-# FIFO as the protocol says, has no agents, and obeys orders on standard input. Shares no code with
-# upgraderctl or the upgrader.
+# A fake upgrader that consists of its control directory alone: it has no agents. It keeps
+# status.json, previous.json and the FIFO as upgrader(8) says, and obeys orders of the test on
+# standard input. Shares no code with upgraderctl or the upgrader.
 #
 # usage: double.py DIR [NOW]    NOW: a time in seconds, at which the clock stands until `pass`
 #
@@ -17,7 +17,7 @@ import time
 
 LINE_MAX = 4096
 KEPT = 16
-IDLE_MAX = 300  # seconds without an order, after which it exits: the test has died
+IDLE_MAX = 300  # after so many seconds without an order the test must have died, and it exits
 
 
 def spelled(seconds):
@@ -27,16 +27,16 @@ def spelled(seconds):
 
 
 class Double:
-    """A fake upgrader. Each method `do_NAME` obeys the order NAME, and gets the words behind it as
+    """A fake upgrader. Each method `do_NAME` obeys the order NAME, and gets the words after NAME as
     arguments."""
 
     def __init__(self, directory, now):
         self.directory = directory
         self.now = now
         self.offset = 0.0
-        self.mute = False      # writes no status.json, as on a full disk
+        self.mute = False  # true: writes no status.json, as on a full disk
         self.refusal = None    # the reason with which the next request is refused
-        self.hold = 0          # how many requests are read and not answered
+        self.hold = 0  # how many of the next requests stay without an answer
         self.taken = []  # types of the requests that were obeyed or refused
         self.sent = 0  # how many lines were read, including repeated ones
         self.accepted_ends = {}
@@ -208,7 +208,7 @@ class Double:
         self.offset += float(seconds)
 
     def do_catch(self, *up):
-        """Makes the clock run with the real time from now on."""
+        """Makes the clock run as fast as the real time from now on."""
         self.now, self.offset = None, 0.0
 
     def do_ready(self):
@@ -240,7 +240,8 @@ class Double:
         self.finish("fell_back", stage, " ".join(reason))
 
     def do_set(self, *text):
-        """Sets the members of the status that are in this JSON object; null removes a member."""
+        """Gives members of the status the values that they have in this JSON object. A member with
+        the value null is removed."""
         for name, value in json.loads(" ".join(text)).items():
             self.state[name] = value
             if value is None:
@@ -256,15 +257,15 @@ class Double:
         self.mute = how == "on"
 
     def do_flood(self, count):
-        """Adds the answers to `count` requests of other operators."""
+        """Adds the answers to `count` requests of other operators to the status."""
         for number in range(int(count)):
             self.state["requests"] = ([{"request": "flood-%d-%d" % (self.sent, number),
                                         "type": "confirm", "ok": False, "reason": "flood"}] +
                                       self.state["requests"])[:KEPT]
 
     def do_restart(self, *word):
-        """Starts as a new upgrader. The previous one has recorded its end only if the order `end`
-        came before."""
+        """Ends, and starts again as a new upgrader. Only if the order `end` came before, the old
+        one has recorded its end."""
         os.close(self.fifo)
         os.close(self.lock)
         self.offset += 1
@@ -309,8 +310,8 @@ class Double:
                 if not got:
                     return
                 orders += got
-            # Obeys the orders that have been read, each a line. An order `when` stops this, if the
-            # request for which it waits has not come yet.
+            # Obeys the orders that have been read, one in each line. Stops at an order `when` until
+            # the request for which it waits has come.
             while awaited is None or awaited in self.taken:  # ends when no whole line is left
                 if awaited is not None:
                     self.taken.remove(awaited)

@@ -1,7 +1,8 @@
-// Walks through every order of events between a conversation of upgraderctl and an upgrader. Lines
-// are read late or never. The status is written late or never. The upgrader ends, with or without a
-// last status, and is restarted. Deadlines pass, the operator leaves, and another operator opens
-// the gate. At every end, the output of upgraderctl is compared with the facts of this world.
+// Walks through every order of events between an upgrader and a conversation, which is the part of
+// upgraderctl that sends a request and waits for its end. The upgrader reads lines late or never.
+// The status is written late or never. The upgrader ends, with or without a last status, and is
+// restarted. Deadlines pass, the operator leaves, and another operator opens the gate. Whenever a
+// conversation ends, what upgraderctl reports is compared with what has really happened.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <map>
@@ -22,11 +23,11 @@ namespace {
 const std::string upgrade_line = "upgrade\n";
 const std::string cancel_line = "cancel\n";
 
-// The facts about the upgrader to which the request was sent. They are kept until that upgrader
-// ends.
+// What has really happened to the upgrader to which the request was sent. It is kept until that
+// upgrader ends.
 struct Truth {
   bool alive = true;
-  bool last_word = false;  // status.json says that the upgrader has ended
+  bool last_word = false;  // true if status.json says that the upgrader has ended
   bool confirmed = false;  // true if an operator has opened the gate
   std::string phase = "running";
   std::vector<Answer> answers;
@@ -45,7 +46,7 @@ struct World {
   std::deque<std::string> fifo;
   int sent = 0;
   bool cancel_sent = false;
-  bool told_gone = false;  // the conversation has been told that the FIFO has no reader
+  bool told_gone = false;  // true if the conversation was told that nobody reads the FIFO
   bool another_life = false;
   bool vanished = false;
   bool interrupted = false;
@@ -70,7 +71,8 @@ Status of_another_life() {
   return status;
 }
 
-// Returns, as text, everything on which the future of a world depends.
+// Returns a text with everything on which the future depends: if two worlds have the same text, the
+// same can happen in both.
 std::string key_of(const World& world) {
   const Conversation::State& state = world.conversation.state();
   std::string key;
@@ -316,12 +318,12 @@ bool was_refused(const World& world) {
   return own_answer(world) != nullptr && own_answer(world)->ok == false;
 }
 
-// Returns what is wrong with the end of this world, or "".
+// Returns what the conversation has reported wrongly at its end, or "".
 std::string complaint_of(const World& world) {
   const Truth& truth = world.truth;
   if (truth.begun > 1) return "it was begun twice";
-  // If the operator leaves an accepted rehearsal, upgraderctl must cancel the rehearsal, or say
-  // that it could not be cancelled.
+  // If the operator interrupts upgraderctl during an accepted rehearsal, upgraderctl must cancel
+  // the rehearsal, or say that it could not be cancelled.
   if (world.errand.goal == Goal::rehearsal && under_way(world) && !world.cancel_sent &&
       !world.vanished) {
     return "a rehearsal goes on behind our back";
@@ -358,7 +360,7 @@ void judge_end(const World& world) {
   FAIL(complaint);
 }
 
-// Checks that a conversation which has a time limit ends even if nothing but time happens.
+// Checks that a conversation with a time limit ends even if nothing happens but that time passes.
 void judge_time(World world) {
   constexpr int deadlines_max = 40;
   for (int i = 0; i < deadlines_max && !world.finish; ++i) {
@@ -369,8 +371,8 @@ void judge_time(World world) {
   REQUIRE(world.finish);
 }
 
-// Checks that upgraderctl does not doubt a good upgrader without need: if the upgrader lives and
-// obeys every request, the conversation must end as the upgrade did.
+// Checks that upgraderctl trusts a good upgrader: if the upgrader lives and obeys every request,
+// the conversation must end as the upgrade did.
 void judge_usefulness(World world) {
   if (!world.truth.alive || world.vanished || world.interrupted) return;
   const bool in_time = world.now < *world.errand.timeout;
@@ -395,7 +397,7 @@ void judge_usefulness(World world) {
 
 struct Figures {
   std::size_t worlds = 0;
-  std::size_t lies_caught = 0;  // how many planted wrong exit statuses the rules have found
+  std::size_t lies_caught = 0;  // how many of the planted wrong exit statuses the test has found
   std::map<int, std::size_t> ends;
   std::set<std::string> moves;
 };

@@ -28,7 +28,7 @@ Ending ended(const std::string& id, const std::string& outcome) {
   return ending;
 }
 
-// Returns a status with these endings, newest first, as in status.json.
+// Returns the status of an upgrader at rest that has these endings of upgrades, newest first.
 Status with(std::vector<Ending> endings) {
   Status status = at_rest();
   status.endings = std::move(endings);
@@ -48,8 +48,8 @@ std::string value_of(const OccasionEnvironment& environment, const std::string& 
   return "not set";
 }
 
-// Runs every command that is due. Returns the UPGRADER_ID of each, or its UPGRADER_VERSION if it
-// has none.
+// Runs every command of `upgraderctl on` that is due. Returns the UPGRADER_ID that each command
+// gets, or its UPGRADER_VERSION if it has no id.
 std::string run_all(Occasions& occasions, Duration now) {
   std::string all;
   while (const auto environment = occasions.next(now)) {

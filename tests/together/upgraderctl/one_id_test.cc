@@ -59,7 +59,7 @@ TEST_CASE("another request's upgrade may be recognised only by its ending or its
   CHECK_FALSE(talk.finish);
 
   talk.status.upgrade.reset();
-  // The ending of the other request's upgrade, to 1.1.
+  // The upgrade of the other request, to version 1.1, has ended.
   talk.status.endings = {ending_of("u1", "committed")};
   talk.look();
   CHECK(talk.ended_with() == exit_refused);

@@ -220,9 +220,9 @@ TEST_CASE("an id that another executable was asked for under is refused, and not
   SECTION("that has ended, to 1.1") {
     status.endings = {ending_of("u7", "kept", "start", "exited")};
     CHECK(refused());
-    options.resolved = "/opt/agent/1.1";  // the target of the link
+    options.resolved = "/opt/agent/1.1";  // the link's target is the program of upgrade u7
     CHECK_FALSE(refused());
-    options.resolved.reset();  // the link cannot be resolved
+    options.resolved.reset();  // the link's target is not known
     CHECK_FALSE(refused());
     options.resolved = "/opt/agent/1.2";
     status.endings[0].to.executable = "/opt/agent/current";

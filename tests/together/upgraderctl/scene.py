@@ -1,5 +1,5 @@
-# The fixture of upgraderctl's tests: upgraders, real or fake ones, below a directory, and
-# upgraderctl beside them, in pipes and at a terminal.
+# The fixture of upgraderctl's tests: real or fake upgraders with control directories in one base
+# directory, and upgraderctl, in pipes and at a terminal.
 
 import fcntl
 import os
@@ -74,7 +74,8 @@ class Double:
 
 
 class Scene:
-    """A base directory with upgraders below it, and upgraderctl beside them."""
+    """A base directory with the control directories of upgraders, and an upgraderctl that looks
+    there."""
 
     def __init__(self):
         self.temporary = tempfile.TemporaryDirectory()
@@ -195,8 +196,8 @@ class Screen:
         return True
 
     def is_painted(self):
-        """Returns whether the whole page has been read. Its bytes may come in pieces, so at times
-        only its first lines are there."""
+        """Returns whether the whole page of `status --watch` has been read. The page may come in
+        pieces, so that at first only its first lines are there."""
         begun = max(self.written.rfind("A\r"), self.written.rfind("\x1b[K"))
         return begun < 0 or begun < self.written.rfind("\x1b[J")
 

@@ -1,4 +1,5 @@
-// Makes texts of status.json for tests. Each describes an upgrader at rest, with some changes.
+// Makes texts of status.json for tests. Each describes an upgrader at rest, except for the changes
+// that a test makes.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace upgraderctl {
 
-// Returns a time `seconds` after the time at which the tests take place.
+// Returns the time `seconds` after 2026-11-22 08:00 UTC, which is the present time in these tests.
 inline Moment at(int seconds) {
   return *parse_moment("2026-11-22T08:00:00Z") + std::chrono::seconds{seconds};
 }

@@ -1,5 +1,5 @@
-// A conversation of upgraderctl and the world that it sees, for tests in which a request is sent
-// and watched.
+// A conversation, the part of upgraderctl that sends a request and waits for its end, and the files
+// that it sees. For tests.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ inline Errand errand_for(Errand::Goal goal) {
   return errand;
 }
 
-// A conversation, and the world as the conversation sees it.
+// A conversation, and the status, answers and FIFO that it sees.
 class Talk {
  public:
   explicit Talk(Errand errand, WriteOutcome outcome = WriteOutcome::written)
@@ -74,7 +74,7 @@ class Talk {
     });
   }
 
-  WriteOutcome writes;  // the outcome that every write to the FIFO has
+  WriteOutcome writes;  // the outcome of every write to the FIFO
   Duration now{0};
   Status status = at_rest();
   std::optional<Status> previous;

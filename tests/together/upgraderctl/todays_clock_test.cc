@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto jump = 400 * 24h;
 
-// Returns the status of an upgrader that started at second 0. Its agent is active since second 1,
+// Returns the status of an upgrader that started at second 0. Its agent was activated at second 1,
 // and an upgrade is on trial from second 30 to second 60.
 Status on_trial() {
   Status status = at_rest();

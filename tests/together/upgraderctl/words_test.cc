@@ -304,10 +304,12 @@ TEST_CASE("whether an upgrader listens is told by its FIFO, its process and its 
     return hearing_of({fifo_error, there, stopped, full});
   };
   CHECK(of(0, true) == Hearing::listens);
-  CHECK(of(0, false) == Hearing::listens);  // the upgrader has its pid in another PID namespace
+  // Its pid is one of another PID namespace, so no process is found.
+  CHECK(of(0, false) == Hearing::listens);
   CHECK(of(0, true, true) == Hearing::stopped);
   CHECK(of(0, true, false, true) == Hearing::full);
-  CHECK(of(ENXIO, true) == Hearing::gone);  // another process has got the upgrader's pid
+  // The process with the upgrader's pid is another program.
+  CHECK(of(ENXIO, true) == Hearing::gone);
   CHECK(of(ENOENT, true) == Hearing::deaf);
   CHECK(of(EINVAL, true) == Hearing::deaf);
   CHECK(of(ENOENT, false) == Hearing::gone);
