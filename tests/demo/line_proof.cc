@@ -32,8 +32,8 @@ std::vector<std::string> read_lines(const std::string& path, bool whole_only) {
   return lines;
 }
 
-// The work of one agent. From its event `works` on, it writes records, beginning with the number
-// `first`.
+// The time in which one agent writes. It begins with the agent's event `works`; `first` is the
+// number of the first record.
 struct Shift {
   SeenEvent begin;
   std::uint64_t first = 0;
@@ -80,7 +80,7 @@ void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) {  // from now on, this pid belongs to a new process
+    if (event.text.starts_with("started")) {  // a new process has got the pid of one that has ended
       succeeded.erase(event.pid);
       if (active == event.pid) active = 0;
     }
@@ -168,8 +168,8 @@ Proof prove(const std::vector<std::string>& input, const std::vector<SeenRecord>
   proof.lines_in = input.size();
   proof.lines_out = output.size();
 
-  // The positions of all lines with one text in the input, and how many of them the output has so
-  // far.
+  // For each different text of a line: all positions in the input at which the text stands, and how
+  // often it has come in the output so far.
   struct Places {
     std::vector<std::size_t> at;
     std::size_t found = 0;

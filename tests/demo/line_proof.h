@@ -1,5 +1,5 @@
-// Checks the work of the sample agents from files alone: the input with its rotated files, the
-// output, and the agents' own event logs.
+// Checks that sample agents have copied each line once. Reads only files: the input with its
+// rotated files, the output, and the agents' own event logs.
 #pragma once
 
 #include <cstddef>

@@ -28,7 +28,7 @@ namespace {
 // Shows the demo's events as they happen. At the end it draws when each version was active.
 class Narrator {
  public:
-  // `output` is the agents' output file. Colours are used only on a terminal.
+  // `output` is the file into which the agents copy. Colours are used only on a terminal.
   explicit Narrator(std::string output);
 
   // Prints an action of the person who runs the demo.
@@ -37,7 +37,7 @@ class Narrator {
   // Prints an event that an agent has written into its event log. Leaves some events out.
   void tell(const SeenEvent& event);
 
-  // Prints a line without a time.
+  // Prints a line of text, without the time that stands before other lines.
   void say(const std::string& text = "") const;
 
   // Draws when each version was active, with one row for each.
@@ -57,15 +57,15 @@ class Narrator {
 
 constexpr std::size_t columns = 60;
 
-// One agent's time at work: its beginning and its end.
+// The time for which one agent worked: its beginning and its end.
 struct Span {
   std::string version;
   std::uint64_t from_us = 0;
   std::uint64_t to_us = 0;
 };
 
-// Returns the times in which the agents worked. An agent that crashed worked at the latest until
-// the next one began.
+// Returns the times for which the agents worked. If an agent crashed, its work ended at the latest
+// when the next agent's work began.
 std::vector<Span> spans_of(const std::vector<SeenEvent>& events, std::uint64_t end_us) {
   std::vector<Span> spans;
   for (const SeenEvent& event : events) {
@@ -178,10 +178,10 @@ using demo::SeenEvent;
 using demo::Stage;
 
 constexpr auto patience = 10s;
-constexpr auto breath = 700ms;  // the pause between two acts, so that people can follow
+constexpr auto breath = 700ms;  // the pause between two actions, so that people can follow
 
-// One part of the demonstration, from one time to another. The summary at the end shows the longest
-// pause of each act.
+// One part of the demonstration, from one time to another. The summary at the end shows, for each
+// part, the longest time in which no line was copied.
 struct Act {
   std::string title;
   std::uint64_t from_us = 0;
@@ -191,8 +191,7 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // Makes agents that do not wait for late lines at a rotation, so that each pause comes from
-      // an upgrade.
+      // Agents do not wait for late lines at a rotation, so that each pause comes from an upgrade.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 

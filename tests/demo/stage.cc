@@ -40,7 +40,7 @@ class Log {
   }
 
   // Renames the files as logrotate does, the oldest first, so that no file is overwritten. The next
-  // line goes to the new file, and the `late_lines` after it to the old one.
+  // line goes to the new file, and as many lines after it as `late_lines` says go to the old one.
   void rotate() {
     const int old = descriptor_;
     for (std::size_t i = ++rotations_; i > 1; --i)

@@ -61,9 +61,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Puts a variant into the releases, under the name of its version. The file appears complete, in
-  // one step, and replaces a file of that name. `more` is appended to the program: it makes the
-  // file another one, without a change of what the program does.
+  // Copies a variant of the sample agent into the directory of releases, under the name of its
+  // version. The file appears complete, in one step, and replaces a file of that name. `more` is
+  // appended to the program: the file then has other bytes, but the program does the same.
   void release(const std::string& variant, const std::string& more = "");
   void release_script(const std::string& version, const std::string& text);
   void desire(const std::string& version);

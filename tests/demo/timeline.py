@@ -1,5 +1,5 @@
-# Prints in words what happens in a cell. It follows the store by a watch, and keeps the present
-# state of each record.
+# Prints in words what happens in a cell, which is a fleet of machines with one store. It watches
+# the store, and keeps the present state of each record.
 import base64
 import json
 import os
