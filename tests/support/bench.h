@@ -1,6 +1,6 @@
-// A bench for tests of decisions. It has a supervisor with a clock of its own, and a world in which
-// every check, start and relink succeeds unless a test says otherwise. The functions of the bench
-// keep the tests short.
+// A bench for tests of decisions: a supervisor with a simulated clock. Every check, start and
+// relink that the supervisor orders succeeds, unless a test says otherwise. The functions of the
+// bench keep the tests short.
 #pragma once
 
 #include <cstdint>
@@ -117,8 +117,8 @@ template <class Message>
 // Returns all log lines as one text.
 [[nodiscard]] std::string log_of(const Actions& actions);
 
-// Returns every action that an operator or an agent would notice, one line each: "send 1 stop
-// upgrade 90000 u1 2". Log lines are left out.
+// Returns every action that an operator or an agent would notice, each as a line such as "send 1
+// stop upgrade 90000 u1 2". Log lines are left out.
 [[nodiscard]] std::vector<std::string> summary(const Actions& actions);
 
 }  // namespace upgrader::test

@@ -24,7 +24,8 @@ check() {
   fi
 }
 
-# Prints the counts. Must be the last line of the script, whose status it sets.
+# Prints the counts. Must be the last line of the script, so that the script's exit status is that
+# of this function.
 counted() {
   echo "$passed passed, $failed failed"
   [ "$failed" = 0 ]

@@ -19,17 +19,17 @@ struct NamedEvent {
 };
 
 // Returns all messages, closed pipes and exits of each living agent, and all signals. If
-// `of_one_gone`, returns also the late events of an agent that has ended.
+// `of_one_gone` is true, also returns late events about an agent that has ended.
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
-// Returns every request of an operator. Requests that name an upgrade name the one under way, if
-// there is one.
+// Returns every request of an operator. If a request names an upgrade, it names the one that is
+// under way, if there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
 // Returns the upgrader's start in every form that --previous and --attempts make possible, except
 // the ordinary one.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
-// Returns every outcome of the action whose outcome the supervisor waits for.
+// Returns every outcome that the action may have for whose outcome the supervisor waits.
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

@@ -12,8 +12,8 @@ namespace upgrader::test {
 // A step from one phase to another, by their names.
 using PhaseStep = std::pair<std::string, std::string>;
 
-// Reads the table from the text of the header. Returns a pair for each phase and each phase in its
-// column "goes on to".
+// Reads the table from the text of the header. For each phase, the column "goes on to" names
+// phases. Returns a pair of phases for each of these names.
 [[nodiscard]] std::set<PhaseStep> steps_of_table(const std::string& header);
 
 // Compares the table with the steps that were taken. Returns, as texts, the steps that are only in

@@ -5,7 +5,7 @@ namespace {
 
 class Printer {
  public:
-  // Quotes the text, so that an agent's text cannot look like further items of the output.
+  // Quotes the text, so that a text of an agent cannot be mistaken for other parts of the output.
   void put(const char* name, const std::string& text) {
     text_ += std::string(name) + "=\"";
     for (const char byte : text) {

@@ -52,7 +52,8 @@ std::optional<Policy> policy_of(const Words& words) {
   return policy_of(*options, Duration::zero());
 }
 
-// Parses "1 upgrade u1 sequential confirm healthy continue trial=0 start=5000 stop=100 gate=100".
+// Parses the words of a request for an upgrade, such as "1 upgrade u1 sequential confirm healthy
+// continue trial=0 start=5000 stop=100 gate=100".
 Upgrade upgrade_of(const Words& words) {
   Upgrade upgrade;
   upgrade.id = words.size() > 2 ? words[2] : "u1";

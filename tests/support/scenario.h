@@ -15,13 +15,14 @@ struct ScenarioOutcome {
   std::string phase;  // the supervisor's phase at the end
   // The active agent's generation at the end, "-" if there is none, or "exit N".
   std::string active;
-  // The last upgrade's ending, and the agent that was notified of it.
+  // How the last upgrade ended, and the agent that was notified of that.
   std::string told;
   std::string log;                    // the log lines, each with its level or kind in front
   std::vector<std::string> mistakes;  // lines that could not be understood
 };
 
-// Scenarios by name. A scenario is the text between a heading `## NAME` and the next heading.
+// Scenarios by their names. In a file, a scenario is the text between a heading `## NAME` and the
+// next heading.
 using Scenarios = std::map<std::string, std::string>;
 
 // Returns the paths of tests/decisions/scenario/SUBJECT.txt.

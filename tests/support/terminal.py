@@ -1,5 +1,5 @@
-# Types the commands of a page as a new user would. One shell runs all of them, so functions,
-# variables and jobs of one command are there for the next.
+# Types the commands of a page as a new user would. One shell runs all commands, so functions,
+# variables and jobs of one command are known to the next.
 import os
 import re
 import subprocess

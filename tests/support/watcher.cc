@@ -323,8 +323,8 @@ void Watcher::see_kill(Generation generation, Time now) {
 }
 
 void Watcher::see_answer(const std::string& id, const char* answer) {
-  // Only a request of an agent can be answered, and the answer comes in the step that reads the
-  // request. An upgrade by a signal has no answer.
+  // Only a request of an agent can be answered by a message, and the answer comes in the step that
+  // reads the request. An upgrade that a signal requests has no answer.
   if (!asked_ || *asked_ != id) return broken(std::string("Answers: unasked ") + answer + " " + id);
   asked_.reset();
 }
@@ -336,10 +336,10 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
-// Notes whether an upgrade is accepted in this step; its requester makes no difference. A parallel
-// upgrade is accepted when its candidate has been started. A sequential upgrade is accepted when
-// its executable has been checked and, if the supervisor has ordered PutLinkBack, the link has been
-// put back.
+// Notes whether an upgrade is accepted in this step, whoever requested it. A parallel upgrade is
+// accepted when its candidate has been started. A sequential upgrade is accepted when its
+// executable has been checked and, if the supervisor has ordered PutLinkBack, the link has been put
+// back.
 void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   const bool done = !outcome.refused;
   if (pending_ == Pending::check && done) checked_ = outcome.way_back;
@@ -363,7 +363,8 @@ void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   if (by_agent_ && by_control_) broken("Answers: an operator's upgrade is accepted to the agent");
 }
 
-// Checks that each upgrade has exactly one ending, and that the active agent is sent the same one.
+// Checks that each upgrade has exactly one ending, and that the active agent is notified of that
+// ending.
 void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (recorded_) broken("Answers: a second ending is recorded");
   recorded_ = true;
@@ -394,7 +395,7 @@ void Watcher::check_standby() {
 }
 
 // Checks rule S4 of tests/INVARIANTS.md: before the active agent is told to stop, a candidate
-// causes no message to the active agent, except news of the upgrade.
+// causes no message to the active agent, except messages about the upgrade.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
   const auto* refused = std::get_if<MessageRefused>(&event);

@@ -1,6 +1,7 @@
 // Watches a supervisor from outside. From the events that go in and the actions that come out, it
-// keeps its own small account of the world, and reports which rule was broken. It never looks into
-// the supervisor. The rules are S1 to S9, S1b and Answers of tests/INVARIANTS.md.
+// knows which agents live, which is active and which upgrade is under way, and reports which rule
+// was broken. It never looks into the supervisor. The rules are S1 to S9, S1b and Answers of
+// tests/INVARIANTS.md.
 #pragma once
 
 #include <map>
@@ -35,7 +36,8 @@ class Watcher {
   // ranks_of() in tests/decisions/explore/canonical.h.
   void renumber(const std::map<Generation, Generation>& ranks);
 
-  // Returns the whole account as text. Accounts that are equal have equal texts.
+  // Returns everything that the watcher knows as text. Watchers that know the same return the same
+  // text.
   [[nodiscard]] std::string print() const;
   bool operator==(const Watcher&) const = default;
 
@@ -43,18 +45,19 @@ class Watcher {
   struct Process {
     bool greeted = false;
     bool ready = false;
-    bool promised = false;   // `activate` was sent, and has not been written whole
+    bool promised = false;   // true from the order to send `activate` until all of it is written
     bool activated = false;  // `activate` has been written whole
     bool on_trial = false;
-    bool promises_word = false;  // the agent's `hello` names the feature readiness
-    bool owes_word = false;      // an active first agent or fallback that has yet to say `healthy`
+    bool promises_word = false;  // true if the agent's `hello` names the feature `readiness`
+    bool owes_word = false;  // true if an active first agent or fallback must still say `healthy`
     bool fallback = false;
     // The failed upgrade of which the agent has been notified.
     std::optional<std::string> failed_id;
-    bool told = false;  // the agent has been sent a `stop` that was not cancelled
+    bool told = false;  // true if the agent was sent a `stop` that was not cancelled
     bool stopped = false;
     bool killed = false;
-    // The agent has closed a pipe while held, or its `activate` could not be written.
+    // True if the agent has closed a pipe while it was held, or if its `activate` could not be
+    // written.
     bool failed = false;
     std::optional<std::string> state;  // the state that the agent left with `stopped`
     // The id in the agent's `stop`, if the `stop` was for an upgrade.
@@ -107,23 +110,24 @@ class Watcher {
   // How the last active agent ended. The next agent that is activated gets the `state` in it.
   std::optional<Left> left_;
   std::optional<std::string> asked_;  // the id of an agent's request, which this step must answer
-  // The accepted upgrade that an agent requested, until it ends.
+  // The id of the upgrade that an agent requested and that was accepted, until the upgrade ends.
   std::optional<std::string> accepted_;
-  // The requested upgrade has passed its checks, and has not been accepted yet.
+  // True if the requested upgrade has passed its checks, and was not accepted yet.
   bool checked_ = false;
   // True if the last upgrade was requested by an agent, and the agent was sent `accepted`.
   bool by_agent_ = true;
-  bool by_control_ = false;               // the last upgrade was requested by an operator
-  bool operator_asks_ = false;            // this step handles an operator's request
-  std::optional<std::string> owed_;       // the name of an operator's request without an answer
-  bool recorded_ = true;                  // the ending of the last accepted upgrade is recorded
+  bool by_control_ = false;          // true if an operator requested the last upgrade
+  bool operator_asks_ = false;       // true if this step handles an operator's request
+  std::optional<std::string> owed_;  // the name of an operator's request without an answer
+  bool recorded_ = true;             // true if the ending of the last accepted upgrade is recorded
   std::optional<ProgramId> asked_proof_;  // the program of the last ProveRelink that was ordered
   std::optional<ProgramId> proved_;       // the program of the last ProveRelink that has succeeded
   bool shutdown_ = false;
   bool quit_ = false;
-  // An active agent, or a start without an alternative, has failed, so the upgrader ends.
+  // True if the upgrader must end, since an active agent has failed, or a start without an
+  // alternative.
   bool leaving_ = false;
-  bool served_ = false;  // some agent has been activated since the start
+  bool served_ = false;  // true if some agent has been activated since the upgrader's start
   bool exited_ = false;
   std::vector<std::string> violations_;
 };
