@@ -3,9 +3,9 @@
 //
 // usage: bars DIRECTORY UPGRADER AGENT
 //
-// DIRECTORY is empty, and takes all files that are written. Prints a row of a Markdown table for
-// each bar, and exits with 1 if one is not met. A figure is the worst of three runs, or of as many
-// as its row says. Programs that are compared run in turn.
+// DIRECTORY must be empty; all files are written there. Prints a row of a Markdown table for each
+// bar, and exits with 1 if a bar is not met. A figure is the worst of three runs, or of as many as
+// its row says. Programs that are compared run in turn.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -24,9 +24,9 @@ constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
-// Each gap is measured in ten runs, and one of them may exceed the bar, the limit for the gap. The
-// limit is only some twenty microseconds above the minimal program's gap, and other work of the
-// machine may take longer than that.
+// Each gap is measured in ten runs, and in one of them it may exceed its limit. The limit is only
+// some twenty microseconds above the minimal program's gap, and other work of the machine may take
+// longer than that.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
 // The number of pairs of programs in each run. The order alternates: in one pair the upgrader is
@@ -138,8 +138,8 @@ void judge_start_up(const Place& place) {
                worst_of(counting_by_tini).text, "none", "");
 }
 
-// Compares the medians of all hand-overs of the run. If the start-up is slow, one pair has too few
-// hand-overs for a ratio of its own.
+// Divides the median of all the upgrader's hand-overs by that of the minimal program's. If agents
+// start slowly, one pair of runs has too few hand-overs for a ratio of its own.
 Figure by_minimal(const HandOvers& found) {
   const double ratio = median(found.upgrader) / median(found.minimal);
   return {ratio, fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " ÷ " +

@@ -1,9 +1,9 @@
-// Compares the upgrader with other programs that do a part of its work, in one run. The results are
+// In one run, compares the upgrader with other programs that do a part of its work. The results are
 // ratios, since the times of one machine say little about another. Checks no figure; it fails only
 // if a program that it runs does not work.
 //
-// bench DIRECTORY UPGRADER: DIRECTORY is empty, and takes all files that are written. The agent and
-// the minimal program lie beside this one.
+// bench DIRECTORY UPGRADER: DIRECTORY must be empty; all files are written there. The agent and the
+// minimal program lie in the directory of this program.
 #include <sys/utsname.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-# make bench, make size: the programs that measure, the agent that they use, and the minimal program
-# to compare with.
+# make bench, make size: builds the programs that measure, the agent that they start, and the
+# minimal program with which the upgrader is compared.
 
 benchmark_programs := $(addprefix $(BUILD)/tests/benchmark/,bench bars minimal \
   stamp_agent ordinary_agent)

@@ -41,7 +41,7 @@ class Child {
   Child& operator=(Child&&) = delete;
 
   [[nodiscard]] pid_t pid() const { return pid_; }
-  // Returns the time right before the program was started.
+  // Returns the time immediately before the program was started.
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
 
   // Waits for the program's end. If its exit status is not 0, exits with a failure.

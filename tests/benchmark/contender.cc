@@ -30,7 +30,8 @@ std::vector<Contender> installed(const std::vector<Contender>& wanted) {
 // time.
 constexpr char ready_descriptor[] = "3";
 
-// Makes a service's directory, with the agent itself as `run` instead of a shell script.
+// Makes a service directory for runit or s6. Its program `run` is the agent itself and not a shell
+// script.
 std::string make_service(const std::string& agent, const std::string& directory) {
   std::string service = directory + "/service";
   std::filesystem::create_directory(service);
@@ -63,7 +64,7 @@ Command command_of(const Contender& contender, const Task& task, const std::stri
   if (task.fail_ms > 0) {
     command.settings.push_back(STAMP_FAIL_MS "=" + std::to_string(task.fail_ms));
   }
-  // The last agent must not exit: a supervisor would start it again each time.
+  // The last agent must not exit, since a supervisor of runit or s6 would start it again and again.
   if (task.stays || serves) command.settings.emplace_back(STAMP_STAYS "=1");
   if (contender.hears_ready) {
     command.settings.emplace_back(STAMP_READY_FD "=" + std::string(ready_descriptor));

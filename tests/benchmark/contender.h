@@ -9,7 +9,7 @@
 
 namespace benchmark {
 
-// The paths that a run needs.
+// The paths of the programs, and the directory, that a run needs.
 struct Place {
   std::string directory;  // the directory for all files of the run; empty at its start
   std::string upgrader;
@@ -25,7 +25,7 @@ struct Contender {
   std::string name;
   Kind kind;
   std::vector<std::string> argv;
-  bool hears_ready = false;  // the agent notifies the contender as soon as it works
+  bool hears_ready = false;  // true if the agent notifies the program as soon as it works
   // True if the contender is an upgrader that runs in a directory of its own, with the options of
   // our service files.
   bool as_service = false;
@@ -39,12 +39,12 @@ struct Contender {
 [[nodiscard]] Contender the_service_upgrader(const Place& place);
 [[nodiscard]] Contender the_minimal(const Place& place);
 [[nodiscard]] Contender direct_exec();
-// The next two functions return the contenders that are installed on this machine: the first tini
-// and its static form, the second the supervisors of runit and s6.
+// The next two functions return programs that are installed on this machine: the first one tini and
+// the static tini, the second one the supervisors of runit and s6.
 [[nodiscard]] std::vector<Contender> installed_reapers();
 [[nodiscard]] std::vector<Contender> installed_supervisors();
 
-// The settings of the agent; stamps.h explains them.
+// The settings that the agent gets; stamps.h explains them.
 struct Task {
   int handovers = 0;
   int start_ms = 0;
@@ -54,7 +54,7 @@ struct Task {
   bool stays = false;
 };
 
-// A run of a contender with an agent, in a directory of its own.
+// One run of a compared program with an agent, in a directory of its own.
 class Run {
  public:
   Run(const Place& place, const Contender& contender, const Task& task);

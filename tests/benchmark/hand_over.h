@@ -12,17 +12,18 @@ namespace benchmark {
 struct HandOvers {
   std::vector<Milliseconds> upgrader = {};
   std::vector<Milliseconds> minimal = {};
-  // For each pair of runs: the upgrader's median, divided by the minimal program's.
+  // For each pair of runs: the median under the upgrader, divided by the median under the minimal
+  // program.
   std::vector<double> ratios = {};
 };
 
 // Measures the upgrader's own share of a hand-over: the time from the old agent's exit until the
-// next agent has read `activate`. Each hand-over begins as soon as the one before it is over.
+// next agent has read `activate`. Each hand-over begins as soon as the previous one has ended.
 [[nodiscard]] HandOvers shares_in_pairs(const Place& place, int pairs);
 
-// Settings for measuring gaps in the work. A gap is the time from the old agent's last tick to the
-// next agent's first. The settings are the time that each agent takes to start, and the number of
-// hand-overs in a run.
+// Settings for measuring gaps in the work. Agents note the time again and again while they work. A
+// gap is the time from the old agent's last note to the next agent's first. The settings are the
+// time that each agent takes to start, and the number of hand-overs in a run.
 struct Gap {
   int start_ms = 0;
   int handovers = 0;

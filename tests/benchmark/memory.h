@@ -12,7 +12,7 @@ struct Memory {
 
 [[nodiscard]] Memory memory_with_one_agent(const Place& place, const Contender& contender);
 
-// Measures the memory while a candidate starts slowly beside the active agent.
+// Measures the upgrader's memory while a candidate starts slowly beside the active agent.
 [[nodiscard]] Memory memory_with_two_agents(const Place& place);
 
 }  // namespace benchmark

@@ -1,5 +1,5 @@
-// Measures the gap when an agent that has worked for a while is replaced: by the upgrader, and by
-// supervisors, which start the new agent only after the old one's end.
+// Measures the gap, in which no agent works, when an agent that has worked for a while is replaced:
+// by the upgrader, and by supervisors, which start the new agent only after the old one's end.
 #include <array>
 #include <chrono>
 #include <memory>

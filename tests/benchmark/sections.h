@@ -11,8 +11,8 @@ namespace benchmark {
 // agent begins to work, while the machine does nothing else.
 [[nodiscard]] std::string measure_hand_over(const Place& place);
 
-// Measures two times from the start of a program: to the start of its agent, and to the beginning
-// of the agent's work.
+// Measures how long it takes from the start of a program to the start of its agent, and to the
+// beginning of the agent's work.
 [[nodiscard]] std::string measure_start_up(const Place& place);
 
 // Measures how long no agent works during a replacement, for several start times of the new

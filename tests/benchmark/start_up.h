@@ -8,8 +8,7 @@
 
 namespace benchmark {
 
-// The time from the fork to the agent's main(), and the time from the fork until the agent may
-// work.
+// Two times: from the fork to the agent's main(), and from the fork until the agent may work.
 struct StartUps {
   Contender contender;
   std::vector<Milliseconds> to_start = {};
