@@ -1,9 +1,9 @@
 #!/bin/sh
-# Compares what compiled agents rely on with tables that only a person changes: the symbols that
-# libagent-protocol.so.1 exports with their types, the layout of the structures, the values of the
-# constants, the soname; and compiles the headers by themselves, in each language that may use them.
-# Each comparison has a canary: an error planted in a copy of the header or of the list of symbols.
-# Prints `ok` lines and `N passed, N failed`.
+# Checks that compiled agents can still use libagent-protocol.so.1. Compares its exported symbols
+# and their types, the layout of the structures, the values of the constants and the soname with
+# tables that only a person changes. Also compiles each header by itself, in each language that may
+# use it. Each comparison has a canary: an error planted in a copy of the header or of the list of
+# symbols. Prints `ok` lines and `N passed, N failed`.
 #
 # usage: tests/delivery/abi/run.sh    BUILD=build CC CXX
 set -u
@@ -34,8 +34,9 @@ same_symbols() {
   [ -s "$scratch/expected" ] && diff -u "$scratch/expected" "$1"
 }
 
-# The library must export exactly the expected symbols. The symbols file of the Debian package, by
-# which versions of the library are compared, must list the same.
+# Checks that the library exports exactly the expected symbols. The Debian package has a list of
+# symbols, from which other packages learn the version that they need; it must have the same
+# symbols.
 symbols_of_library() {
   exported "$library" >"$scratch/exported" && same_symbols "$scratch/exported"
 }
@@ -46,7 +47,8 @@ symbols_of_package() {
   same_symbols "$scratch/packaged"
 }
 
-# The linker's version script names each symbol by itself: a pattern would export others, too.
+# Checks the linker's version script, which must name each symbol by itself: a pattern would also
+# export other symbols.
 # usage: symbols_of_list FILE
 symbols_of_list() {
   awk '/^[A-Z]/ { version = $1 } /local:/ { exit } / global:/ { on = 1; next }
@@ -69,8 +71,8 @@ symbols_added() {
 
 soname() { readelf -d "$library" | grep 'SONAME.*\[libagent-protocol\.so\.1\]$'; }
 
-# ---- types of the functions: the compiler refuses a second declaration of a function that
-# differs from the first, and any use of a function that is not declared
+# ---- types of the functions: the compiler refuses a second declaration that differs from the
+# first, and any use of a function that is not declared
 
 # usage: same_types INCLUDES    compiles a second declaration of every function
 same_types() {
@@ -83,7 +85,8 @@ same_types() {
   } | $CC -std=c11 -Werror -Wall -Wpedantic -I "$1" -x c -fsyntax-only -
 }
 
-# ---- layout, for this machine; on x86-64 also for one of 32 bits, by options of the same compiler
+# ---- layout of the structures, for this machine, and on x86-64 also for a machine of 32 bits, by
+# options of the same compiler
 
 # usage: layout INCLUDES OPTION...
 # Prints the sizes, offsets and constants of agent_protocol.h that the compiler finds with these
@@ -112,7 +115,7 @@ lays_out() {
   esac
 }
 
-# Compiles for 32 bits with 64-bit numbers on multiples of eight, as on arm.
+# Compiles for 32 bits, with 64-bit numbers at multiples of eight bytes, as on arm.
 lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 
 # ---- a program that was compiled when agent_protocol_upgrade had fewer members
@@ -146,13 +149,13 @@ END
 # usage: says TEXT    the output of older_caller has the text
 says() { cat "$scratch/said_older" && grep -q "$1" "$scratch/said_older"; }
 
-# The first libagent-protocol.so.1 had the members up to trial_ms.
+# An agent compiled with the first libagent-protocol.so.1 knows the members up to trial_ms.
 of_first_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms) + 8' && says 'no upgrader'
 }
 
-# The present version of the structure has all members, so the library refuses the wrong `fallback`.
-# The library also refuses a size that no version of the structure had.
+# An agent compiled with the present header knows all members, so the library must refuse its wrong
+# `fallback`. The library must also refuse a size that no version of the structure has had.
 of_present_version() { older_caller 'sizeof asked' && says 'fallback cannot be "not a member'; }
 of_no_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms)' && says UPGRADE_INIT

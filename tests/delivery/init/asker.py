@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Sends requests to a daemon without a pause until its input ends: asker.py nginx|postgresql PORT
 
-Prints `asks` after the first answers. When its input has ended, waits for further answers. Then
-prints the longest time between two answers, in milliseconds, and the number of lost requests."""
+Prints `asks` when the daemon has given the first answers. At the end of its input, waits for a few
+more answers. Then prints the longest time between two answers, in milliseconds, and the number of
+lost requests."""
 
 import pathlib
 import sys

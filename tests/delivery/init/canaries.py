@@ -11,12 +11,13 @@ class Canary:
         self.init = init
         self.columns = columns
         self.column = columns[-1][0]
-        self.words = words  # words in the message with which the check of the last column must fail
+        # Words that the last check must report as the reason of its failure.
+        self.words = words
         self.first = GOOD
 
 
 class RunitWith(Runit):
-    """runit with a changed run script, in which each `old` has been replaced by its `new`."""
+    """The init system runit with a changed run script: each `old` is replaced by its `new`."""
 
     def __init__(self, *replacements, crash_seconds_max=Runit.crash_seconds_max):
         self.crash_seconds_max = crash_seconds_max
@@ -37,8 +38,8 @@ def becomes_ready(check):
 
 
 def upgrade_by_restart(check):
-    """Upgrades by a restart of the service, as is done without an upgrader. Then checks what init
-    must not notice of an upgrade, so the check must fail."""
+    """Upgrades by a restart of the service, which is the way without an upgrader. Then makes the
+    check that init has not noticed the upgrade. This check must fail."""
     before = check.seen_by_init()
     check.service.add_release("6.0.0")
     check.service.relink("6.0.0")
@@ -57,7 +58,7 @@ def power_cut_with_link(check):
     check.works("1.0.1")
 
 
-# Lines for a run script by which the service gives up after ten starts.
+# Lines for a run script. They make the service give up after ten starts.
 GIVES_UP = """exec 2>&1
 echo started >>/run/starts
 [ "$(wc -l </run/starts)" -le 10 ] || exec sv down sample-agent"""

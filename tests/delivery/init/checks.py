@@ -7,12 +7,11 @@ from service import BROKEN, EVENTS, PREVIOUS, UNTRIED, UPGRADER
 from waiting import NotHere, demand, wait_until
 
 FIRST = "1.0.0"
-GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop, so the next agent could meet it
+GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
 QUICK_CRASHES = 20  # more crashes than any init allows by default
-MEMORY_LEFT = 100_000_000  # bytes: enough for the service, and too little for GREEDY
-# A release that passes its self-test and then, as a candidate, takes ten times the memory that is
-# left for it.
+MEMORY_LEFT = 100_000_000  # in bytes: enough for the service, too little for GREEDY
+# A release that passes its self-test. As a candidate it takes ten times MEMORY_LEFT.
 GREEDY = """#!/bin/sh
 case "$*" in *--self-test*) echo 8.0.0 ok; exit ;; esac
 echo 1000 >/proc/self/oom_score_adj
@@ -26,12 +25,13 @@ echo '{"type":"ready"}'
 while read -r line; do :; done
 """
 ATTEMPTS = 3  # the value of --attempts in the service files
-# The time in which the last process must end after init has reported the stop.
+# When init has reported that the service is stopped, the last process must end within this time.
 STOP_SECONDS_MAX = 10
 
 
 class Check:
-    """The parts that all checks share: the machine, its init, and the service on it."""
+    """The parts that all checks of an init system share: the test machine, its init, and the
+    service on it."""
 
     def __init__(self, init, machine, service, keep):
         self.init = init
@@ -45,8 +45,8 @@ class Check:
                    lambda: self.init.is_up(self.machine))
 
     def seen_by_init(self):
-        """Returns the service's main process, its pid as init knows it, and init's count of
-        restarts. They stay the same if init has noticed nothing."""
+        """Returns the service's main process, that process's pid as init knows it, and init's count
+        of restarts. All three stay the same if init has noticed nothing of an upgrade."""
         return (self.service.main(), self.init.main_pid(self.machine, self.service),
                 self.init.restarts(self.machine))
 
@@ -81,7 +81,7 @@ class Check:
 
     def upgrade_by_init(self):
         """Makes init request an upgrade to the version that the link names. That version then
-        requests the newest one by itself."""
+        requests an upgrade to the newest version by itself."""
         self.service.relink(FIRST)
         self.init.upgrade(self.machine)
         self.service.wait_for_event("1.0.0 committed sigusr2-1")
@@ -123,10 +123,10 @@ class Check:
                    lambda: self.service.main() not in (None, before))
 
     def quick_crashes(self):
-        """Runs an agent that ends at every start, and then a good one. Init must not have given up
-        in between."""
+        """Runs an agent that ends at every start, and then a good one. Init must not give up before
+        the good one."""
         self.service.break_agent()
-        self.service.link_to(BROKEN, PREVIOUS)  # so that the previous version cannot start either
+        self.service.link_to(BROKEN, PREVIOUS)  # the previous version cannot start either
         self.machine.kill(self.service.agents()[0])
         wait_until(lambda: "%d starts of an agent that exits at once; there were %d"
                    % (QUICK_CRASHES, self.service.starts()),
@@ -136,8 +136,8 @@ class Check:
         self.service.relink(FIRST, PREVIOUS)
 
     def memory_runs_out(self):
-        """Lets memory run out in a candidate. The kernel must kill the candidate, and the service
-        must go on."""
+        """Lets a candidate take too much memory. The kernel must kill the candidate, and the
+        service must go on."""
         if not self.machine.limit_memory(MEMORY_LEFT):
             raise NotHere("no controller of memory in the unified hierarchy")
         before, killed = self.seen_by_init(), self.machine.memory_kills()
@@ -162,8 +162,8 @@ class Check:
         demand(running.samefile(place), "the old file of the upgrader still runs")
 
     def power_cut(self):
-        """Cuts the power in the middle of a trial: first a trial that the agent requested, then one
-        that an operator requested by the link."""
+        """Cuts the power during a trial: first a trial that the agent requested, then one that an
+        operator requested by changing the link."""
         for ask in (lambda: self.service.add_script("8.5.0", NEVER_HEALTHY), self.ask_by_link):
             committed = self.service.linked()
             ask()
@@ -174,8 +174,8 @@ class Check:
             self.service.start_writing()
 
     def power_goes(self):
-        """Cuts the power and boots the machine again. No line is written for the service
-        meanwhile."""
+        """Cuts the power and boots the test machine again. Meanwhile no line is added to the log
+        that the service copies."""
         self.service.stop_writing()
         self.machine.cut_power()
         self.machine.boot()
@@ -183,7 +183,7 @@ class Check:
     def ask_by_link(self):
         self.service.add_program(UNTRIED, NEVER_HEALTHY)
         self.service.link_to(UNTRIED)
-        # A signal, since systemctl would wait for the upgrade's end.
+        # Requests the upgrade by a signal, since systemctl would wait for the upgrade's end.
         self.machine.signal(self.service.upgraders()[0], "USR2")
 
     def wait_for_trial(self, version):
@@ -193,12 +193,12 @@ class Check:
                             and self.service.status("active", "version") == version))
 
     def bad_boot(self):
-        """Makes the version that the link names end again and again, and then unable to start at
-        all."""
+        """Makes the agent of the link's version end again and again, so that the previous version
+        is started. Then makes the link's version unable to start at all."""
         self.service.stop_writing()
         committed = self.service.count_events("1.0.1 committed")
         before = self.service.main()
-        # Sets the count of --attempts to 0, by an orderly end.
+        # Restarts the service in good order, which sets the count of --attempts to 0.
         self.init.restart(self.machine, self.service)
         self.wait_for_another(before)
         for _ in range(ATTEMPTS - 1):
@@ -214,7 +214,7 @@ class Check:
     def clean_stop(self):
         stops = self.service.count_events("stopped next=")
         self.service.stop_writing()
-        self.works("1.0.1")  # all lines so far have been copied
+        self.works("1.0.1")  # waits until all lines so far have been copied
         self.init.stop(self.machine, self.service)
         self.service.wait_for_event("stopped next=", already=stops)
         wait_until(lambda: "%s says that the service is down; it says: %s"
@@ -232,7 +232,7 @@ class Check:
         `shutdown` line in /etc/inittab, init would not give the agent enough time for that."""
         self.init.start(self.machine)
         self.works("1.0.1")
-        # Opened now: the file can still be read after the halt.
+        # Opens the file before the halt, so that it can still be read afterwards.
         with self.machine.path(EVENTS).open() as events:
             before = events.read()
             self.init.halt(self.machine)

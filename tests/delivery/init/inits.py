@@ -1,5 +1,5 @@
-# The init systems: for each, the Debian packages of its root, the places of the files of
-# sample-agent/init/, and its own commands.
+# The init systems that are tested: for each, the Debian packages that it needs, the paths at which
+# it wants the files of sample-agent/init/, and its own commands.
 
 import itertools
 import pathlib
@@ -13,13 +13,14 @@ SETUP = "# Before the first start, as root:"
 
 
 class Init:
-    """The parts that all init systems have in common. `machine` is running, except in install()."""
+    """The parts that all init systems have in common. In every method except install(), the test
+    machine `machine` is running."""
 
     packages = []
     program = ["/sbin/init"]
     watches = False  # whether this init ends an agent that hangs
     halts = False  # whether this init has a command of its own to halt the machine
-    crash_seconds_max = 180  # the limit for twenty quick crashes of the agent
+    crash_seconds_max = 180  # the time limit for 20 crashes of the agent
     said = staticmethod(lambda machine: "nothing")
 
     def setup(self):
@@ -35,7 +36,7 @@ class Init:
         return "\n".join(commands) + "\n"
 
     def inspect(self, machine):
-        """Makes further checks of the running service; each init system has others."""
+        """Makes checks of the running service that are special to this init system."""
 
     def install(self, machine):
         raise NotImplementedError
@@ -50,7 +51,7 @@ class Init:
         return not self.is_up(machine)
 
     def main_pid(self, machine, service):
-        """Returns the process that init calls the service's main process."""
+        """Returns the pid of the process that init counts as the service's main process."""
         raise NotImplementedError
 
     def restarts(self, machine):
@@ -96,7 +97,8 @@ class S6(Init):
     versioned = "s6"
     program = ["/etc/s6/init"]
 
-    # Debian 12 has no package of s6-linux-init, which would make this script.
+    # The first process of the test machine. s6-linux-init would make this script, but Debian 12 has
+    # no package of that.
     STAGE_1 = """#!/bin/sh
 # The first process: makes the scan directory, and becomes the supervisor of what is in it.
 mkdir -p /run/service
@@ -227,7 +229,7 @@ class Finit(Init):
     def install(self, machine):
         self.put(machine, "sample-agent.conf", "/etc/finit.d/sample-agent.conf")
 
-    TOOL = "/lib/finit/initctl"  # the path at which Debian installs initctl
+    TOOL = "/lib/finit/initctl"  # Debian's path of initctl
 
     def said(self, machine):
         return machine.run(self.TOOL, "-b", "-p", "status", NAME)[1].strip()
@@ -258,8 +260,8 @@ class Finit(Init):
 
 
 class WithInittab(Init):
-    """An init that starts the program on a line of /etc/inittab, and has no commands for it. The
-    service is a child of the init."""
+    """An init system that starts the service by a line of /etc/inittab, as its own child, and has
+    no commands for services."""
 
     SERVICE_LINE = "/etc/sample-agent/run"
 
@@ -298,7 +300,7 @@ class WithInittab(Init):
 
 class Sysvinit(WithInittab):
     name = "sysvinit"
-    crash_seconds_max = 420  # longer, since sysvinit's script `run` waits between two crashes
+    crash_seconds_max = 420  # sysvinit's script `run` waits between two crashes
     packages = ["sysvinit-core", "sysv-rc"]
     versioned = "sysvinit-core"
 
@@ -334,7 +336,7 @@ class Busybox(WithInittab):
         machine.must("kill", "-HUP", "1")
 
     def halt(self, machine):
-        machine.run("kill", "-USR2", "1")  # `run`, not `must`: the command may end with the machine
+        machine.run("kill", "-USR2", "1")  # not must(): may end with the machine
 
 
 INITS = [Systemd(), OpenRc(), Runit(), S6(), Finit(), Sysvinit(), Busybox()]

@@ -1,4 +1,5 @@
-# A machine: an init system as process 1 in its own namespaces, over a root that stays unchanged.
+# A test machine: an init system as process 1 of its own namespaces, over a root directory that
+# stays unchanged.
 
 import os
 import pathlib
@@ -13,12 +14,12 @@ from waiting import Failed, demand, wait_until
 HERE = pathlib.Path(__file__).resolve().parent
 COMMAND_SECONDS_MAX = 60
 
-# Capabilities that would reach beyond the namespaces.
+# Capabilities that the test machine must not have, since they reach beyond its namespaces.
 CAPABILITIES_TAKEN = "-sys_time,-sys_module,-sys_rawio,-syslog,-mac_admin,-mac_override,-wake_alarm"
 
 
 class Process:
-    """One line of the machine's process table. Its numbers are those that the machine sees."""
+    """One line of the test machine's process table, with the pids that are seen on that machine."""
 
     def __init__(self, directory):
         stat = (directory / "stat").read_text()
@@ -26,7 +27,7 @@ class Process:
         self.pid = int(directory.name)
         self.state = fields[0]
         self.parent = int(fields[1])
-        # Pid and start time, which no other process has.
+        # The pid and the start time together identify a process.
         self.identity = (self.pid, int(fields[19]))
         self.words = (directory / "cmdline").read_text(errors="replace").split("\0")[:-1]
         self.user = directory.stat().st_uid
@@ -37,7 +38,7 @@ class Process:
 
 
 def cgroup_mount():
-    """Returns the path at which the unified hierarchy is mounted."""
+    """Returns the path at which the unified hierarchy of cgroups is mounted."""
     for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines():
         fields = line.split()
         if fields[fields.index("-") + 1] == "cgroup2":
@@ -46,7 +47,8 @@ def cgroup_mount():
 
 
 class Machine:
-    """A machine. When it is closed, or this program ends, the machine and everything in it ends."""
+    """A test machine. When the object is closed, or this program ends, the machine and all its
+    processes end."""
 
     def __init__(self, root, scratch, init):
         self.scratch = pathlib.Path(scratch)
@@ -63,7 +65,7 @@ class Machine:
         self.stage.mkdir()
 
     def put(self, source, path, mode=0o644):
-        """Puts a file, or text, onto the machine before it is started."""
+        """Puts a file, or text, onto the test machine before the machine is started."""
         place = self.stage / path.lstrip("/")
         self.make_directory(os.path.dirname(path))
         if isinstance(source, str):
@@ -73,7 +75,8 @@ class Machine:
         place.chmod(mode)
 
     def make_directory(self, path):
-        """Makes a directory and its parents, each with the mode that it has on the root."""
+        """Makes a directory on the test machine, with its parents. Each gets the mode that it has
+        on the root."""
         here = self.stage
         for part in pathlib.PurePath(path.lstrip("/")).parts:
             here = here / part
@@ -85,8 +88,8 @@ class Machine:
         (self.stage / path.lstrip("/")).symlink_to(target)
 
     def insert_disk(self):
-        """Makes the machine's disk: a mount namespace with a file system in memory that outlives
-        the machine."""
+        """Makes the test machine's disk: a file system in memory, in a mount namespace that
+        outlives the machine."""
         place = self.stage.with_name(self.stage.name + ".disk")
         place.mkdir()
         self.disk = subprocess.Popen(
@@ -98,7 +101,7 @@ class Machine:
         demand(self.disk.stdout.readline() == "mounted\n", "no disk for the machine")
 
     def boot(self):
-        """Starts the machine, also after a power cut: files that were written to the disk are still
+        """Starts the test machine. Files that were written to its disk before a power cut are still
         there."""
         if self.disk is None:
             self.insert_disk()
@@ -120,8 +123,8 @@ class Machine:
         wait_until("process 1 is init", self.has_become_init)
 
     def limit_memory(self, more):
-        """Lets the machine use `more` bytes more than it uses now; None removes the limit. Returns
-        False if the machine has no memory controller. It has none if the controller is used
+        """Limits the test machine to `more` bytes more than it uses now; None removes the limit.
+        Returns False if the machine has no memory controller. That is so if the controller is used
         elsewhere on the host, since the test does not take it away there."""
         if "memory" not in (self.cgroup / "cgroup.controllers").read_text().split():
             return False
@@ -133,7 +136,7 @@ class Machine:
         return True
 
     def memory_kills(self):
-        """Returns how many processes the kernel has killed in this machine because memory ran
+        """Returns how many processes of the test machine the kernel has killed because memory ran
         out."""
         events = (self.cgroup / "memory.events").read_text().split()
         return int(events[events.index("oom_kill") + 1])
@@ -164,11 +167,11 @@ class Machine:
             b"unshare", b"env")
 
     def path(self, path):
-        """Returns the path by which this program reaches a path of the machine."""
+        """Returns the path on the host for a path on the test machine."""
         return pathlib.Path("/proc/%d/root" % self.pid) / path.lstrip("/")
 
     def run(self, *words, seconds=COMMAND_SECONDS_MAX):
-        """Runs a command on the machine. Returns its status and what it printed."""
+        """Runs a command on the test machine. Returns its status and its output."""
         namespaces = ["--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup"]
         try:
             done = subprocess.run(
@@ -188,7 +191,8 @@ class Machine:
         return output
 
     def processes(self):
-        """Returns all living processes, without those that have ended and are not reaped yet."""
+        """Returns all processes of the test machine, except those that have ended and are not
+        reaped yet."""
         found = []
         for directory in self.path("/proc").iterdir():
             if not directory.name.isdigit():
@@ -209,7 +213,7 @@ class Machine:
         return self.holder.poll() is not None
 
     def cut_power(self):
-        """Ends the machine like a power cut: the kernel kills all processes at once."""
+        """Ends the test machine as a power cut does: the kernel kills all its processes at once."""
         try:
             if self.pid and not self.has_ended():
                 os.kill(self.pid, signal.SIGKILL)

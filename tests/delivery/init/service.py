@@ -1,5 +1,5 @@
-# The service on a machine, under any init: the sample agent under the upgrader, with a writer that
-# adds lines all the time, and checks from outside.
+# The service on a test machine, under any init system: the sample agent under the upgrader. A
+# thread adds lines to the agent's log all the time, and checks look at the service from outside.
 
 import json
 import os
@@ -22,7 +22,7 @@ EVENTS = STATE + "/events"
 PREVIOUS = STATE + "/previous"
 STATUS = "/run/upgrader/sample-agent/status.json"
 STARTS = STATE + "/starts"
-# Releases in a directory where the agent does not look for newer ones.
+# Releases in a directory in which the agent does not look for newer versions.
 BROKEN = "/opt/sample-agent/broken"
 UNTRIED = "/opt/sample-agent/untried"
 
@@ -40,9 +40,9 @@ class Service:
         return self.build / "sample-agent" / "variants" / name
 
     def install(self, first, setup):
-        """Installs the files that `make install` installs. Must be called before the machine is
-        started. At its start the machine runs `setup`, the commands from the service file's
-        comments, which make everything else."""
+        """Installs the files that `make install` installs. Must be called before the test machine
+        is started. When the machine starts, it runs `setup`, the commands in the service file's
+        comments, which make all other files."""
         machine = self.machine
         machine.put(self.build / "upgrader", UPGRADER, 0o755)
         machine.put(self.variant(first), AGENT, 0o755)
@@ -57,8 +57,8 @@ class Service:
     # ---- the lines
 
     def write_line(self):
-        """Adds one line to the log. Waits while the lines are being judged. Returns the number of
-        lines so far."""
+        """Adds one line to the log that the agent copies. Waits while the lines are being judged.
+        Returns the number of lines so far."""
         with self.writing:
             with self.machine.path(INPUT).open("a") as log:
                 self.lines += 1
@@ -86,7 +86,7 @@ class Service:
         return self.read(OUTPUT).splitlines()
 
     def events(self):
-        """Returns the events of all agents so far, each as its words without the time."""
+        """Returns the events that all agents have recorded so far, each without its time."""
         return [line.split(" ", 1)[1] for line in self.read(EVENTS).splitlines()]
 
     def read(self, path):
@@ -96,8 +96,8 @@ class Service:
             return ""
 
     def status(self, *names):
-        """Returns a member of status.json. `names` lead to it from outside to inside: ("active",
-        "version")."""
+        """Returns a member of status.json. `names` are the names of the members that lead to it,
+        such as ("active", "version")."""
         found = json.loads(self.read(STATUS) or "{}")
         for name in names:
             found = found.get(name, {})
@@ -106,7 +106,7 @@ class Service:
     # ---- an agent that cannot start
 
     def break_agent(self):
-        """Makes the link name a program that exits at once, and leaves a line in a file."""
+        """Makes AGENT's link name a program that adds a line to a file, and exits at once."""
         self.add_program(BROKEN, "#!/bin/sh\necho started >>%s\nexit 1\n" % STARTS)
         self.link_to(BROKEN)
 
@@ -120,7 +120,7 @@ class Service:
         return [p for p in self.machine.processes() if p.name == "upgrader"]
 
     def agents(self):
-        """Returns the processes of agents, without the self-tests of releases that an agent
+        """Returns the processes of agents. Leaves out self-tests of releases, which an agent
         runs."""
         return [
             p for p in self.machine.processes()
@@ -133,7 +133,7 @@ class Service:
         return [p for p in self.machine.processes() if p.user == user or p.name == "upgrader"]
 
     def user(self):
-        """Returns the number of the service's user on the machine."""
+        """Returns the id of the user as which the service runs on the test machine."""
         for line in self.read("/etc/passwd").splitlines():
             if line.startswith(USER + ":"):
                 return int(line.split(":")[2])
@@ -154,8 +154,8 @@ class Service:
             [p.pid for p in self.upgraders()], [p.pid for p in self.agents()]), self.main)
 
     def wait_for_one_agent(self, version=None):
-        """Writes a line, and waits until there is exactly one agent and the line has been
-        copied."""
+        """Writes a line to the log, and waits until there is exactly one agent and that line has
+        been copied."""
         self.wait_for_main()
         line = " line %d" % self.write_line()
         record = wait_until(
@@ -167,15 +167,15 @@ class Service:
                    "version %s works, and not %s" % (record.split()[1], version))
 
     def wait_for_event(self, text, already=0):
-        """Waits until an event with this text has been seen more than `already` times."""
+        """Waits until the agents have recorded more than `already` events with this text."""
         wait_until("event: " + text, lambda: self.count_events(text) > already)
 
     def count_events(self, text):
         return sum(text in event for event in self.events())
 
     def add_release(self, variant):
-        """Adds a release as an installation does: under another name, and renamed when it is
-        complete."""
+        """Adds a release as an installation does: copies it under another name, and renames it when
+        it is complete."""
         place = self.machine.path(self.release(variant))
         shutil.copyfile(self.variant(variant), place.with_name(".new"))
         place.with_name(".new").chmod(0o755)
@@ -203,8 +203,8 @@ class Service:
         return os.readlink(self.machine.path(LINK))
 
     def judge(self, keep):
-        """Checks that every line was copied once, in order, by an agent that was active, and that
-        no two agents were active at once."""
+        """Checks the output: every line must have been copied once, in order, by an agent that was
+        active, and no two agents may have been active at once."""
         with self.writing:
             if self.lines:
                 last = " line %d" % self.lines

@@ -1,4 +1,4 @@
-# Prints the table of all inits' results, and writes it into the man page.
+# Prints the table with the results of all init systems, and writes it into the man page.
 
 import datetime
 import pathlib
@@ -27,7 +27,7 @@ def print_table(columns, rows):
 
 
 def write_page(columns, rows):
-    """Writes the table into the page, between its markers. The rest of the page stays."""
+    """Writes the table into the man page, between two markers. The rest of the page stays."""
     table = "\n".join(table_lines(columns, rows))
     head = '.\\" BEGIN inits: written by make check-init, ' + datetime.date.today().isoformat()
     block = head + "\n.Bd -literal\n" + table + '\n.Ed\n.\\" END inits'

@@ -3,21 +3,21 @@
 import select
 import time
 
-SECONDS_MAX = 60  # for any wait, enough for a busy machine
+SECONDS_MAX = 60  # the limit for any wait, even on a busy machine
 
 
 class Failed(Exception):
-    """A check failed. The words say what the check waited for, or what it saw."""
+    """Raised if a check has failed. The text says what the check waited for, or what it saw."""
 
 
 class NotHere(Exception):
-    """This machine lacks something that a check needs. The words say what."""
+    """Raised if this machine lacks something that a check needs. The text says what is missing."""
 
 
 def wait_until(what, condition, seconds=SECONDS_MAX):
-    """Waits until condition() returns a true value, and returns that. `what` describes the
-    condition in the message of a failure; a function is called only then, so that its words are
-    about that moment."""
+    """Waits until condition() returns a true value, and returns that value. `what` describes the
+    condition, for the error message. If `what` is a function, it is called only on a failure, so
+    that its text is about that moment."""
     deadline = time.monotonic() + seconds
     while True:
         answer = condition()

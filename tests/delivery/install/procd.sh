@@ -1,7 +1,7 @@
 #!/bin/sh
-# Tests the script for procd, with functions in the place of procd and of a boot of OpenWrt: a boot
-# empties /var and /tmp, and an update of the system keeps only the files that keep.d names. Prints
-# `ok` lines and `N passed, N failed`.
+# Tests the service script for procd, the init of OpenWrt. Functions replace those of procd. A boot
+# of OpenWrt empties /var and /tmp, and an update of the system keeps only the files that keep.d
+# names. Prints `ok` lines and `N passed, N failed`.
 set -u
 
 cd "$(dirname "$0")/../../.." || exit 1
@@ -54,10 +54,10 @@ outlives_an_update() {
   ! lasting_paths | grep -vF "$(grep -v "^#" "$directory/keep.d")"
 }
 
-# The program's path must be OpenWrt's, which differs from Debian's.
+# Checks that the script starts the upgrader by OpenWrt's path, which differs from Debian's.
 starts_the_package() { command_of | head -n 1 | grep -qx /usr/sbin/upgrader; }
 
-# The script must make the directory of --control and of the lock, since a boot has emptied it.
+# Checks that the script makes the directory of --control and of the lock, since a boot removes it.
 makes_its_directory() {
   made=$(sed -n 's/^  mkdir -p //p' "$directory/sample-agent")
   command_of | grep -qx -- "--control=$made" && command_of | grep -q -- "^--lock=$made/"

@@ -13,14 +13,15 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tests/support/checks.sh
 root=$scratch/root
 
-# Runs a function in a subshell, since the function changes the directory and variables.
+# Runs a test function in a subshell, since the function changes the directory and variables.
 in_a_shell() { ("$@"); }
 
 # Installs or uninstalls by make. Does not rebuild outdated files, since other tests run from the
 # same build at the same time.
 installs() { make -s BUILD="$BUILD" DESTDIR="$root" PREFIX=/usr "$1"; }
 
-# Makes a system in which other packages have installed files, in some of the same directories.
+# Makes a directory with files that other packages have installed, some of them in directories that
+# the project installs into, too.
 settle() {
   mkdir -p "$root/usr/bin" "$root/usr/lib" "$root/usr/include" "$root/usr/share/man/man8" \
     "$root/usr/share/bash-completion/completions" "$root/usr/share/doc" || return 1
@@ -33,7 +34,7 @@ settle() {
 
 listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
 
-# Each kind of file must be in the directory in which its readers look for it.
+# Checks that each kind of file is in the directory in which the programs that need it look for it.
 puts_in_place() {
   (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent bin/agentify \
     bin/agent-releases bin/notify-watchdog bin/agent-conformance bin/fleet-agent \
@@ -50,8 +51,8 @@ puts_in_place() {
     share/zsh/site-functions/_upgrader)
 }
 
-# Loads each completion alone, as a shell does at the first tab: each must find the functions that
-# all share.
+# Loads each completion alone, as a shell does at the first tab. Each must find the functions that
+# all completions share.
 completions_load() {
   for program in upgrader upgraderctl agentify agent-conformance agent-releases fleetctl \
     fleet-agent fleet-controller notify-watchdog; do
@@ -64,7 +65,7 @@ completions_load() {
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }
 
-# Prints the code of the language $1 in docs/agents.md, which stands between lines of ```. Then
+# Prints the code in docs/agents.md of the language $1, which stands between lines of ```. Then
 # prints a function work() that does nothing, since the code calls a function of that name.
 example() {
   awk -v opening="\`\`\`$1" '
@@ -96,8 +97,8 @@ exports_c_only() {
   return 0
 }
 
-# The installed upgrader needs only the permitted libraries. The canary, a program with another
-# library, is found.
+# Checks that the installed upgrader needs only the permitted libraries. As a canary, a program that
+# needs another library must be found.
 needs_little() {
   tests/benchmark/libraries "$root/usr/bin/upgrader" &&
     ! tests/benchmark/libraries "$scratch/agent-c"
@@ -119,8 +120,8 @@ lacks_protection() {
     echo "$1: no control-flow protection"
 }
 
-# Every installed file must be protected. The canary, a program that was linked without protection,
-# must be found.
+# Checks that every installed file is protected. As a canary, a program that was linked without
+# protection must be found.
 protected() {
   [ "$(lacks_protection "$scratch/agent-c" | wc -l)" -ge 3 ] || { echo 'canary'; return 1; }
   for file in "$root"/usr/bin/* "$root"/usr/lib/libagent-protocol.so.1; do
@@ -158,8 +159,8 @@ puts_hello_agents() {
     rm -r "$hello/sample-agent" "$hello/agent-protocol"
 }
 
-# The service files are those of the tree, except for the paths of the programs. The scripts among
-# them can be executed.
+# Checks that the installed service files are those of the tree, except for the paths of the
+# programs, and that the scripts among them can be executed.
 has_examples() {
   cp -R sample-agent/init "$scratch/examples" &&
     cp -R tools/agentify/init "$scratch/examples/agentify" &&
@@ -170,8 +171,9 @@ has_examples() {
     [ -x "$root/usr/share/doc/upgrader/examples/agentify/nginx" ]
 }
 
-# The examples for every init must name the upgrader by the path at which it was installed. Those
-# of the sample agent must also name the installed sample-agent, whose copy is the first release.
+# Checks that the examples for each init system name the upgrader by the path at which it was
+# installed. The examples of the sample agent must also name the installed sample-agent, whose copy
+# is the first release.
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
@@ -241,7 +243,8 @@ leaves_nothing() {
   diff "$scratch/before" "$scratch/after"
 }
 
-# In an empty directory, uninstalling leaves only the directories that every system has.
+# Checks that uninstalling leaves only the directories that every system has, if the directory was
+# empty before the installation.
 leaves_no_directories() {
   rm -rf "$root"
   installs install && installs uninstall || return 1

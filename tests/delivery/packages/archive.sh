@@ -25,7 +25,7 @@ has_all_files() {
   tree_files | diff - "$scratch/packed"
 }
 
-# The archive must contain one directory, which has the archive's name.
+# Checks that the archive contains one directory, and that this directory has the archive's name.
 has_its_name() {
   version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
   names=$(tar -tzf "$scratch/tree.tar.gz" | cut -d / -f 1 | sort -u)
@@ -42,7 +42,7 @@ of_itself() {
 
 git_here() { git -C "$scratch/unpacked" -c user.name=test -c user.email=test "$@"; }
 
-# Files that are not committed must not be in a release.
+# Checks that files that are not committed are not in a release.
 of_a_commit() {
   git_here init -q && git_here add -A && git_here commit -q -m test &&
     echo planted >>"$scratch/unpacked/NEWS" && echo planted >"$scratch/unpacked/planted" &&

@@ -11,7 +11,7 @@ failed=0
 packages='upgrader agent-releases libagent-protocol1 libagent-protocol-dev libagent-releases-dev'
 packages="$packages upgrader-fleet-agent upgrader-fleet"
 examples=/usr/share/doc/libagent-protocol-dev/examples
-limit=120  # seconds for one wait; only a test that hangs takes so long
+limit=120  # the limit for one wait in seconds; only a test that hangs takes this long
 upgrader=
 
 # usage: check NAME COMMAND...
@@ -51,7 +51,7 @@ in_place() {
     /usr/share/doc/upgrader/NEWS*
 }
 
-# The installed service files must name the installed programs.
+# Checks that the installed service files name the installed programs.
 names_itself() {
   ! grep -r /usr/local /usr/share/doc/upgrader/examples &&
     grep -r '^ExecStart=/usr/bin/upgrader ' /usr/share/doc/upgrader/examples/systemd &&
@@ -110,7 +110,7 @@ becomes_newer() {
     kill -0 "$upgrader" && readlink "/proc/$upgrader/exe" | grep ' (deleted)$'
 }
 
-# Adds a release as the page of agent-releases says, beginning with a new key.
+# Adds a release by the commands on the page of agent-releases, beginning with a new key.
 adds_a_release() {
   mkdir keys && agent-releases key make --no-password --public=keys/release.pub release.key &&
     manifest=$(agent-releases pack --name=agent --version=1.5.0 --out=public --sign=release.key \
@@ -120,21 +120,22 @@ adds_a_release() {
     cmp store/agent-v1.5.0 sample-agent/build/agent-v1.0.0
 }
 
-# Generation 3 crashes before it is ready: generation 2 must stay active, and the link must name it
-# again.
+# Upgrades to a version that crashes before it is ready, as generation 3. Generation 2 must stay
+# active, and the link must name its version again.
 survives_start() {
   goes_to 3.0.0 'generation 3: .*generation 2 .*stays active' && writes 201 300 && copied 300 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# Generation 4 crashes on trial: generation 5, of the same version as 2, must become active.
+# Upgrades to a version that crashes on trial, as generation 4. Generation 5, of the same version as
+# generation 2, must become active.
 survives_trial() {
   goes_to 4.0.0 'generation 5.*is active' && writes 301 400 && copied 400 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# The hello-agents must be uncompressed, since they name each other by their plain names. Their
-# scripts must be executable.
+# Checks that the installed hello-agents are uncompressed, since they name each other by their plain
+# names, and that their scripts are executable.
 has_hello_agents() {
   cp -r "$examples/hello-agent" . &&
     [ "$(find hello-agent -mindepth 1 -name 'hello[-_]agent*' | wc -l)" = 7 ] &&
@@ -151,11 +152,11 @@ switches_on_network() {
     my $up = pack("a16 s x14", "lo", 0x41); ioctl(S, 0x8914, $up) or die $!'
 }
 
-# Prints the next number from the agent that listens now.
+# Prints the next number that the active hello-agent serves.
 next_number() {
   # shellcheck disable=SC2016  # the inner bash expands the text
   timeout "$limit" bash -c '
-    # Ends at the latest when `timeout` kills this shell.
+    # Ends when it has a connection, or when `timeout` kills this shell.
     until exec 7<>/dev/tcp/127.0.0.1/7000; do :; done 2>/dev/null
     head -n 1 <&7'
 }
@@ -178,7 +179,8 @@ hello_agent_counts() {
 
 stops() { kill -TERM "$upgrader" && wait "$upgrader"; }
 
-# A line of the copy has number, version, time and text. Each line must be there once, in its order.
+# Checks that each line of the log was copied once, in order. A copied line has number, version,
+# time and text.
 loses_nothing() {
   awk '{ print $1, $NF }' copy >got && awk '{ print NR, $NF }' app.log >wanted && diff wanted got
 }

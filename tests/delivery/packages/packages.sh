@@ -33,8 +33,8 @@ lints() {
     --fail-on error,warning,info,pedantic "$@"
 }
 
-# The overridden findings must be those that debian/*.lintian-overrides lists, where each has its
-# reason. One line there may stand for several files.
+# Checks that the overridden findings of lintian are those that debian/*.lintian-overrides lists,
+# each with its reason. One line of such a file may stand for several files of the package.
 overrides() {
   lints --show-overrides "$BUILD"/deb/*.changes | sed -n 's/^O: \([^ ]*: [^ ]*\).*/\1/p' |
     sort -u >"$scratch/overridden"
@@ -42,7 +42,7 @@ overrides() {
     diff - "$scratch/overridden"
 }
 
-# Canary: a package without its copyright file.
+# Canary: lintian must find a package that has no copyright file.
 lints_spoilt() {
   dpkg-deb -R "$(file_of libagent-protocol1)" "$scratch/spoilt" &&
     rm "$scratch/spoilt/usr/share/doc/libagent-protocol1/copyright" &&

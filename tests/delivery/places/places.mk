@@ -1,3 +1,3 @@
-# Tests upgrades while the upgrader's system calls are watched or denied. The tests take seconds, so
-# every `make check` runs them.
+# tests/delivery/places/calls watches or denies the upgrader's system calls during upgrades. It
+# takes seconds, so every `make check` runs it.
 layer_tests += tests/delivery/places/calls

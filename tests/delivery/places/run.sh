@@ -42,7 +42,8 @@ try() {
   if [ $? = 0 ]; then pass "upgrades, $1"; else fail "upgrades, $1"; fi
 }
 
-# Checks that the place really lacks something: otherwise the upgrades would prove nothing.
+# Checks that the surroundings PLACE really lack something, since the upgrades would prove nothing
+# otherwise.
 lacks() {
   tests/delivery/places/in "$1" >/dev/null || return
   if tests/delivery/places/in "$1" sh -c "$2" >"$scratch/said" 2>&1; then
@@ -52,7 +53,8 @@ lacks() {
   fi
 }
 
-# An upgrader that starts with a closed descriptor must have /dev/null, and must say so.
+# Checks that an upgrader with a closed standard descriptor refuses to start without /dev/null, and
+# says why.
 wants_dev_null() {
   tests/delivery/places/in without-devices >/dev/null || return
   tests/delivery/places/in without-devices "$UPGRADER" /bin/true 0<&- >"$scratch/said" 2>&1
@@ -63,8 +65,9 @@ wants_dev_null() {
   fi
 }
 
-# Without /proc, the upgrader cannot find out whether the process that a lock names still runs. So
-# its message must not say that the process has gone.
+# Checks the message about a lock that another process holds. Without /proc, the upgrader cannot
+# find out whether the process that the lock's file names still runs, so it must not say that this
+# process has gone.
 names_the_holder() {
   tests/delivery/places/in without-proc >/dev/null || return
   echo '1 1' >"$scratch/lock"
@@ -77,7 +80,7 @@ names_the_holder() {
   fi
 }
 
-# The sample agent must find out that a disk is full before it is activated.
+# Checks that the sample agent notices a full disk before it is activated.
 notices_a_full_disk() {
   tests/delivery/places/in small-disk >/dev/null || return
   mkdir "$scratch/disk"
@@ -90,7 +93,7 @@ notices_a_full_disk() {
   fi
 }
 
-# A disk that becomes read-only must make upgrades fail, but end no agent.
+# Checks that a disk that becomes read-only makes upgrades fail, but ends no agent.
 bears_a_read_only_disk() {
   if ! reason=$(tests/delivery/places/in read-only-data); then
     echo "report: skipped: a data disk that becomes read-only: $reason"

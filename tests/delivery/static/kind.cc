@@ -1,6 +1,6 @@
-// Finds out the type of an object by a virtual function. With -DASKS it uses a dynamic_cast
-// instead, which cannot be linked: packaging/static/run_time.cc lacks the functions that a
-// dynamic_cast calls. See tests/delivery/static/run.sh.
+// A program that calls a virtual function to find out the type of an object. With -DASKS it uses a
+// dynamic_cast instead. This program cannot be linked, because packaging/static/run_time.cc lacks
+// the functions that a dynamic_cast calls. See tests/delivery/static/run.sh.
 namespace {
 
 struct Shape {

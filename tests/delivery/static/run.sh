@@ -33,7 +33,7 @@ make_one() {
   env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s BUILD="$BUILD" ARCH="$ARCH" "$directory/tests/$1"
 }
 
-# ---- facts in the file
+# ---- protection that the program's file shows
 
 has_no_fixed_address() {
   readelf -hW "$1" | grep 'Type: *DYN' && readelf -dW "$1" | grep 'FLAGS.*PIE'
@@ -47,9 +47,9 @@ needs_no_loader() {
   ! readelf -lW "$1" | grep INTERP && ! readelf -dW "$1" | grep NEEDED
 }
 
-# ---- facts from the kernel while the program runs
+# ---- protection that the kernel shows while the program runs
 
-# Writes the upgrader's memory maps to a file. They are read by the upgrader's agent.
+# Starts the upgrader with an agent that writes the upgrader's memory maps to a file.
 look_at_upgrader() {
   # shellcheck disable=SC2016  # the agent expands the text
   printf '#!/bin/sh\ncat "/proc/$PPID/maps" >"$MAPS"\n' >"$scratch/agent"
