@@ -1,6 +1,6 @@
-// An agent on the simulated machine. A cooperative agent acts as the real session allows, and reads
-// its messages with the real line reader and codec. A mischievous agent also does things that its
-// session forbids.
+// An agent on the simulated machine. A cooperative agent does only what the protocol library's
+// session allows, and reads its messages with the library's own line reader and codec. A
+// mischievous agent also does things that the session forbids.
 #pragma once
 
 #include <optional>

@@ -3,8 +3,8 @@
 // equal is decided as in the exploration. Two events count as equal if they are of the same kind
 // and about the same agent, and if the orders that they lead to have the same outcomes.
 //
-// In the exploration any event may happen in any state. The shell does not allow some of these
-// moves, so no simulation of the shell can visit them:
+// In the exploration any event may happen in any state. The upgrader's shell code does not allow
+// some of these moves, so no simulation of that code can visit them:
 // * After an agent's last words and stray output comes its exit, and nothing else (rule IO-2).
 // * After the upgrader's end comes nothing.
 // * No deadline is reported to the supervisor before it has passed.
@@ -54,7 +54,7 @@ struct Sheet {
   // The index of each move, by a key that is made of the place from which the move leads, of the
   // move's event, and of the outcomes of the orders that the event leads to.
   KeyTable edges;
-  std::vector<bool> allowed;        // for each move, whether the shell allows it
+  std::vector<bool> allowed;        // for each move, whether the upgrader's shell code allows it
   std::vector<bool> place_allowed;  // for each place, whether allowed moves lead there
   // For each place, the index of the first move that leads from it. The last element is the number
   // of all moves.
@@ -91,15 +91,15 @@ class Atlas {
   std::vector<std::unique_ptr<Sheet>> sheets_;
 };
 
-// Returns true if the shell can deliver this event in this place. `dying` is the agent whose last
-// words have just been delivered.
+// Returns true if the upgrader's shell code can deliver this event when the run is at this place of
+// the map. `dying` is the agent whose last words have just been delivered.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
 // Returns the agent that sends this event among its last words, or nobody if the event is not one
 // of an agent's last words.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
-// The moves that have been visited, in memory that processes share.
+// The moves of the maps that runs have made, in memory that processes share.
 class Visits {
  public:
   explicit Visits(const Atlas& atlas);
@@ -111,23 +111,25 @@ class Visits {
   void mark_edge(int policy, std::uint32_t move) { at(policy, places(policy) + move) = 1; }
   void mark_cell(int policy, Phase phase, std::size_t event);
 
-  // Returns true if the shell allows this move, and no run has made it.
+  // Returns true if the upgrader's shell code allows this move, and no run has made it.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // Returns how many of the allowed moves from this place no run has made.
+  // Returns how many moves from this place of the map no run has made, although the upgrader's
+  // shell code allows them.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
     // The number of states, moves or cells of the whole map, and the number of those that runs have
     // visited. A cell is a pair of a phase and an event.
     std::uint64_t all = 0, all_visited = 0;
-    // The same two numbers for the part of the map that the shell allows.
+    // The same two numbers, without the states, moves and cells that the upgrader's shell code does
+    // not allow.
     std::uint64_t allowed = 0, allowed_visited = 0;
   };
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // Names, for people, the kinds of events with the most moves that the shell allows and no run has
-  // made.
+  // Names, for people, the kinds of events with the most moves that no run has made, although the
+  // upgrader's shell code allows them.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:

@@ -25,8 +25,8 @@ class Director {
   Director(Machine& machine, Guide* guide);
 
   // Takes the run's next step: an act of the guide, the end of the faults, a step of one agent, the
-  // good upgrade, or the stop. Must be called when no descriptor is ready and no timer has run out.
-  // Returns false if there was no step to take.
+  // request of the good upgrade, or the signal that stops the upgrader. Must be called when no
+  // descriptor is ready and no timer has run out. Returns false if there was no step to take.
   bool act(const Supervisor* supervisor);
   // Counts an event. Must be called after each event.
   void count_event(const Supervisor& supervisor);

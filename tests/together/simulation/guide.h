@@ -18,7 +18,7 @@
 
 namespace upgrader::simulation {
 
-// The moves of the exploration's map to which guided runs are led, one for each run.
+// Goals: the moves of the exploration's map to which guided runs are led, one for each run.
 
 // In every row of this many seeds, one run is random. The other runs are led to a goal by a guide,
 // if the map of the exploration is there.
@@ -51,8 +51,9 @@ struct Goal {
 // move leads. Such a move changes nothing, and need not be the goal of a run.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// The goals of guided runs: all moves, for all options, that the shell allows, except those that a
-// guide makes in any case. Two consecutive seeds have goals that lie far apart in this list.
+// The goals of guided runs: all moves, for all options, that the upgrader's shell code allows,
+// except those that a guide makes in any case. Two consecutive seeds have goals that lie far apart
+// in this list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);

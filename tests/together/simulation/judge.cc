@@ -194,8 +194,8 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   if (cancel != nullptr && counts && process.stop_id == cancel->id) process.told_to_stop = false;
 }
 
-// Checks that the shell delivers an agent's lines as they were written, in their order, and that it
-// leaves none out.
+// Checks that the upgrader's shell code delivers an agent's lines as they were written, in their
+// order, and that it leaves none out.
 void Judge::see_line(Process* process, const Meaning& meaning) {
   if (process == nullptr || process->buried) return broken("IO-4: a line of nobody");
   const bool posthumous = process->life == Process::Life::reaped;
@@ -241,9 +241,10 @@ void Judge::see_activated(const Process* process, bool whole) {
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
-// Checks rule IO-1 of ARCHITECTURE.md: before the shell reports that a deadline has passed, it
-// looks for news. It must have delivered all lines and all ends of processes that were there when
-// it began to look. It must also have written an `activate` for which there was room then.
+// Checks rule IO-1 of ARCHITECTURE.md: before the upgrader's shell code reports that a deadline has
+// passed, it looks for news. It must have delivered all lines and all ends of processes that were
+// there when it began to look. It must also have written an `activate` for which there was room
+// then.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;

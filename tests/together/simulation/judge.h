@@ -1,8 +1,8 @@
 // The judge sits between the real loop and the real supervisor, and sees every event and every
 // action. It also knows what has really happened on the machine. It reports which rule was broken:
-// a rule of the watcher (tests/support), a rule of the shell (IO-1 to IO-6 of ARCHITECTURE.md), or
-// the rule that the upgrader always comes to rest and stays useful. tests/INVARIANTS.md lists the
-// rules.
+// a rule of the watcher (tests/support), a rule of the upgrader's shell code (IO-1 to IO-6 of
+// ARCHITECTURE.md), or the rule that the upgrader always comes to rest and stays useful.
+// tests/INVARIANTS.md lists the rules.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,8 @@
 
 namespace upgrader::simulation {
 
-// The calls of the shell to the world, and their outcomes.
+// What the upgrader's shell code asks of the machine, such as the check of a program, and the
+// outcomes.
 enum class World {
   check,
   check_fails,
@@ -36,7 +37,7 @@ enum class World {
   relink_fails,
 };
 
-// A function that is called instead of Supervisor::step. A canary passes one with a fault.
+// A function that is called instead of Supervisor::step. A canary passes a function with a fault.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
 // Follows the supervisor's steps on the map of its states. atlas.h has the class that implements
@@ -87,7 +88,8 @@ class Judge {
   // Delivers a late event of this kind about an agent that has ended.
   void tell_stale(test::EventClass kind);
 
-  // ---- calls that the doubles make when the shell acts on the simulated machine
+  // ---- calls by the doubles of libuv and of system calls, when the upgrader's shell code acts on
+  // the simulated machine
   [[nodiscard]] World next_outcome(World asked);
   // Returns true if the next change of the link is one that puts it back (PutLinkBack).
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
@@ -116,7 +118,7 @@ class Judge {
 
   // ---- the end
 
-  // Call it when the upgrader has ended and all its handles are gone.
+  // Must be called when the upgrader has ended and all its libuv handles are closed.
   void run_ended(int status);
   void broken(const std::string& rule);
   // The rule that was broken, in words; empty if none was broken.
@@ -175,7 +177,7 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
-  int timer_settings_ = 0;  // how often the shell has set its timer in this turn
+  int timer_settings_ = 0;  // how often the upgrader's shell code has set its timer in this turn
   Time event_at_{0};
   // The new times of deadlines that have been put off, by their names.
   std::map<std::string, Time> put_off_;
@@ -184,7 +186,7 @@ class Judge {
   struct Given {
     std::string name;
     std::string type;
-    std::optional<bool> ok;  // the answer; nullopt if the supervisor has not answered yet
+    std::optional<bool> ok;  // whether the request was granted; nullopt if it is not answered yet
   };
   std::string control_line_;  // the beginning of a line that has not been read whole
   // The lines that the upgrader has read from the FIFO, as long as the judge does not know that the

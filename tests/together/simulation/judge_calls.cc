@@ -1,5 +1,5 @@
-// The judge's checks of the shell's calls, of the lines that agents read, and of the upgrader's
-// end. See judge.h.
+// The judge's checks of the calls that the upgrader's shell code makes, of the lines that agents
+// read, and of the upgrader's end. See judge.h.
 #include <algorithm>
 #include <csignal>
 
@@ -12,13 +12,14 @@ using namespace agent_protocol;
 
 namespace {
 
-// The most settings of the timer that the shell may make in one turn of the loop. Each callback and
-// each signal counts as a turn. How many lines a callback reads makes no difference.
+// The most settings of the timer that the upgrader's shell code may make in one turn of the loop.
+// Each callback and each signal counts as a turn. How many lines a callback reads makes no
+// difference.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
-// ---- the calls of the shell
+// ---- the calls of the upgrader's shell code
 
 // Chooses the outcome of an action. Without a guide, that is `asked`. A guide has a list of
 // outcomes: the next one is taken from the list, and is returned instead if it is a failure. For an

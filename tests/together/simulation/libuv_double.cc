@@ -1,7 +1,7 @@
-// Replaces the part of libuv that the shell uses: polls, one timer and idle handles, here on the
-// simulated machine. Ready descriptors are handled in any order. The timer is handled before them,
-// as in libuv 1.44, or after them, as in 1.45. The loop may be held up before it looks for ready
-// descriptors.
+// Replaces the part of libuv that the upgrader's shell code uses: polls, one timer and idle
+// handles, here on the simulated machine. Ready descriptors are handled in any order. The timer is
+// handled before them, as in libuv 1.44, or after them, as in 1.45. The loop may be held up before
+// it looks for ready descriptors.
 #include <uv.h>
 
 #include <algorithm>

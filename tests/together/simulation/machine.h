@@ -1,6 +1,6 @@
 // The machine on which a simulated upgrader runs: a clock, processes with their two pipes,
-// descriptors and signals. The calls of system_calls.cc connect the real shell with it. Its time
-// stands still except when the event loop waits or is held up (libuv_double.cc).
+// descriptors and signals. The calls of system_calls.cc connect the upgrader's real shell code with
+// it. Its time stands still except when the event loop waits or is held up (libuv_double.cc).
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ namespace upgrader::simulation {
 class AgentDouble;
 class Machine;
 
-// A line of an agent as the upgrader should decode it. The double that writes the line also gives
-// its meaning, and the judge compares.
+// A line of an agent, with the meaning that the upgrader should read in it. The agent's double
+// knows the meaning, since it writes the line. The judge compares it with what the upgrader has
+// read.
 using Meaning = agent_protocol::Decoded<agent_protocol::AgentMessage>;
 
 struct Pipe {
@@ -80,15 +81,15 @@ class Process {
   std::unique_ptr<AgentDouble> agent;
 
   std::string outbox;         // bytes of lines that the process has not written yet
-  std::size_t said = 0;       // how many bytes the process has said so far
+  std::size_t said = 0;       // how many bytes the process has wanted to write so far
   std::size_t written = 0;    // how many of these bytes it has written so far
   std::deque<Spoken> spoken;  // lines that have not been reported to the supervisor yet
   std::size_t told = 0;       // how many lines have been reported to the supervisor
-  // How many lines were written when the shell last began to look for news.
+  // How many lines the process had written when the upgrader last began to look for news.
   std::size_t held_at_look = 0;
   bool ended_at_look = false;
   std::deque<Order> orders;  // lines that the process has not read yet
-  // Signals that the supervisor has ordered and the shell has not sent.
+  // Signals that the supervisor has ordered and the upgrader's shell code has not sent.
   std::deque<int> signals_due;
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
@@ -96,8 +97,8 @@ class Process {
   bool activated = false;  // true if all of the `activate` is in the agent's pipe
   std::string incoming;    // the line that is being written to the process
   std::size_t taken = 0;   // how many bytes the upgrader has written to the process's input
-  // How many bytes the upgrader had written to the process's input when the shell last began to
-  // look for news; no value if the pipe was full then.
+  // How many bytes the upgrader had written to the process's input when it last began to look for
+  // news; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
   bool owes_word = false;    // true if the agent must still send `healthy`
   bool is_fallback = false;  // true if the process's `welcome` has the role `fallback`
@@ -109,7 +110,7 @@ class Process {
   std::optional<std::string> left;
   bool killed = false;    // true if the supervisor has ordered SIGKILL for the process
   bool knows_it = false;  // true if the agent has read its `activate`
-  bool buried = false;    // true if the shell has reported the exit of the process
+  bool buried = false;    // true if the upgrader's shell code has reported the exit of the process
 };
 
 struct Descriptor {
@@ -165,9 +166,10 @@ class Machine {
   Random random;
   const Swarm& swarm;
   Operators operators{*this};
-  bool calm = false;                      // true at the end of a run, when no more faults happen
-  bool lock_is_free = false;              // no other process holds the lock of --lock any more
-  std::deque<test::EventClass> outcomes;  // the outcomes that a guide wants, in their order
+  bool calm = false;          // true at the end of a run, when no more faults happen
+  bool lock_is_free = false;  // true if no other process holds the lock of --lock any more
+  // The outcomes of actions that a guide wants, in their order.
+  std::deque<test::EventClass> outcomes;
 
  private:
   struct ScheduledSignal {
@@ -188,7 +190,7 @@ class Machine {
   static constexpr int first_fd = 1'000'000;
 };
 
-// The machine that the calls of the shell reach; null outside a run.
+// The machine that the calls of the upgrader's shell code reach; null outside a run.
 extern Machine* the_machine;
 
 }  // namespace upgrader::simulation

@@ -105,7 +105,8 @@ class Operators {
 
   Machine& machine_;
   std::vector<Visit> visits_;
-  std::map<std::string, Asked> meanings_;  // the meanings of all lines that were ever written
+  // The meanings of all lines that operators have ever written.
+  std::map<std::string, Asked> meanings_;
   std::vector<std::string> written_;
   int names_ = 0;
 };

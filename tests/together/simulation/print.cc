@@ -10,7 +10,7 @@ namespace {
 
 using namespace agent_protocol;
 
-// Calls `use` with the generation that the event is about, if there is one.
+// Calls `use` with the generation of the agent that the event is about, if there is one.
 template <class AnyEvent, class Use>
 void with_generation(AnyEvent& event, const Use& use) {
   std::visit(

@@ -1,4 +1,5 @@
-// Runs one seed: the real loop on a simulated machine, from the start to the upgrader's exit.
+// Runs the simulation with one seed: the upgrader's real event loop on a simulated machine, from
+// the start to the upgrader's exit.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The real loop, with the judge between the loop and its supervisor (seat.h).
+// The upgrader's real event loop, with the judge between the loop and its supervisor (seat.h).
 #pragma once
 
 #include "tests/together/simulation/swarm.h"

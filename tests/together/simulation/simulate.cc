@@ -53,7 +53,7 @@ void note_failure(Report& report, std::uint64_t seed, const std::string& verdict
   verdict.copy(report.verdict.data(), report.verdict.size() - 1);
 }
 
-// The seeds to run: those of the list, or, if there is no list, the numbers from 1 on.
+// The seeds to run: those of the list. If there is no list, the numbers from 1 on.
 struct Seeds {
   std::uint64_t count = 0;
   const std::vector<std::uint64_t>* list = nullptr;

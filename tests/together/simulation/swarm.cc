@@ -64,8 +64,8 @@ void draw_machine(Random& random, Swarm& swarm) {
   if (swarm.waits_for_lock) swarm.options.lock_file = "lock";
   swarm.lock_free_at_delay = swarm.waits_for_lock ? some_time(random) : Duration(0);
   if (random.chance(20)) swarm.init_reads = some_time(random);
-  // Each run ends with a good upgrade, whose trial takes a second. Puppets send no heartbeats, so
-  // the watchdog's time must be longer than that trial.
+  // Each run ends with a good upgrade, whose trial takes a second. Agents in guided runs send no
+  // heartbeats, so the watchdog's time must be longer than that trial.
   if (random.chance(20)) swarm.watchdog = some_time(random) + Duration(2'000);
 }
 

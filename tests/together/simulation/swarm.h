@@ -11,7 +11,7 @@
 
 namespace upgrader::simulation {
 
-// An act of an agent, either mischief or a step of the protocol.
+// An act of an agent: either misbehaviour or a step of the protocol.
 enum class Deed {
   hello,
   ready,
@@ -36,7 +36,7 @@ enum class Deed {
   outburst,  // sends many messages at the wrong time
 };
 
-// The moment at which an agent commits its mischief.
+// The moment at which an agent misbehaves.
 enum class Occasion {
   spawned,
   welcomed,
@@ -83,10 +83,9 @@ struct Swarm {
   std::size_t output_capacity = 65'536;
 
   // The settings of the simulated agents.
-  // How many of a hundred agents misbehave.
-  int mischief_makers = 0;
-  std::vector<Deed> deeds;         // the kinds of mischief from which each process draws
-  std::size_t mischief_max = 1;    // how many acts of mischief a process commits at most
+  int mischief_makers = 0;         // how many of a hundred agents misbehave
+  std::vector<Deed> deeds;         // the kinds of misbehaviour from which each process draws
+  std::size_t mischief_max = 1;    // how often a process misbehaves at most
   int trickles = 0;                // how many of a hundred processes write one byte at a time
   std::int64_t slowness_ms = 100;  // milliseconds that an agent takes for each act
   int upgrades_at_most = 3;

@@ -1,7 +1,7 @@
-// Replaces everything outside the real shell by the simulated machine. The linker's --wrap replaces
-// the few system calls of loop.cc, agents.cc and channel.cc. Other classes and functions that the
-// shell calls are written anew here: those of process.h, program.h, link.h, lock.h and
-// control_directory.h.
+// Replaces everything outside the upgrader's real shell code by the simulated machine. The linker's
+// --wrap replaces the few system calls of loop.cc, agents.cc and channel.cc. Other classes and
+// functions that the shell calls are written anew here: those of process.h, program.h, link.h,
+// lock.h and control_directory.h.
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -141,15 +141,15 @@ int __wrap_clock_gettime(clockid_t clock, timespec* time) {
   return 0;
 }
 
-// Sends a message to init. The shell sends to no other socket.
+// Sends a message to init. The upgrader's shell code sends to no other socket.
 ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*, socklen_t) {
   if (the_machine->init_is_full()) return fails_with(EAGAIN);
   the_judge->init_told({static_cast<const char*>(bytes), size});
   return static_cast<ssize_t>(size);
 }
 
-// The loop calls epoll_wait() only once, to find out whether the kernel permits it: libuv_double.cc
-// replaces the rest.
+// The loop calls epoll_wait() only once, to find out whether the kernel permits that call. All
+// other waiting is done by libuv_double.cc.
 int __wrap_epoll_wait(int, epoll_event*, int, int) {
   return 0;
 }
@@ -260,7 +260,7 @@ agent_protocol::Result<Link> Link::open(const std::string&, const std::optional<
   return link;
 }
 
-// Lets some time pass, as much as a sync may take, and does nothing else.
+// Stands for a sync: lets as much time pass as a sync may take.
 int Link::prove(const Program&, const BeforeSync& before_sync) const {
   for (int syncs = 0; syncs < 3; ++syncs) {
     before_sync();
