@@ -1,5 +1,5 @@
-// Tests that faults of the shell that were once found do not come back. The upgrader is the real
-// one.
+// Tests that faults of the upgrader's shell code (upgrader/shell) that were once found do not come
+// back. The upgrader is the real one.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
