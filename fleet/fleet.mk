@@ -29,7 +29,7 @@ bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	  cell $(or $(REST),60) $(or $(NODES),1000),$(or $(NODES),10 100 1000))
 	@$(if $(CELL),,BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10))
 
-# fleet-kill makes rollouts, and kills drivers and fleet-agents after randomly chosen transactions.
+# fleet-kill runs rollouts, and kills drivers and fleet-agents after randomly chosen transactions.
 # It kills KILLS=N times; SEED=N chooses the transactions. fleet-hour does the same for SECONDS=N,
 # by default for an hour, and also kills members of an etcd with three members.
 .PHONY: fleet-kill fleet-hour fleet-kill-here fleet-hour-here

@@ -188,9 +188,10 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
-// Commits an upgrade. First makes the new version the desired one in the directory of releases: a
-// program that follows the directory starts working at the commit. If the old version were still
-// desired there, that program would go back to it.
+// Commits an upgrade. First makes the new version the desired one in the directory of releases. A
+// program that follows the directory upgrades itself to the directory's desired version, and begins
+// to do so at the commit. If the old version were still the desired one then, the program would go
+// back to it.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;
   fetcher_.desire(commander_->ledger().upgrade.version,

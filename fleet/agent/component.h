@@ -46,7 +46,7 @@ struct NodeDesk {
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Returns the evidence of a failure, made from a stage and a reason alone.
+  // Returns the evidence of a failure of which only a stage and a reason are known.
   [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
                                                  const std::string& reason) const {
     return capsule_of({.stage = stage, .reason = reason}, evidence);
@@ -74,8 +74,8 @@ class Component {
     std::string executable = {};
     std::string version = {};  // the version of the release in `executable`
     bool gate = false;         // when ready, the new version waits beside the old one for `confirm`
-    // The time of the trial, after which the upgrade is undone without a `commit`. If it is 0, the
-    // upgrader itself decides about the commit.
+    // The duration of the trial. If no `commit` comes within this time, the upgrade is undone. If
+    // it is 0, the upgrader itself decides when to commit.
     Ms trial_ms = 0;
   };
   // The functions that send requests to this component's upgrader. Each returns an empty text if

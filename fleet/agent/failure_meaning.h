@@ -28,14 +28,14 @@ namespace fleet {
                     level);
 }
 
-// Returns whether the trial ended because `healthy` did not come in time: nobody confirmed the new
-// version, or it could not reach the store. The version is not to blame then.
+// Returns whether the trial ended because `healthy` did not come in time: either nobody confirmed
+// the new version, or the new version could not reach the store. The version is not to blame then.
 [[nodiscard]] inline bool is_expired(const agent_protocol::Agent::Failure& failure) {
   return failure.stage == "trial" && failure.reason.starts_with("did not say healthy");
 }
 
-// Returns how the upgrade ended: `rolled_back` if a command or a missing confirmation made it go
-// back, `failed` if the version was bad.
+// Returns how the upgrade ended: `rolled_back` if a command or a missing confirmation was the
+// reason to undo it, `failed` if the version was bad.
 [[nodiscard]] inline UpgradeEnding ending_of(const agent_protocol::Agent::Failure& failure,
                                              const NodeLedger& ledger) {
   const bool was_ordered =

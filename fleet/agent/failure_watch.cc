@@ -17,8 +17,8 @@ std::string proc(std::int64_t pid) {
 }
 
 // Returns the processor time of the process and of its children that have ended. In /proc/PID/stat,
-// these are the four numbers from the 14th member on. The second member, in parentheses, may hold
-// blanks.
+// this is the sum of the four numbers from the 14th field on. The second field, the program's name
+// in parentheses, may contain blanks.
 std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
   const std::string text = content_of_file(proc(pid) + "/stat");
   const std::size_t end_of_name = text.rfind(')');

@@ -20,8 +20,9 @@ namespace {
 constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 
-// The most reads from a hook in one turn of the event loop. Without this limit, a hook that writes
-// without end would keep fleet-agent from its other work, such as renewing its lease in the store.
+// The maximum number of reads from a hook in one turn of the event loop. Without this limit, a hook
+// that writes without end would keep fleet-agent from its other work, such as renewing its lease in
+// the store.
 constexpr int reads_a_turn_max = 16;
 
 // Returns why the program must not be run, or an empty text if it may. Hooks run with all rights of

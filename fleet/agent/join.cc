@@ -146,7 +146,7 @@ upgrader::Time monotonic() {
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Reads at most one byte more than a token may have, so that a text that is too long can be
+// Reads the token. Reads at most one byte more than the longest token, so that a longer text is
 // recognised.
 std::string read_token(const std::string& file) {
   std::string text(join_bytes_max + 1, '\0');
@@ -176,7 +176,7 @@ std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
   return why.empty() ? "" : "the certificate from the controller " + why;
 }
 
-// Asks the controllers in turn until one has sent a certificate, asking is pointless, or the time
+// Asks the controllers in turn until one has sent a certificate or a refusal, or the time
 // `patience` is over.
 std::variant<JoinAnswer, JoinEnd> ask(Joining& one, upgrader::Duration patience) {
   const std::string question = write_record(

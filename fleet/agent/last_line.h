@@ -7,7 +7,8 @@
 
 namespace fleet {
 
-// The most bytes of the line. The limit is small since the record has other members, too.
+// The maximum number of bytes of the line. The limit is small since the record has other members,
+// too.
 inline constexpr std::size_t last_line_bytes_max = 512;
 
 // Returns the last line as printable ASCII: all other bytes become `?`.

@@ -43,7 +43,7 @@ struct CellFacts {
 struct CheckLine {
   bool is_well = true;
   std::string text = {};
-  std::string advice = {};  // how to repair it: a command, or a place to look at
+  std::string advice = {};  // how to repair the fault: a command, or a place to look at
 
   bool operator==(const CheckLine&) const = default;
 };

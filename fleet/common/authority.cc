@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// The most bytes of an address. A host name has at most 253 bytes (RFC 1035).
+// The maximum number of bytes of an address. A host name has at most 253 bytes (RFC 1035).
 constexpr std::size_t address_bytes_max = 253;
 
 bool has_address(X509* certificate, const std::string& address) {

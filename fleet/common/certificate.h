@@ -62,7 +62,7 @@ struct KeyProof {
 // certificate.
 [[nodiscard]] std::optional<Validity> validity_of(const std::string& certificate);
 
-// Returns whether this authority has signed the certificate, whether or not that has expired. If
+// Returns whether this authority has signed the certificate, which may have expired since. If
 // `authority` contains several certificates, only the first one counts.
 [[nodiscard]] bool is_signed_by(const std::string& certificate, const std::string& authority);
 

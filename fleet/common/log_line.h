@@ -9,7 +9,7 @@
 
 namespace fleet {
 
-// The most bytes of a line. A longer line is cut, as in the upgrader's log.
+// The maximum number of bytes of a line. A longer line is cut, as in the upgrader's log.
 inline constexpr std::size_t log_columns_max = 4'000;
 
 // Returns the text in the form in which the log shows it: escaped, and cut if it is too long.

@@ -37,7 +37,8 @@ class Outside {
   // The limits for one answer. An answer that comes later or is longer counts as a failure.
   struct Limits {
     long timeout_ms = 30'000;
-    // The most bytes of a body. The index of a source with thousands of releases is shorter.
+    // The maximum number of bytes of a body. The index of a source with thousands of releases is
+    // shorter.
     std::size_t bytes_max = 16'777'216;
   };
 

@@ -59,8 +59,8 @@ class Campaign {
   // below `driver/`, and the pause after their last driver is over.
   [[nodiscard]] std::vector<Drivable> to_begin(const std::vector<Drivable>& drivable,
                                                const Records& drivers, Ms now) const;
-  // Returns the time at which the first of the pauses ends in which one of `drivable` waits, or no
-  // value if none of them waits.
+  // Returns the time at which the next pause of one of the `drivable` ends, or no value if none of
+  // them is in a pause.
   [[nodiscard]] std::optional<Ms> next_deadline(const std::vector<Drivable>& drivable,
                                                 Ms now) const;
 

@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The most bytes that are read of Prometheus's answer. They are enough for a query with some
-// thousand time series.
+// The maximum number of bytes that are read of Prometheus's answer. This is enough for a query with
+// some thousand time series.
 constexpr std::size_t answer_bytes_max = 1'048'576;
 
 std::string escaped(const std::string& text) {

@@ -36,8 +36,8 @@ class Gates {
         outside_(loop, "fleet-controller") {}
   Gates(const Gates&) = delete;
   Gates& operator=(const Gates&) = delete;
-  // Breaks off all queries, and kills the programs. The functions `then` of these questions are not
-  // called.
+  // Breaks off all queries, and kills the programs. Does not call the functions `then` that wait
+  // for their answers.
   ~Gates() = default;
 
   // Asks all of these gates at the same time. Later calls `then` once, when each gate has answered

@@ -13,11 +13,11 @@
 
 namespace fleet {
 
-// The least and the most bytes of a secret, as Standard Webhooks demands.
+// The minimum and the maximum number of bytes of a secret, as Standard Webhooks demands.
 inline constexpr std::size_t webhook_secret_bytes_min = 24;
 inline constexpr std::size_t webhook_secret_bytes_max = 64;
-// The most secrets in the file. While a secret is being replaced, the file contains both the old
-// and the new secret.
+// The maximum number of secrets in the file. While a secret is being replaced, the file contains
+// both the old and the new secret.
 inline constexpr std::size_t webhook_secrets_max = 4;
 
 // Parses the content of a file with secrets. Each line is `whsec_` and one secret in base64.

@@ -28,7 +28,8 @@ struct Freed {
   void operator()(archive_entry* one) const { archive_entry_free(one); }
 };
 
-// The most bytes of an archive. The settings, certificates and texts of one machine need far less.
+// The maximum number of bytes of an archive. The settings, certificates and texts of one machine
+// need far less.
 constexpr std::size_t archive_bytes_max = 1'048'576;
 
 bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {

@@ -29,8 +29,8 @@ namespace {
 // answer. A person waits for them.
 constexpr long connect_ms = 2'000;
 constexpr long answer_ms = 4'000;
-// The most bytes of an answer that are read. The bytes are dropped: only the certificate and the
-// headers matter.
+// The maximum number of bytes of an answer that are read. The bytes are dropped: only the
+// certificate and the headers matter.
 constexpr std::size_t answer_bytes_max = 65'536;
 
 std::size_t drop(char*, std::size_t, std::size_t size, void* dropped) {

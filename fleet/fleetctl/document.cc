@@ -13,8 +13,8 @@
 namespace fleetctl {
 namespace {
 
-// The most tries to apply a document. A try fails if somebody else writes one of the document's
-// records at the same time.
+// The maximum number of tries to apply a document. A try fails if somebody else writes one of the
+// document's records at the same time.
 constexpr int document_tries = 20;
 
 // Returns the text of a document. Reads at most one byte more than the longest document, so that a

@@ -11,8 +11,8 @@
 namespace fleetctl {
 namespace {
 
-// The most tries to give an order. A try fails if a controller writes the same record at that
-// moment. The controller of a busy rollout often writes the rollout's record.
+// The maximum number of tries to give an order. A try fails if a controller writes the same record
+// at that moment. The controller of a busy rollout often writes the rollout's record.
 constexpr int tries = 20;
 
 // Returns whether a transaction was committed. Called if the store's answer to the transaction was

@@ -36,7 +36,7 @@ struct Placed {
 // Prints `about`, followed by the reason why the order was refused. Returns the exit status.
 [[nodiscard]] int say_refused(const Placed& placed, const std::string& about = {});
 
-// Returns an event for add_note(). For an order that is not decided by fleet/orders.
+// Returns an event to be written by add_note(), for an order that fleet/orders does not decide.
 [[nodiscard]] fleet::FleetEvent note_of(const Options& options, const std::string& subject,
                                         const std::string& text);
 

@@ -125,7 +125,8 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// Returns the word that stands for this order in the JSON of a patch.
+// Returns the word for this order in the JSON that changes a rollout: `pause` in {"order":
+// "pause"}.
 std::string order_text(const Options& options) {
   switch (options.wish) {
     case fleet::RolloutWish::pause:

@@ -22,8 +22,9 @@ inline constexpr std::size_t last_cell_columns_max = 1'100;
 // Returns the rows of a table as lines with aligned columns, escaped for a terminal.
 [[nodiscard]] std::vector<std::string> table(std::vector<upgraderctl::Row> rows);
 
-// Returns the JSON with escapes (\u and four digits) in place of control characters for a terminal
-// and of invalid UTF-8. A program that parses the result gets the same values.
+// Returns the JSON with an escape (\u and four digits) in place of each character that a terminal
+// would obey. Bytes that are not valid UTF-8 become the escape of U+FFFD. A program that parses the
+// result gets the same values as from valid JSON before.
 [[nodiscard]] std::string shown_json(std::string_view json);
 
 }  // namespace fleetctl

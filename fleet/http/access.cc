@@ -36,10 +36,11 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// Refuses a change that a page of another site has made a person's browser request: the browser
-// sends the person's certificate with such a request, too. Also refuses a change by our own page
-// without the tag of the record. The tag is needed since the person has decided by the record that
-// the page showed, so that record must not have changed since then.
+// Refuses a request for a change that a page of another site has made. A person's browser adds the
+// person's certificate to such a request, too, so the certificate does not show that the person
+// wants the change. Also refuses a change by our own page that does not contain the tag of the
+// record. The person has decided by the record that the page showed, and the tag shows whether the
+// record has changed since then.
 std::optional<Response> why_not_from_page(const Request& request) {
   // A page in a browser sends at least one of the two headers.
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;

@@ -22,11 +22,12 @@
 
 namespace fleet {
 
-// The most requests that wait in one controller at a time for the decision of fleet-signer.
+// The maximum number of requests that wait in one controller at a time for the decision of
+// fleet-signer.
 inline constexpr std::size_t joins_held_max = 100;
-// The most requests that a controller writes into the store: `join_burst` at one moment, and
-// `joins_per_second` on average. This is enough for two hundred machines that join at the same
-// moment.
+// The maximum number of requests that a controller writes into the store: `join_burst` at one
+// moment, and `joins_per_second` on average. This is enough for two hundred machines that join at
+// the same moment.
 inline constexpr std::int64_t join_burst = 300;
 inline constexpr std::int64_t joins_per_second = 20;
 
@@ -38,7 +39,7 @@ class JoinRate {
   [[nodiscard]] bool take(Ms now);
 
  private:
-  // In thousandths of a request: how many may be written now.
+  // How many requests may be written now, in thousandths of a request.
   std::int64_t left_ = join_burst * 1'000;
   std::optional<Ms> counted_ = {};
 };

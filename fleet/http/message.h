@@ -13,7 +13,8 @@
 
 namespace fleet {
 
-// The most bytes of a request's body. Every record is shorter, so a longer body is not read.
+// The maximum number of bytes of a request's body. No record is longer, so a longer body is not
+// read.
 inline constexpr std::size_t request_bytes_max = 65'536;
 
 enum class Method { get, head, put, patch, post, erase, other };

@@ -12,8 +12,8 @@
 
 namespace fleet {
 
-// The most nodes of a rollout whose summary lists the nodes that soak by their names. Only for such
-// rollouts does the page draw each node.
+// The largest number of nodes with which the summary of a rollout lists the soaking nodes by name.
+// Only for such a rollout does the page draw each node.
 inline constexpr std::int64_t soaking_named_max = 1'000;
 
 // Times in seconds since 1970. Nodes do not report when a soak begins, so it counts from the moment

@@ -1,6 +1,6 @@
 // Finds out from the path of a URL which part of the cell is asked for:
 //
-//     /                the page; /page.css, and the files of page.h belong to it
+//     /                the page; its other files are /page.css and those in page.h
 //     /v1/openapi.json this table, as OpenAPI
 //     /metrics         for Prometheus
 //     /v1/join         for machines that join, without a certificate

@@ -64,16 +64,17 @@ class Connections {
 // Shuts down the connection's socket. libmicrohttpd then closes the connection.
 void shut(MHD_Connection* connection);
 
-// The most connections at the same time. A browser or Prometheus needs only a few, so this is
-// enough for the people who look at one cell.
+// The maximum number of connections at the same time. A browser or Prometheus needs only a few, so
+// this is enough for the people who look at one cell.
 inline constexpr std::size_t connections_max = 200;
-// The most connections from one address, so that a single machine cannot use up all connections.
+// The maximum number of connections from one address, so that a single machine cannot use up all
+// connections.
 inline constexpr std::size_t connections_of_address_max = 60;
-// The most bytes of a stream that may wait for one client. A client that reads the cell's changes
-// too slowly loses its stream, and has to connect again.
+// The maximum number of bytes of a stream that may wait for one client. A client that reads the
+// cell's changes too slowly loses its stream, and has to connect again.
 inline constexpr std::size_t unread_bytes_max = 4'194'304;
-// The most bytes of streams that may wait for all clients together. Beyond that, the clients with
-// the most waiting bytes lose their streams.
+// The maximum number of bytes of streams that may wait for all clients together. Beyond that, the
+// clients with the most waiting bytes lose their streams.
 inline constexpr std::size_t unread_total_max = 33'554'432;
 
 // The server's own certificate and key, and an authority's certificate, as texts in PEM. If there

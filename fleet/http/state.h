@@ -30,9 +30,10 @@ struct StateView {
 // Returns the answer to a request, which may have these parameters:
 //
 //     fields=a,b.c        only these members of each record
-//     content=config      for a window its settings; `nonconfig`: whether it is open, and when next
-//     content=failures    for a rollout, why its nodes failed: one group for each kind of failure
-//     subject=node/n1     only events about this, and about records below it
+//     content=config      for a window: only its settings
+//     content=nonconfig   for a window: whether it is open now, and when it opens or closes next
+//     content=failures    for a rollout: why its nodes failed, one group for each kind of failure
+//     subject=node/n1     only events about this record and about records below it
 //     who=NAME            only events that this person has ordered
 //     trace=TRACE         only events of the order with this trace, such as those of a rollout
 //     limit=N             only the last N entries of a list

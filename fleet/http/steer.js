@@ -3,9 +3,9 @@
 'use strict';
 
 const copiedTime = 2000;
-// The most times that an order is sent. An order fails if a controller writes the rollout's record
-// at the same moment. It is then sent again, if the rollout is still in the state that the person
-// saw.
+// The maximum number of times that an order is sent. An order fails if a controller writes the
+// rollout's record at the same moment. It is then sent again, if the rollout is still in the state
+// that the person saw.
 const triesMost = 8;
 
 // The orders. For each order: the words on its button, the value of `order` in the request, the

@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// The most names in one list of the summary, which is about a screenful. A client that needs all
-// names can read the records of the nodes.
+// The maximum number of names in one list of the summary, which is about a screenful. A client that
+// needs all names can read the records of the nodes.
 constexpr std::size_t names_max = 50;
 
 JsonTree object() {

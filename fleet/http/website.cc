@@ -32,8 +32,8 @@ constexpr milliseconds gather_time{250};
 // The time between two empty messages on a stream. It is shorter than the time after which a proxy
 // or libmicrohttpd closes a silent connection.
 constexpr milliseconds beat_time{15'000};
-// The most clients that may follow the cell at the same time. Each client takes memory for the
-// texts that it has not read yet.
+// The maximum number of clients that may follow the cell at the same time. Each client takes memory
+// for the texts that it has not read yet.
 constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {

@@ -33,7 +33,7 @@ class RevocationFile {
   // `path` is the file, or empty if there is no revocation list.
   explicit RevocationFile(std::string path);
 
-  // Reads the file if it has changed. Returns true if the list is now another one.
+  // Reads the file if it has changed. Returns true if the list has changed.
   bool look();
   // Returns the list in PEM, or an empty text if there is no list.
   [[nodiscard]] const std::string& list() const { return list_; }

@@ -33,9 +33,9 @@ class EtcdAdmin {
 
   // Asks for the state of one member, which is the member that `line` uses now.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
-  // Makes a user, and a role with the same name and these permissions. Leaves everything as it is
-  // that exists already. Then calls `then`, with no value on success, or else with the error that
-  // prevented a step.
+  // Makes a user, and a role with the same name and these permissions. Existing users, roles and
+  // permissions stay as they are. Then calls `then`, with no value on success, or else with the
+  // error that prevented a step.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
   // Removes the user and the role with this name, if they exist.

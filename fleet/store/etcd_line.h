@@ -71,7 +71,7 @@ class EtcdLine {
   void heard(std::uint64_t connection);
   // Records that a call has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // Records that the member cannot serve requests now, as it has answered, or that it has ended a
+  // Records that the member has answered that it cannot serve requests now, or that it has ended a
   // call without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
   // Records that a call has failed that was begun at the time `since`.

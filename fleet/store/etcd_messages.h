@@ -11,7 +11,7 @@
 
 namespace fleet::etcd_messages {
 
-// The most records in one answer. Even if each record has 64 KiB, they fit into
+// The maximum number of records in one answer. Even if each record has 64 KiB, the records fit into
 // grpc_message_bytes_max.
 inline constexpr std::size_t page_records_max = 1'000;
 // The number of records in the first answer. It is small, since the size of the records is not

@@ -11,8 +11,8 @@
 
 namespace fleet {
 
-// The most bytes of a message. The largest answer is shorter: it has 1,000 records of 64 KiB each,
-// with their keys.
+// The maximum number of bytes of a message. The largest answer is shorter: it has 1,000 records of
+// 64 KiB each, with their keys.
 inline constexpr std::size_t grpc_message_bytes_max = 72u << 20u;
 
 // Those status codes of gRPC that other files use.
