@@ -22,7 +22,7 @@ inline constexpr std::string_view dev_good = "1.1.0";
 // A version that is bad on purpose: its daemon ends soon after its start.
 inline constexpr std::string_view dev_bad = "1.2.0";
 
-// The person in whose name the commands in a trial cell have a certificate.
+// The person's name in the certificate that commands use in a trial cell.
 inline constexpr std::string_view dev_person = "you";
 
 struct DevPorts {

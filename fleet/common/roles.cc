@@ -39,9 +39,9 @@ Permissions of_operator() {
 // has no permission for the store's users and roles, nor for snapshots, which etcd allows only to
 // users with all permissions.
 //
-// The permission to read all records is granted after the permissions in this list. In a cell that
-// an earlier version has set up, controllers may write all records. The later grant is for the same
-// range, so it replaces that permission.
+// Earlier versions of this project let controllers write all records. This permission is taken away
+// in cells that such a version has set up. For this, the permission to read all records is granted
+// last: in etcd, it replaces every earlier permission for the same range of keys.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

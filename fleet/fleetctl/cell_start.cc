@@ -26,7 +26,7 @@ namespace fleetctl {
 namespace {
 
 // The time limits, in milliseconds, for the connection to a server of the cell and for its whole
-// answer. A person waits for them.
+// answer. They are short, since a person waits for the result.
 constexpr long connect_ms = 2'000;
 constexpr long answer_ms = 4'000;
 // The maximum number of bytes of an answer that are read. The bytes are dropped: only the

@@ -1,5 +1,6 @@
 // The commands fleetctl restored and fleetctl accept-epoch. A store that was restored from a
-// snapshot contains old orders again. So no node obeys its records until a person has checked them.
+// snapshot contains old orders again. So no node obeys the store's records until a person has
+// checked them.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/exit_status.h"

@@ -85,8 +85,8 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 // Adds the event with this number to a transaction. The store refuses the transaction if another
 // event already has the number.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
-// Adds the event to a transaction, as a note. For a person who may not write events: the controller
-// that writes the history makes an event from the note.
+// Adds the event to a transaction as a note, for a person who may not write events. The controller
+// that writes the history later makes an event from the note.
 void add_note(Transaction& transaction, const FleetEvent& event);
 
 // These functions make the refusal of an order, one for each kind of refusal.
