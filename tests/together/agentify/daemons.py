@@ -123,7 +123,8 @@ class Machine:
         return wait_until(lambda: found() or self.process.poll() is not None and "ended", texts, 60)
 
     def upgrade(self, version, *outcomes):
-        """Requests an upgrade by SIGUSR2, and waits for a line with one of the outcomes."""
+        """Requests an upgrade by SIGUSR2. Waits for a line of the log that contains one of the
+        texts in `outcomes`, and returns the line."""
         self.point_at(version)
         before = len(self.lines)
         self.process.send_signal(signal.SIGUSR2)
@@ -321,8 +322,8 @@ def stop_and_start(machine):
 
 
 def play(kind, sockets):
-    """Runs all tests on one machine. Returns a client for each test, and the time of the daemon's
-    own stop and start."""
+    """Runs all tests with one daemon. Returns, for each test, the client with its measurements, and
+    the same for a stop and start of the daemon without upgrader."""
     machine = Machine(kind, sockets)
     figures = {}
     try:
