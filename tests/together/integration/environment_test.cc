@@ -24,8 +24,8 @@ struct Reports {
   Report fallback;
 };
 
-// Runs a first agent, a candidate that is activated and fails, and a fallback. Returns their
-// reports.
+// Runs a first agent, a candidate that is activated and fails, and a fallback. Returns what each of
+// them has reported about its surroundings.
 Reports all_reports(World& world) {
   Puppet first = world.agent();
   const Report report = first.report();

@@ -189,7 +189,7 @@ class Puppet {
   long flood_left_ = 0;  // how often that text is still to be written; -1: without end
   // The time at which the puppet last noted the time, in microseconds; 0 if it does not note times.
   long long pulse_ = 0;
-  long long longest_ = 0;  // the longest time between two such notes, in microseconds
+  long long longest_ = 0;  // the longest time between two of the puppet's notes, in microseconds
   bool reading_ = true;
   bool writing_ = true;
 };

@@ -54,10 +54,10 @@ class Puppet {
   [[nodiscard]] Report report(Where where = Where::current());
 
   // ---- the puppet writes
-  void say(std::string_view line);  // writes the line, and a newline
+  void say(std::string_view line);  // makes the puppet write the line and a newline
   void say_bytes(std::string_view bytes);
   void say_type(std::string_view type, std::string_view members = "");
-  // Writes the line `count` times; -1: without end.
+  // Makes the puppet write the line `count` times, or without end if `count` is -1.
   void flood(std::string_view line, long count = -1);
   // Makes the puppet stop reading and ask `lines` questions. Their unread answers fill the puppet's
   // input. If they also fill the upgrader's memory for answers, the upgrader stops reading from the
@@ -67,7 +67,7 @@ class Puppet {
 
   // ---- the puppet reads
 
-  // Returns the next line, which must be of this type.
+  // Returns the next line that the puppet reads, which must be a message of this type.
   Json expect(std::string_view type, Where where = Where::current());
   std::string next_line(Where where = Where::current());
   Json expect_error(std::string_view about, Where where = Where::current());
@@ -84,12 +84,13 @@ class Puppet {
 
   // ---- the conversation
 
-  // Says `hello`, and returns the `welcome`.
+  // Makes the puppet say `hello`. Returns the `welcome` that it reads.
   Json hello(std::string_view version = "", Where where = Where::current());
   void ready() { say_type("ready"); }
   void request_upgrade(std::string_view id, std::string_view members = "",
                        std::string_view executable = "");
-  // Waits for `stop`, says `stopped` and exits with 0. Returns the `stop`.
+  // Waits until the puppet reads `stop`, and makes it say `stopped` and exit with 0. Returns the
+  // `stop`.
   Json stop_cleanly(std::string_view stopped_members = "", Where where = Where::current());
 
   // ---- the puppet acts

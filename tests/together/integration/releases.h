@@ -53,7 +53,8 @@ inline Puppet begin_upgrade_to(World& world, Puppet active, const std::string& e
   return world.candidate();
 }
 
-// Points the link at `two` and sends SIGUSR2. Returns the candidate.
+// Points the link `current` at the agent `two`, and requests an upgrade by SIGUSR2. Returns the
+// candidate.
 inline Puppet begin_upgrade_by_signal(World& world, const Releases& releases) {
   releases.point_at("two");
   world.signal(SIGUSR2);

@@ -43,7 +43,8 @@ Stage::Wanted event_of(const std::string& version, const std::string& beginning)
   };
 }
 
-// Waits for an event. Fails the test if it does not come.
+// Waits until this version of the sample agent has logged an event that begins so. Fails the test
+// if the event does not come in time.
 SeenEvent expect(Stage& stage, const std::string& version, const std::string& beginning) {
   const auto event = stage.wait_for(event_of(version, beginning), patience);
   INFO("waited for " << version << " " << beginning << "\n" << stage.upgrader_log());

@@ -77,9 +77,9 @@ class World {
   [[nodiscard]] std::string path(std::string_view name) const;
   [[nodiscard]] static std::string program();  // returns the path of the upgrader
   [[nodiscard]] static std::string puppet();   // returns the path of the puppet
-  // Makes a copy of the puppet in this directory.
+  // Makes a copy of the puppet with this name in the test's directory.
   std::string install(std::string_view name);
-  // Makes a script whose interpreter is the puppet.
+  // Makes a script with this name, whose interpreter is the puppet.
   std::string install_script(std::string_view name);
   std::string write(std::string_view name, std::string_view content, mode_t mode = 0755);
   [[nodiscard]] std::string read(std::string_view name) const;
