@@ -146,21 +146,22 @@ def record(place, log):
 
 
 def given_away(disk, moment):
-    """Returns the greatest number that somebody may have got before this moment."""
+    """Returns the greatest number that the agent had sent to somebody before this moment."""
     return max((int(text) for text in disk.said(moment) if text.strip().isdigit()), default=0)
 
 
 def kept(tree):
-    """Returns the number that a state holds, or None if it holds none."""
+    """Returns the number that the agent's file holds in this state of the disk, or None if the file
+    holds no number."""
     number = tree.find("count")
     text = b"0" if number is None else tree.nodes[number].content.strip()
     return int(text) if text.isdigit() else None
 
 
 def judge(disk):
-    """Judges every state that a power cut may leave. Returns what is wrong with the first bad one,
-    or an empty text. Also returns, for each different state, the greatest number that had been
-    given away."""
+    """Judges every state in which a power cut may leave the files. Returns what is wrong with the
+    first bad state, or an empty text. Also returns, for each different state, the greatest number
+    that had been given away."""
     pictures = {}
     for moment in range(disk.moment + 1):
         given = given_away(disk, moment)
@@ -174,8 +175,8 @@ def judge(disk):
 
 
 def start_on(picture, given, place):
-    """Starts the agent itself on a state. Returns what is wrong with its number, or an empty
-    text."""
+    """Starts the agent with its files in the given state, and requests a number. Returns what is
+    wrong with the number, or an empty text."""
     materialise(picture, place)
     port, process = begin(place + "/count")
     try:
