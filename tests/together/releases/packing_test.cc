@@ -179,7 +179,8 @@ TEST_CASE("a key whose password would take all memory is refused before it is tr
   bytes[2] = 'S';
   bytes[3] = 'c';
   CHECK(parse_secret_key(text()).value().has_password);
-  bytes[46 + 7] = 1;  // a memory size far above 1 GiB, by its highest byte
+  // Sets the highest byte of the memory size that the key demands: far above 1 GiB.
+  bytes[46 + 7] = 1;
   const auto refused = parse_secret_key(text());
 
   REQUIRE_FALSE(refused);
