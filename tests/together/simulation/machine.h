@@ -125,8 +125,8 @@ class Machine {
 
   // ---- time
   [[nodiscard]] Time now() const { return now_; }
-  // Makes the next event of the machine's own happen, such as the end of a process, if it comes no
-  // later than `limit`. Returns false if there is none.
+  // Makes the next planned event of the machine happen, such as the end of a process, if it comes
+  // no later than `limit`. Returns false if there is none.
   bool step(Time limit);
   [[nodiscard]] std::optional<Time> next() const;
   void pass_to(Time later) { now_ = std::max(now_, later); }

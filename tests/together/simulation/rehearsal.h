@@ -52,7 +52,7 @@ class Rehearsal {
   // cannot be made: its deadline does not pass when it should, or its event cannot happen.
   [[nodiscard]] bool run(const std::deque<std::uint32_t>& way);
 
-  // Returns the pauses before the moves of the last way that could be made.
+  // Returns the pauses of the last run(), one before each move.
   [[nodiscard]] const std::vector<Duration>& pauses() const { return pauses_; }
 
  private:
