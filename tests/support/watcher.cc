@@ -160,8 +160,8 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // If a fallback is started at a boot, its program was proved when it was committed, so no new
-    // proof is needed.
+    // If a fallback is started at a boot, its program was synced to disk when it was committed. So
+    // then the supervisor may move the link without ordering ProveRelink, which syncs the program.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {

@@ -32,8 +32,8 @@ class Watcher {
   // other deadlines. If `generation` is 0, no deadline has passed.
   void let_time_pass(Generation generation);
 
-  // Replaces each generation's number by the number in `ranks`, which keeps their order: see
-  // ranks_of() in tests/decisions/explore/canonical.h.
+  // Gives every generation that the watcher knows another number, from `ranks`. The order of the
+  // generations stays: see ranks_of() in tests/decisions/explore/canonical.h.
   void renumber(const std::map<Generation, Generation>& ranks);
 
   // Returns everything that the watcher knows as text. Watchers that know the same return the same
@@ -120,8 +120,9 @@ class Watcher {
   bool operator_asks_ = false;       // true if this step handles an operator's request
   std::optional<std::string> owed_;  // the name of an operator's request without an answer
   bool recorded_ = true;             // true if the ending of the last accepted upgrade is recorded
-  std::optional<ProgramId> asked_proof_;  // the program of the last ProveRelink that was ordered
-  std::optional<ProgramId> proved_;       // the program of the last ProveRelink that has succeeded
+  // The program of the last order ProveRelink, which syncs a program to disk.
+  std::optional<ProgramId> asked_proof_;
+  std::optional<ProgramId> proved_;  // the program of the last ProveRelink that has succeeded
   bool shutdown_ = false;
   bool quit_ = false;
   // True if the upgrader must end, since an active agent has failed, or a start without an
