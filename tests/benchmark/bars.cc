@@ -30,7 +30,7 @@ constexpr int share_pairs = 15;
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
 // The number of pairs of programs in each run. The order alternates: in one pair the upgrader is
-// measured first, in the next the minimal program.
+// measured first, in the next the minimal program (minimal.c).
 constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},

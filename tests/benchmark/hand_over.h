@@ -1,5 +1,5 @@
-// Measures hand-overs of the upgrader and of the minimal program in turn. Under both programs, the
-// next agent begins to work only after the old agent's exit.
+// Measures hand-overs of the upgrader and of the minimal program, minimal.c, in turn. Under both
+// programs, the next agent begins to work only after the old agent's exit.
 #pragma once
 
 #include <vector>
