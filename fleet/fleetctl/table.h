@@ -24,7 +24,7 @@ inline constexpr std::size_t last_cell_columns_max = 1'100;
 
 // Returns the JSON with an escape (\u and four digits) in place of each character that a terminal
 // would obey. Bytes that are not valid UTF-8 become the escape of U+FFFD. A program that parses the
-// result gets the same values as from valid JSON before.
+// JSON gets the same values with and without the escapes.
 [[nodiscard]] std::string shown_json(std::string_view json);
 
 }  // namespace fleetctl

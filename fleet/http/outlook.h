@@ -22,7 +22,8 @@ inline constexpr UnixSeconds certificate_care_s = 14 * 86'400;
 // How many seconds before its end a node's certificate is listed under `waits`. A node renews its
 // certificate by itself much earlier, when a third of its life is left, so the renewal has failed.
 inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
-// If more than one node in this many is silent, the silent nodes are listed under `waits`.
+// If more than one node in `silent_share` nodes is silent, the silent nodes are listed under
+// `waits`.
 inline constexpr std::int64_t silent_share = 10;
 
 // The number of reasons for degraded nodes that have a line each. All other reasons share one line.

@@ -10,9 +10,9 @@ using Milliseconds = Timers::Milliseconds;
 
 // The longest pause before a request is sent again to a member that could not serve it.
 constexpr Milliseconds pause_max{1'000};
-// How much later than libcurl this class ends a call at its time limit. Usually libcurl ends the
-// call first, with a better error message. But libcurl does not end a call that waits for a
-// connection which another call opens.
+// The pause between the time limit of a call and the moment at which this class ends the call.
+// Usually libcurl has ended the call by then, with a better error message. But libcurl does not end
+// a call that waits for a connection which another call opens.
 constexpr Milliseconds behind_libcurl{50};
 
 }  // namespace
