@@ -1,5 +1,5 @@
-# make analyze (V10): checks the code without running it, that of the upgrader and of the agent's
-# library. LONG=1 adds tests and the sample agent, more tools, and the slow checks.
+# make analyze (V10): checks the code of the upgrader and of the agents' library without running it.
+# LONG=1 also checks the tests and the sample agent, and adds further tools and the slow checks.
 
 .PHONY: analyze analyze-here
 

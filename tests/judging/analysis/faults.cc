@@ -1,6 +1,5 @@
-// Faults that a sanitizer must find, for the canary of `make sanitize`. `faults KIND` makes one of
-// them, and the canary ignores its output. The fault depends on the arguments, so that the compiler
-// cannot find it.
+// Makes a fault that a sanitizer must find, for the canary of `make sanitize`: `faults KIND`. The
+// fault depends on the program's arguments, so that the compiler cannot find it.
 #include <unistd.h>
 
 #include <climits>

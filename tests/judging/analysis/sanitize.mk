@@ -1,8 +1,8 @@
 # make sanitize (V10): runs the tests with AddressSanitizer, UndefinedBehaviorSanitizer and
 # LeakSanitizer. There is no ThreadSanitizer: upgrader, library and sample agent have one thread
-# each. By default only the product is sanitized, and tested by the usual objects of the tests,
-# without the longest. LONG=1 sanitizes the tests, too, and runs all of them, with those of other
-# programs whose .mk files add them to sanitized_tests.
+# each. By default only the product is sanitized; the tests' usual objects are linked with it, and
+# the longest tests are left out. LONG=1 sanitizes the tests, too, and runs all of them, also those
+# of other programs whose .mk files add them to sanitized_tests.
 
 .PHONY: sanitize sanitize-build sanitize-run
 
@@ -39,8 +39,8 @@ else
 endif
 
 # Builds in two steps: first the libraries of the upgrader and the protocol, then the programs.
-# LDFLAGS links the libraries whole into all tests, so they must exist, but no rule names them as
-# prerequisites.
+# LDFLAGS links the whole libraries into all tests, but no rule names them as prerequisites, so they
+# must exist before.
 sanitize-build:
 	@$(MAKE) --no-print-directory $(upgrader_library) $(protocol_library) $(planted_faults)
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(filter $(BUILD)/%,$(tests_when_sanitized)) \
@@ -54,19 +54,19 @@ tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(san
 
 # ---- settings for both sanitizing and counting coverage
 
-# Without LONG=1 the walks through all states are left out. They would take minutes, and find
-# nothing in the core that the other tests do not find.
+# Leaves out the walks through all states without LONG=1. They would take minutes, and find nothing
+# in the core that the other tests do not find.
 directories_when_instrumented = decisions/unit decisions/scenario together/integration \
   together/regression $(if $(filter 1,$(LONG)),decisions/explore)
-# Without LONG=1 the sample agent is not built.
+# These tests need the sample agent, which is built only with LONG=1.
 tests_of_samples = $(filter $(BUILD)/tests/together/integration/sample_%,$(integration_tests))
 tests_when_instrumented = $(sort $(filter \
   $(directories_when_instrumented:%=$(BUILD)/tests/%/%), \
   $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests) $(tests_of_samples)), \
     $(unit_tests) $(integration_tests))))
 
-# Builds these tests as usual, without instrumentation. The objects that this makes are then linked
-# with the instrumented product.
+# Builds these tests as usual, without instrumentation. Their objects are linked with the
+# instrumented product later.
 .PHONY: instrumentable
 instrumentable:
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)

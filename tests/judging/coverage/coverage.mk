@@ -1,5 +1,5 @@
 # make coverage (V11): counts the branches of the product that the tests take. Only the product is
-# compiled anew, and tested by the usual objects of the tests.
+# compiled anew; the tests' usual objects are linked with it.
 
 .PHONY: coverage coverage-build coverage-run
 
@@ -22,12 +22,14 @@ $(coverage_dump): tests/judging/coverage/dump.cc
 	# so that all programs are linked again, with the new dump.o
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader
 
-# Code in headers is counted in the tests that include it, so these tests are compiled again.
+# Code in headers is counted where tests include it, so the tests of the C++ interface, which is a
+# header, are compiled again.
 tests_of_headers := $(call objects,$(wildcard tests/decisions/unit/agent_cpp*_test.cc))
 $(tests_of_headers): CXXFLAGS += -fexceptions
 endif
 
-# LONG=1 adds the walks through all states. The sample agent is not counted.
+# The tests whose branches are counted. LONG=1 adds the walks through all states. Tests of the
+# sample agent are left out.
 tests_when_counted = $(filter-out $(tests_of_samples),$(tests_when_instrumented))
 
 coverage:
@@ -37,9 +39,9 @@ coverage:
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-build
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
-# Builds the libraries first. LDFLAGS links them whole into all tests in the second step, and make
-# does not know of that: a program that is older than a library would keep the library's old code,
-# whose counts no longer match. So such a program is deleted.
+# Builds the libraries first, and then deletes every test program that is older than a library.
+# LDFLAGS links the whole libraries into all tests, and make does not know that. An older program
+# would keep the library's old code, whose counts no longer match.
 coverage-build:
 	@rm -f $(tests_of_headers)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)

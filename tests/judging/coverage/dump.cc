@@ -21,18 +21,18 @@ void __gcov_dump();
 [[noreturn]] void __real_abort();
 int __real_kill(pid_t pid, int number);
 
-// Returns whether a test has limited the size of the files of this process. The counts of such a
-// process are given up, since the limit would cut the file, which also has the counts of all other
-// processes.
+// Returns whether a test has limited the size of the files that this process may write. Such a
+// process does not write its counts: the limit would cut the file, which also has the counts of all
+// other processes.
 static bool files_are_limited() {
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
   return limit.rlim_cur != RLIM_INFINITY;
 }
 
-// The signal that is sent to a child before a test kills the child by SIGKILL. On this signal the
-// child writes its counts and dies. The child blocks the signal while it writes its counts for
-// another reason.
+// The signal that a test's child is sent before the test kills it by SIGKILL. On this signal the
+// child writes its counts and dies. While the child writes its counts for another reason, it blocks
+// the signal.
 static constexpr int last_signal = 60;
 
 static sigset_t put_off_last_signal() {
@@ -60,9 +60,9 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Makes the program write its counts when it exits. A program named *_test, and a child that it has
-// forked and that still runs the test's code, write them also when they get last_signal. No other
-// program catches that signal, since tests look at an agent's signal handlers.
+// Makes the program write its counts when it exits. A program named *_test also writes them when it
+// gets last_signal, and so does a child that it has forked and that still runs the test's code. No
+// other program catches that signal, since tests look at an agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))
@@ -81,7 +81,7 @@ int counted_kill(pid_t pid, int number) {
   if (number == SIGKILL && pid > 0 && pid != getpid() && runs_what_we_run(pid)) {
     const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     __real_kill(pid, last_signal);
-    // The limit for this wait: the child may be stopped, or block the signal.
+    // The wait has a limit, since the child may be stopped, or block the signal.
     constexpr int patience_ms = 2'000;
     pollfd end{process, POLLIN, 0};
     poll(&end, 1, patience_ms);

@@ -26,20 +26,22 @@ SWAPS = {'==': ['!='], '!=': ['=='], '<': ['<=', '>='], '<=': ['<', '>'], '>': [
 RESULTS = INTEGERS | {T.RECORD, T.POINTER, T.ENUM, T.ELABORATED}
 NOTHING = r'\{\}|nullptr|0|""|std::nullopt|\*this'
 COMPARISONS = {'==', '!=', '<', '<=', '>', '>=', '&&', '||'}
-# Functions that are called only by UPGRADER_CHECK, which fails only in a program with an error.
+# Functions that are called only by UPGRADER_CHECK. They get no mutants, since UPGRADER_CHECK fails
+# only if the program has an error.
 CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'check_failed'}
 ASSIGNMENTS = {'+=': '-=', '-=': '+=', '|=': '&=', '&=': '|='}
 
 
 @dataclass
 class Place:
-    """A stretch of the file, and the texts that mutants put in its place."""
+    """A stretch of a source file, and the texts by which mutants replace it."""
     start: int
     end: int
-    kind: str  # `truth`, `value`, `statement`, `return`, `head`: see weave.py
+    kind: str  # the form in which weave.py replaces the text
     function: str
-    at_run_time: bool  # True: the function may also be run by the compiler
-    alternatives: list = field(default_factory=list)  # texts; each begins the name of a mutant
+    at_run_time: bool  # True: the compiler, too, may run the function
+    # The texts of the mutants. Each is the beginning of a mutant's name.
+    alternatives: list = field(default_factory=list)
 
 
 def flat(text):
@@ -109,7 +111,7 @@ class Finder:
         self.function = self.name_of(cursor)
         head = self.text(cursor.extent.start.offset, body.extent.start.offset)
         if re.search(r'\bconsteval\b', head):
-            # A consteval function is run by the compiler only, and no mutant is ever on there.
+            # Only the compiler runs a consteval function, and no mutant is on then.
             return
         self.begin, self.end = self.extent(cursor)
         self.at_run_time = re.search(r'\bconstexpr\b', head) is not None
@@ -121,9 +123,9 @@ class Finder:
                 self.visit(child)
 
     def enter_member(self, cursor):
-        """Finds the places in the default value of a member."""
+        """Finds the places for mutants in the default value of a member."""
         self.function = self.name_of(cursor).replace('()', '')
-        self.at_run_time = True  # the function may initialise a constant
+        self.at_run_time = True  # the value may be a constant's, at compile time
         self.result = None
         for child in cursor.get_children():
             if child.kind.is_expression() and '=' in self.text_of(cursor):
@@ -145,10 +147,10 @@ class Finder:
                 place.alternatives.append(alternative)
 
     def visit(self, cursor):
-        """Looks at a statement or an expression, and at what is in it."""
+        """Looks for places for mutants in a statement or an expression, and in its parts."""
         start, end = self.extent(cursor)
         if re.match(r'UPGRADER_CHECK|\W+$', self.text(start, end)):
-            return  # a function that only serves UPGRADER_CHECK: see CHECKING
+            return  # no mutants in what only UPGRADER_CHECK calls: see CHECKING
         look = getattr(self, 'look_at_' + cursor.kind.name.lower(), None)
         if look is not None and look(cursor) == 'done':
             return
@@ -175,7 +177,7 @@ class Finder:
             return
         if text == 'return' and re.fullmatch(rb'[;\s}]*', self.source[end:self.end]) and \
                 not re.search(rb'\b(for|while|do)\b', self.source[self.begin:self.end]):
-            return  # without this return, the function would end here, too
+            return  # the function ends here without this return, too
         semicolon = re.compile(rb'\s*;').match(self.source, end)
         if semicolon:
             self.add(start, semicolon.end(), 'statement', '')
@@ -208,7 +210,8 @@ class Finder:
         return None
 
     def has_else(self, children):
-        """Returns whether the last two children are the two branches of an `if` with an `else`."""
+        """Returns whether these children belong to an `if` with an `else`. Then the last two are
+        its branches."""
         if len(children) < 3:
             return False
         between = self.text(children[-2].extent.end.offset, children[-1].extent.start.offset)
@@ -272,13 +275,13 @@ class Finder:
             self.add(*whole, 'return', 'return', text)
         elif self.result is not None and re.search(
                 r'\bResult<|variant<|\bMember<', self.result.get_canonical().spelling):
-            pass  # this type has no empty value that could be returned instead
+            pass  # a value of this type cannot be empty, so `return {}` is no mutant
         elif result in RESULTS and not re.fullmatch(NOTHING, text) and not self.is_constant(value):
             self.add(*whole, 'return', 'return {}')
 
     def is_constant(self, cursor):
-        """Returns whether the expression is a number, a truth value or an enumerator: other mutants
-        replace the value of these."""
+        """Returns whether the expression is a number, a truth value or an enumerator. Such a value
+        gets other mutants, which change it."""
         while (cursor.kind in (K.UNEXPOSED_EXPR, K.CALL_EXPR)
                and not cursor.spelling.startswith('o')):
             children = list(cursor.get_children())
@@ -313,7 +316,7 @@ class Finder:
 
     def look_at_unexposed_expr(self, cursor):
         children = list(cursor.get_children())
-        if len(children) == 2:  # the other form of it depends on a type
+        if len(children) == 2:  # otherwise it is not an operator with two operands
             self.operation(cursor, children[0], children[1])
         operands = self.operands_of_rewritten(cursor)
         if operands is None:
@@ -418,8 +421,8 @@ class Finder:
         for value in cursor.get_children():
             named = cursor.location.offset + len(cursor.spelling)
             before = self.text(named, max(named, value.extent.start.offset)).strip()
-            # Only the initial value is looked at: an expression before the name, or one in
-            # brackets, is a part of the type.
+            # Only the initial value gets mutants. An expression before the variable's name, or one
+            # in brackets, is a part of the type.
             if value.kind.is_expression() and value.extent.start.offset > named and before != '[':
                 if cursor.type.get_canonical().kind == T.BOOL and value.kind not in LITERALS:
                     self.condition(value)
@@ -490,8 +493,8 @@ class Finder:
 
 
 def places_of(path):
-    """Returns all places of this file, in order. The file is read from the tree in the current
-    directory."""
+    """Returns all places for mutants in this file, in order. Reads the file from the tree in the
+    current directory."""
     with open(path, 'rb') as file:
         source = file.read()
     index = clang.cindex.Index.create()

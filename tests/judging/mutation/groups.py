@@ -1,28 +1,27 @@
-# The groups of mutated files: the parts of the product, the share of mutants that must be killed,
-# and the tests that may kill them.
+# The groups of source files that get mutants: which part of the product each group is, which share
+# of its mutants must be killed, and which tests may kill them.
 import glob
 from dataclasses import dataclass
 
-# Files that have no mutants: code that only tests call, code that only stops a program that is
-# wrong already, the version, the C header, which has no code, and plain data whose makers set every
-# member.
+# Files that get no mutants: code that only tests call, code that only ends a program with an error,
+# the version, the C header, which has no code, and plain data for which every member is always set.
 LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
             'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
-# Files of upgrader/core that are judged together with the shell: the first messages to init, and
+# Files of upgrader/core that belong to the group of the shell: the facts for messages to init, and
 # code that is tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h')}
-# Files of base/ that are judged with the decisions (BASE_CORE) or with the protocol
-# (BASE_PROTOCOL).
+# Files of base/ that belong to the group of the decisions (BASE_CORE), and those that belong to the
+# group of the protocol (BASE_PROTOCOL).
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
-# Files of base/ that the upgrader does not link. They have no mutants, and neither has the part of
-# agent-protocol/ that gives orders through a control directory: the programs that use them have
-# tests of their own.
+# Files of base/ that the upgrader does not link. They get no mutants, and neither does the part of
+# agent-protocol/ that gives orders through a control directory: the programs that use this code
+# have tests of their own.
 BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
-# The beginnings of the paths of tests. The decisions and the protocol are judged only by their own
-# tests, which start no process.
+# The beginnings of the paths of the tests that may kill mutants of the decisions, and of the
+# protocol. These tests start no process.
 CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', *(
     f'tests/decisions/unit/{name}' for name in (
         'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_news', 'ending',
@@ -38,11 +37,11 @@ class Group:
     what: str
     files: list
     killed_min: float  # the share of all mutants that must be killed
-    # True if the table must list each mutant that survives, with the reason. If false, only
-    # killed_min has to be reached.
+    # True if the table of survivors must list each mutant of this group that survives, with the
+    # reason. If false, it is enough to reach killed_min.
     listed: bool
     patient: bool  # true if the tests start processes, and may therefore be slow
-    tests: tuple  # the beginnings of the paths of the tests that may kill
+    tests: tuple  # the beginnings of the paths of tests that may kill
 
     def may_kill(self, case):
         return case.program.startswith(self.tests)

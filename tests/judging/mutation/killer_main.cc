@@ -1,12 +1,12 @@
-// The main of every test program in the instrumented build. Without an option it is Catch2's. As
-// `PROGRAM --serve` it reads orders from standard input, one in a line, and forks for each. In this
-// way nothing has to be started or set up again. It kills the processes that a forked run leaves
-// behind.
+// The main() of every test program in the instrumented build. Without an option it is Catch2's. As
+// `PROGRAM --serve` it reads orders from standard input, one in a line, and forks a process for
+// each. So the program is started and set up only once. It kills the processes that a forked run
+// leaves behind.
 //
 //   list                        the test cases, as `case NUMBER NAME` lines, then `end`
-//   run MUTANT CPU WALL NUMBER  runs the test case with this mutant switched on (-1: none, but
-//   notes
-//                               which mutants are reached): `passed MS`, `failed MS` or `late MS`
+//   run MUTANT CPU WALL NUMBER  runs the test case with this mutant switched on, and prints
+//                               `passed MS`, `failed MS` or `late MS`. -1: switches no mutant on,
+//                               but records which mutants are reached
 //
 // CPU is a limit in seconds of the processor, WALL one in milliseconds of the clock.
 #define CATCH_CONFIG_RUNNER
@@ -24,8 +24,8 @@
 
 namespace {
 
-// A reporter that prints nothing. If it printed, text in the buffer of standard output would be
-// printed again by each process that a test forks.
+// A reporter for Catch2 that prints nothing. If it printed, each process that a test forks would
+// print the text in the buffer of standard output again.
 struct Silent : Catch::StreamingReporterBase<Silent> {
   using StreamingReporterBase::StreamingReporterBase;
   static std::string getDescription() { return "says nothing"; }
@@ -44,7 +44,7 @@ std::vector<std::string> names_of_cases() {
   return names;
 }
 
-// Escapes a name as Catch2's command line needs it.
+// Escapes the name of a test case for Catch2's command line.
 std::string escaped(const std::string& name) {
   std::string text;
   for (const char c : name) {
@@ -75,7 +75,7 @@ void limit_processor(int seconds) {
   }
   ::close(null);
   limit_processor(seconds);
-  ::setsid();  // a new session: a mutant may send a signal to its whole process group
+  ::setsid();  // a mutant may signal its whole process group
   mutation::active = mutant;
   mutation::control->active = mutant;
   session.configData().testsOrTags = {escaped(name)};
@@ -90,8 +90,8 @@ int milliseconds_since(Clock::time_point begin) {
   return static_cast<int>(passed.count());
 }
 
-// Kills all processes that a run has left. They are children of this process, or become its
-// children when their parents have been killed.
+// Kills all processes that a test run has left. They are children of this process, or become its
+// children when their parents are killed.
 void end_what_is_left() {
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/self/task/%d/children", ::getpid());

@@ -1,19 +1,20 @@
-# Runs test cases with a mutant on, through test programs that wait for orders (killer_main.cc).
-# Finds out once which mutants each test case reaches, and how long it takes.
+# Runs test cases with a mutant switched on, by test programs that wait for orders (killer_main.cc).
+# Before that, runs each test case once to find out which mutants it reaches, and how long it takes.
 import mmap
 import os
 import struct
 import subprocess
 from dataclasses import dataclass, field
 
-HEAD_BYTES = 4  # the size of the head of mutants.control in bytes; the notes follow: see mutant.h
+# The number of bytes before the notes in mutants.control: see mutant.h.
+HEAD_BYTES = 4
 MUTANTS_MAX = 1 << 21
 RECORD = -1
-# A mutant may send any signal to any process, or to all of them, so it runs in a process namespace
-# of its own.
+# Runs a test program in a process namespace of its own, because a mutant may send any signal to any
+# process, or to all of them.
 APART = ['unshare', *([] if os.geteuid() == 0 else ['--map-current-user']), '--pid', '--fork',
          '--kill-child', '--mount-proc']
-FORK_MS = 3  # the time that a test case takes in any case, since a process is forked for it
+FORK_MS = 3  # the time for the fork that each test case needs
 
 
 @dataclass
@@ -23,22 +24,24 @@ class Case:
     name: str
     ms: int = 0
     reached: set = field(default_factory=set)
-    # Counts the kills of each test case by mutant, by function, and by file.
+    # How many mutants this test case has killed, by mutant, by function, and by file.
     kills: dict = field(default_factory=dict)
 
 
 def limits_of(case, patient):
-    """Returns two time limits: seconds of the processor, and milliseconds of the clock. A test case
-    without processes can hang only in a loop, which uses up the first; the second is then generous,
-    for busy machines. A test case with processes may also wait for an event that never comes. The
-    second limit is then short, since a late test case is run again before it counts."""
+    """Returns two time limits for a test case: seconds of the processor, and milliseconds of the
+    clock. A test case that starts no processes can hang only in a loop, which uses up the first
+    limit; its second limit is generous, for busy machines. A test case with processes may also wait
+    for an event that never comes, so its second limit is short. If it is late, it is run again
+    before that counts."""
     if patient:
         return 60, 2_000 + 4 * case.ms
     return 1 + 8 * case.ms // 1000, 120_000 + 20 * case.ms
 
 
 class Worker:
-    """Runs the programs of one directory, which has a mutants.control of its own."""
+    """Runs the test programs in one directory. The directory has its own mutants.control, which
+    switches mutants on."""
 
     def __init__(self, place):
         self.place = place
@@ -81,21 +84,21 @@ class Worker:
         return found
 
     def run(self, case, mutant, limits):
-        """Runs a test case. Returns `passed`, `failed` or `late`, and the milliseconds that it
-        took."""
+        """Runs a test case with a mutant switched on. Returns `passed`, `failed` or `late`, and the
+        milliseconds that it took."""
         order = f'run {mutant} {limits[0]} {limits[1]} {case.number}'
         outcome, ms = self.answer(case.program, order).split()
         return outcome, int(ms)
 
     def record(self, case):
-        """Runs a test case without a mutant, and notes which mutants it reaches and how long it
-        takes. Returns whether it passes."""
+        """Runs a test case without a mutant, and records which mutants it reaches and how long it
+        takes. Returns whether the test case passes."""
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
-        # Noting the reached mutants slows a test down, so the time is taken from a second run
-        # without that. A test of tests/together/integration mostly waits for processes, so the time
-        # of its first run will do.
+        # Recording the reached mutants slows a test down, so its time is measured in a second run
+        # without recording. A test of tests/together/integration mostly waits for processes, so the
+        # time of its first run is good enough.
         waits = case.program.startswith('tests/together/integration/')
         if outcome != 'passed' or waits:
             return outcome == 'passed'
@@ -103,9 +106,10 @@ class Worker:
         return outcome == 'passed'
 
     def kill(self, mutant, cases, patient, ms_max):
-        """Returns the first of these test cases that kills the mutant, and how; or None. A test
-        with processes may fail for other reasons now and then, so it has to fail twice, and to pass
-        without the mutant in between. Test cases are run until they have taken `ms_max` in all."""
+        """Returns the first of these test cases that kills the mutant, with the outcome and the
+        time; or None if none kills it. A test case with processes may fail for other reasons now
+        and then, so it has to fail twice, and to pass without the mutant in between. No further
+        test case is run when they have taken `ms_max` in all."""
         spent = 0
         for case in sorted(cases, key=lambda case: promise(case, mutant)):
             spent += case.ms + FORK_MS
@@ -146,8 +150,9 @@ def note_kill(case, mutant):
 
 
 def promise(case, mutant):
-    """Returns a number by which test cases are sorted: the smallest is run first. It is small for a
-    test case that is quick, reaches few mutants, and has killed this mutant or its neighbours."""
+    """Returns a number by which test cases are sorted: the test case with the smallest is run
+    first. The number is small if the test case is quick, reaches few mutants, and has killed this
+    mutant or neighbours of it before."""
     near = (1000 * case.kills.get(mutant['name'], 0) + 8 * case.kills.get(mutant['function'], 0) +
             case.kills.get(mutant['file'], 0))
     return (case.ms + FORK_MS) * len(case.reached) / (1 + near)

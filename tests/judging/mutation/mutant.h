@@ -1,7 +1,7 @@
-// The switch of the mutants, which every file of the instrumented copy includes first. A file named
-// `mutants.control`, in a directory above the program, says which mutant is on: 0 for none, -1 to
-// note which mutants are reached. The file is mapped into memory, so that the notes outlive a
-// SIGKILL.
+// Switches the mutants on and off. Every file of the instrumented copy includes this header first.
+// A file named `mutants.control`, in a directory above the program, says which mutant is on: 0 for
+// none, and -1 to record which mutants are reached. The file is mapped into memory, so that the
+// records outlive a SIGKILL.
 #pragma once
 
 #include <fcntl.h>
@@ -21,8 +21,8 @@ struct Control {
   char reached[mutants_max];
 };
 
-// The number of the mutant that is on in this process, and the mapped file. A program that forks in
-// order to run one mutant sets both variables in the child.
+// The number of the mutant that is switched on in this process, and the mapped file. A program that
+// forks to run a test with one mutant sets both in the child.
 inline int active = 0;
 inline Control* control = nullptr;
 
@@ -51,8 +51,8 @@ inline bool is_on(int mutant) {
   return mutant == active;
 }
 
-// Returns whether the mutant is on, like is_on(). During constant evaluation by the compiler,
-// returns false.
+// Returns whether the mutant is switched on, like is_on(). Returns false when the compiler
+// evaluates a constant.
 constexpr bool is_on_at_run_time(int mutant) {
   return !std::is_constant_evaluated() && is_on(mutant);
 }

@@ -1,6 +1,6 @@
 # make mutate: makes every small change of the sources, and checks whether the tests notice. LONG=1
-# tries all of them; tests/judging/mutation/mutate has more settings. It builds an instrumented copy
-# of the project, by the project's own rules, below $(BUILD)/mutation.
+# tries all of these changes; tests/judging/mutation/mutate has more settings. The instrumented copy
+# of the project is built by the project's own rules, below $(BUILD)/mutation.
 
 mutation_packages = $(check_packages) python3 python3-clang-14
 

@@ -1,8 +1,9 @@
-# The canaries among the mutants: some must be killed, since a test certainly checks their effect,
-# and some must survive, since they change nothing.
+# Mutants that serve as canaries. Some must be killed, since a test certainly checks their effect.
+# The others must survive, since they change nothing.
 import find
 
-# For each: the expected fate, the file, the text that is replaced, and the text instead of it.
+# Each canary: its expected fate, its file, the text that it replaces, and the text that it puts
+# there.
 PLANTED = [
     ('killed', 'upgrader/core/state.cc', 'state.incumbent && state.incumbent->activated',
      '!(state.incumbent && state.incumbent->activated)'),
@@ -25,7 +26,7 @@ NAMES = {name_of(fate, path, other): fate for fate, path, _, other in PLANTED}
 
 
 def plant(path, source, places):
-    """Adds the canaries of this file to its places."""
+    """Adds the canaries of this file to the file's places for mutants."""
     for fate, where, original, other in PLANTED:
         if where != path:
             continue

@@ -17,11 +17,11 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
           'tests/decisions/unit', 'tests/decisions/scenario', 'tests/decisions/explore',
           'tests/support', 'tests/together/integration', 'tests/together/regression',
           'tests/judging/mutation/mutant.h']
-# Tests that are not built: those of code without mutants, and explore_test, since second_table_test
-# explores the same states.
+# Tests that are not built for this: tests of code without mutants, and explore_test, since
+# second_table_test explores the same states.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
-# The flags leave out the hardening of the installed programs. With it, the compiler would rename
-# some calls that the tests replace in order to make them fail.
+# The compiler's flags. They leave out the hardening of the installed programs: with it, the
+# compiler would rename some calls that tests replace in order to make them fail.
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
 ROUNDS_MAX = 8
 
@@ -54,7 +54,8 @@ def files_below(path):
 
 
 def included(path, seen=None):
-    """Yields the content of this file, and of every file of the project that it includes."""
+    """Yields the content of this file, and of every file of the project that it includes, directly
+    or not."""
     seen = set() if seen is None else seen
     seen.add(path)
     yield content(path)
@@ -66,12 +67,12 @@ def included(path, seen=None):
 
 class Tree:
     def __init__(self, directory, sources, wanted_tests):
-        self.directory = directory  # all files of the instrumented copy are made here
+        self.directory = directory  # all files of the copy are made below this directory
         self.wanted_tests = wanted_tests  # tests whose paths begin with one of these are built
         self.root = os.path.join(directory, 'tree')
         self.build = os.path.join(self.root, 'build')
         self.sources = sources
-        # For each file, its mutants as dictionaries with the members of weave.Mutant.
+        # Maps each source file to its mutants, as dictionaries with the members of weave.Mutant.
         self.mutants = {}
         self.woven = {}
         self.stillborn = set()
@@ -83,7 +84,8 @@ class Tree:
         self.copy()
         for _ in range(ROUNDS_MAX):
             self.weave()
-            # Compiles the sources first: an error in them would appear in all tests.
+            # Compiles the sources before the tests, because an error in a header would appear in
+            # all tests.
             errors = self.compile(['upgrader', 'libupgrader.a', 'libagent-protocol.a'])
             if errors is None:
                 errors = self.compile(self.targets()[1])
@@ -156,7 +158,7 @@ class Tree:
         return None if done.returncode == 0 else done.stderr
 
     def bury(self, errors):
-        """Removes those mutants that stand in lines with compiler errors."""
+        """Removes the mutants in whose lines the compiler has found errors."""
         found = set()
         for path, line in re.findall(r'^(?:\./)?([^:\s]+):(\d+):\d+: error', errors, re.M):
             if path not in self.woven:
@@ -175,8 +177,8 @@ class Tree:
     # ---- where it runs
 
     def worker(self, number):
-        """Makes a copy of the build for one worker, which has a switch of its own. Returns its
-        path."""
+        """Makes a copy of the build for one worker, so that each worker switches its own mutant on.
+        Returns the path of the copy."""
         place = os.path.join(self.directory, f'worker-{number}')
         shutil.rmtree(place, ignore_errors=True)
         _, targets = self.targets()

@@ -1,5 +1,5 @@
-# Judges the fates of a group's mutants. If the group's survivors are listed, the reviewed table
-# decides: a survivor that is not in the table is wrong, and so is a line of the table that is no
+# Judges a group of source files by the fates of its mutants. If the table must list the group's
+# survivors, a survivor that is not in the table is wrong, and so is a line of the table that is no
 # longer true. Otherwise the share of the killed mutants decides, and the functions with the most
 # survivors are named.
 import re
@@ -15,19 +15,19 @@ class Verdict:
     sampled: int
     all: int
     wrong: list  # the errors in words, each a line
-    # If the table decides: the share of all mutants that is not listed. Otherwise: the share of the
-    # tried mutants that is killed.
+    # If the table decides: the share of all mutants that the table does not list. Otherwise: the
+    # share of the tried mutants that is killed.
     figure: float
     met: bool
-    # If the share decides: the functions with the most survivors; for each the number of survivors
-    # and of tried mutants.
+    # The functions with the most survivors, each with the number of survivors and of tried mutants.
+    # Empty if the table decides.
     worst: tuple = ()
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table: the name of a mutant, or the pattern of the names of a family, with
-    `*` for the parts that differ. Of the `of` mutants that fit, `survive` survive."""
+    """One line of the table of survivors: the name of a mutant, or a pattern with `*` for the names
+    of a family of mutants. Of the `of` mutants that the line fits, `survive` survive."""
     text: str
     survive: int = 1
     of: int = 1
@@ -57,8 +57,8 @@ class Line:
 
 
 def read_table(path):
-    """Returns the lines of the table, and the faults of the table. A reason stands below the line,
-    or below several lines, that it is about."""
+    """Returns the lines of the table of survivors, and the errors in the table. A reason stands
+    below the line or lines that it is about."""
     lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
         texts = [text.rstrip('\n') for text in file]
@@ -85,8 +85,8 @@ def file_of(name):
 
 
 def what_is_wrong_with(line, fitting, fates):
-    """Yields the faults of a line of the table. `fitting` are the names of the mutants that fit the
-    line."""
+    """Yields the errors of a line of the table of survivors. `fitting` are the names of the mutants
+    that the line fits."""
     if len(fitting) != line.of:
         if not line.is_family:
             yield f'stale: no such mutant: {line.text}'
@@ -103,8 +103,8 @@ def what_is_wrong_with(line, fitting, fates):
 
 
 def judge(group, mutants, fates, lines):
-    """Judges a group by the table. `fates` has the fate of each mutant that was tried: a text that
-    begins with `killed`, or another text."""
+    """Judges a group by the table of survivors. `fates` has the fate of each mutant that was tried,
+    as a text. It begins with `killed` if a test has killed the mutant."""
     names = {m['name']: m for m in mutants if m['name'] not in planted.NAMES}
     tried = [name for name in names if name in fates]
     survivors = [name for name in tried if not fates[name].startswith('killed')]

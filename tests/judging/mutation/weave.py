@@ -1,6 +1,7 @@
-# Weaves mutants into the text of a file: each place becomes a choice between the old text and the
-# mutants' texts, by the number of the mutant that is on (mutant.h). Every mutant has a line of its
-# own, so that the line of a compiler's error names the mutant.
+# Weaves mutants into the text of a source file. Each place becomes a choice between the old text
+# and the texts of its mutants; the number of the mutant that is switched on decides (mutant.h).
+# Every mutant has a line of its own, so that the line of a compiler's error shows which mutant is
+# wrong.
 import zlib
 from dataclasses import asdict, dataclass
 
@@ -8,8 +9,8 @@ import find
 import planted
 
 # The numbers of a file's mutants begin at a multiple of this constant, and the file's name decides
-# at which multiple. So a change of one file does not move the numbers of other files: if a number
-# in a header moved, everything would have to be compiled anew.
+# at which multiple. So a change of one file does not change the numbers in other files. If the
+# numbers in a header changed, everything would have to be compiled anew.
 NUMBERS_OF_A_FILE = 4096
 FILES_MAX = 512
 
@@ -39,7 +40,8 @@ class Weaver:
         return sorted(places, key=lambda place: (place.start, -place.end))
 
     def weave(self):
-        """Returns the instrumented text. Afterwards `mutants` lists the mutants in it."""
+        """Returns the source with its mutants woven in. Afterwards `mutants` lists these
+        mutants."""
         self.at = 0
         text = self.stretch(0, len(self.source))
         return text
@@ -53,7 +55,8 @@ class Weaver:
         return name if self.names[name] == 1 else f'{name} #{self.names[name]}'
 
     def number(self, place, alternative):
-        """Returns the number of this mutant, or None if it cannot be compiled."""
+        """Gives this mutant the next number, and returns it. Returns None if the mutant does not
+        compile."""
         name = self.name(place, alternative)
         if name in self.stillborn:
             return None
@@ -76,8 +79,8 @@ class Weaver:
         return text + self.source[start:end].decode()
 
     def choice(self, place):
-        """Returns the text that replaces a place. It also contains the replacements of all places
-        within that place."""
+        """Returns the text that replaces a place in the source. Mutants of places within this place
+        are contained in the text."""
         numbered = [(self.number(place, a), a) for a in place.alternatives]
         numbered = [(number, a) for number, a in numbered if number is not None]
         within = self.stretch(place.start, place.end)
@@ -115,7 +118,7 @@ class Weaver:
 
 
 def first_numbers(paths):
-    """Returns the first number of the mutants of each file."""
+    """Returns for each file the first number of its mutants."""
     places = {}
     for path in paths:
         place = zlib.crc32(path.encode()) % FILES_MAX

@@ -1,4 +1,5 @@
-# make rows: lists the requirements, and the tests that show each. `make check` runs it, too.
+# make rows: lists the requirements for the project, and the tests that show that each is met. `make
+# check` runs this, too.
 
 .PHONY: rows
 rows:

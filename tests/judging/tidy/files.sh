@@ -11,8 +11,8 @@ tree_files() {
     grep -vE "$packaging_leavings" | sed 's|^\./||' | sort
 }
 
-# Writes the list of files to the file $1. As long as the current directory stays the same,
-# tree_files then prints this file and does not search again.
+# Writes the list of the tree's files to the file $1. As long as the current directory stays the
+# same, tree_files then prints that file, and does not search again.
 list_tree() {
   listed_tree=
   listing=$1

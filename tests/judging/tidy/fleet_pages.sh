@@ -3,13 +3,13 @@
 
 fleet_checks='fleet_options fleet_commands fleet_statuses fleet_records'
 
-# Finds a program of the build; fails if it is missing.
+# Sets `program` to the path of a program of the build. Fails if the program is missing.
 fleet_program() {
   program=$(dirname "$UPGRADER")/$1
   [ -x "$program" ] || { echo "$program: has not been built"; return 1; }
 }
 
-# Lists the complete commands of fleetctl, one a line, with the words that lead to them: `status`,
+# Lists the commands of fleetctl, one in a line, each with all its words, such as `status` or
 # `rollout start`.
 fleetctl_commands() {
   commands_below() { sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'; }
@@ -86,8 +86,9 @@ canary_fleet_statuses() {
   echo 'in fleet/fleetctl and not in man/fleetctl.1: 5'
 }
 
-# The page has ID, UUID, RID, N and the like where keys.cc has signs for the parts of a key that
-# vary. Both are replaced by NAME, and then compared.
+# Compares the kinds of records on the page fleet(7) with keys.cc. For the parts of a key that vary,
+# the page has ID, UUID, RID, N and the like, and keys.cc has signs. Both are replaced by NAME
+# first.
 check_fleet_records() {
   sed -nE 's/.*KeyKind::[a-z_]+, "([^"]+)".*/\1/p' fleet/model/keys.cc |
     sed -E ':again; s/(^|\/)[*cV#E](\/|$)/\1NAME\2/; t again' >"$scratch/code"

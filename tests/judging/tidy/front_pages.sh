@@ -6,7 +6,7 @@ front_checks='front_page doors pictures site first_change help old_rows'
 
 front_page_words_max=1600
 
-# The front page is short: figures, packages and long tables belong in docs/.
+# Checks that the front page is short: figures, packages and long tables belong in docs/.
 check_front_page() {
   words=$(wc -w <README.md)
   [ "$words" -le $front_page_words_max ] || echo "README.md: $words words; docs/ has room"
@@ -17,7 +17,8 @@ canary_front_page() {
   echo 'words; docs/ has room'
 }
 
-# Prints the front page's doors as lines `DOOR | PAGE LINKED | COMMAND`.
+# Prints lines `DOOR | PAGE LINKED | COMMAND` for the front page's five doors, which are sections
+# with a few commands each.
 lines_of_doors() {
   awk '
     function end() {
@@ -35,7 +36,8 @@ lines_of_doors() {
   ' README.md
 }
 
-# Each command that a door shows must be on a page that the door leads to, where tests type it.
+# Checks that each command in a door of the front page is also on a page to which that door has a
+# link. Tests type the commands of these pages.
 check_doors() {
   lines_of_doors >"$scratch/doors"
   [ "$(cut -d '|' -f 1 "$scratch/doors" | sort -u | wc -l)" = 5 ] ||
@@ -62,7 +64,7 @@ canary_doors() {
   echo 'README.md: Operate: on no page that is linked there: upgraderctl agent rehears /opt'
 }
 
-# The pictures in docs/ must show the figures of the table in docs/measurements.md.
+# Checks that the pictures in docs/ show the figures of the table in docs/measurements.md.
 check_pictures() {
   python3 -B packaging/html/draw.py --check
 }
@@ -73,8 +75,8 @@ canary_pictures() {
   echo 'docs/measurements.svg: is not as'
 }
 
-# Every link in the site must lead to one of its pages, and, if it names a place on the page, to an
-# existing one.
+# Checks the links in the site that `make html` makes: each must lead to a page of the site, and, if
+# it names a place on the page, to an existing place.
 check_site() {
   for program in cmark-gfm mandoc; do
     command -v $program >/dev/null && continue
@@ -92,8 +94,9 @@ canary_site() {
   echo 'docs/limits.html: leads nowhere: planted-page.html'
 }
 
-# The change that CONTRIBUTING.md prints must work: in a copy of the tree both files change and keep
-# their format, both compile, and make knows the test, by itself and in `make quick`.
+# Checks that the change that CONTRIBUTING.md prints works. In a copy of the tree, both files must
+# change and keep their format, both must compile, and make must build the test, by itself and in
+# `make quick`.
 check_first_change() {
   copy=$scratch/first
   rm -rf "$copy"
@@ -132,7 +135,8 @@ canary_first_change() {
   echo 'PLANTED_CASE'
 }
 
-# `make help` shows ten targets. check_targets compares the targets that `make help-all` shows.
+# Checks that `make help` shows ten targets. check_targets checks the targets that `make help-all`
+# shows.
 check_help() {
   shown=$(env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s help | grep -c '^make .*  ')
   [ "$shown" = 10 ] || echo "make help shows $shown targets, and not ten"
@@ -143,8 +147,8 @@ canary_help() {
   echo 'make help shows 11 targets'
 }
 
-# Rows under the heading of the newest commit must be of that commit; all others must have the
-# heading for old rows.
+# Checks the age of the rows in tests/VERIFICATION.md: rows under the heading of the newest commit
+# must be of that commit, and all others must stand under the heading for old rows.
 check_old_rows() {
   awk '
     /^##/ { commit = /^### Of the newest commit, / ? $NF : ""; old = /^### OLDER ROWS/ }

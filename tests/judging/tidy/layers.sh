@@ -1,4 +1,5 @@
-# Checks which file includes which: each belongs to a layer, and may include only lower ones.
+# Checks which file includes which. Each file belongs to a layer, and may include only files of its
+# own layer and of lower ones.
 
 layer_checks='layers crossings cereal uv decisions releases sample_agent_includes
   conformance_includes notify_watchdog_includes upgraderctl_includes fleet_model fleet_store
@@ -48,7 +49,7 @@ not_allowed() {
     !($3 in is_allowed) { print $1 ":" $2 ": includes " opening $3 closing }'
 }
 
-# Every file must have a layer, and include none above it.
+# Checks that every file has a layer, and includes no file of a higher layer.
 check_layers() {
   {
     layer_table
@@ -88,9 +89,10 @@ canary_layers() {
   echo 'base/ includes agent-protocol/cpp/wire/message.h'
 }
 
-# A program of upgrader/, tools/ or fleet/ may include its own files, base/, agent-protocol/ and the
-# installed headers of libagent-releases, but no other program's files. The one exception:
-# `agentify run` checks the options for the upgrader by the upgrader's own code.
+# Checks that a program of upgrader/, tools/ or fleet/ includes only its own files, base/,
+# agent-protocol/ and the installed headers of libagent-releases, but no other program's files.
+# There is one exception: `agentify run` checks the options for the upgrader by the upgrader's own
+# code.
 check_crossings() {
   product_files | grep -E '^(base|agent-protocol|upgrader|tools|fleet)/' | includes |
     awk -F: '
@@ -122,8 +124,8 @@ layer_of() {
   layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
 }
 
-# Only the files of layer L1, fleet/model and agent-conformance may include cereal. For the last
-# two, other checks name the files that may.
+# Checks that only the files of layer L1, fleet/model and agent-conformance include cereal. Other
+# checks name the files of the last two that may do so.
 check_cereal() {
   {
     layer_of 1
@@ -142,8 +144,8 @@ canary_cereal() {
   echo 'upgrader/shell/loop.h'
 }
 
-# Only the files of layer L3 of base/ and the upgrader, the sample agent, and programs of tools/ and
-# fleet/ may include libuv. The library for agents may not.
+# Checks that libuv is included only by the files of layer L3 of base/ and the upgrader, by the
+# sample agent, and by programs of tools/ and fleet/. The library for agents must not include it.
 check_uv() {
   layer_of 3 | grep -E '^(base|upgrader)/' >"$scratch/allowed"
   product_files | includes | grep -E ':uv(\.h|/)' | while IFS=: read -r file line name; do
@@ -174,7 +176,7 @@ impure_calls() {
     grep -v ':[[:space:]]*//'
 }
 
-# The layers L0 to L2 must do no input or output, and read no clock.
+# Checks that the layers L0 to L2 do no input or output, and read no clock.
 check_decisions() {
   pure=$(for layer in 0 1 2; do layer_of $layer; done)
   echo "$pure_headers sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
@@ -197,8 +199,9 @@ canary_decisions() {
   echo 'planted = '
 }
 
-# The deciding part of agent-releases must do no input or output, and read no clock: it may include
-# neither the shell nor system headers, except libsodium's, which only computes.
+# Checks that the deciding part of agent-releases does no input or output, and reads no clock: it
+# may include neither the shell nor system headers. libsodium's headers are allowed, since libsodium
+# only computes.
 check_releases() {
   echo "$pure_headers array sodium.h" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep -E '^tools/agent-releases/(core|include)/' |
@@ -214,7 +217,8 @@ canary_releases() {
   echo 'includes sys/stat.h'
 }
 
-# The sample agent is written like any other agent: it may only use what is installed.
+# Checks that the sample agent is written like any other agent: it may only use files that are
+# installed.
 check_sample_agent_includes() {
   product_files | grep '^sample-agent/' | includes |
     grep -E ':(agent-protocol|base|upgrader)/' |
@@ -232,8 +236,8 @@ canary_sample_agent_includes() {
 # The files of agent-conformance that do input or output: all others are pure.
 conformance_shell='agent_process|look|main|stage|start'
 
-# agent-conformance and its double may include no code of the programs that they judge or stand for.
-# The deciding part of agent-conformance must do no input or output.
+# Checks that agent-conformance and its double include no code of the programs that they judge or
+# replace, and that the deciding part of agent-conformance does no input or output.
 check_conformance_includes() {
   code_files | grep -E '^(tools/agent-conformance|tests/together/conformance)/' | includes |
     grep -E ':(agent-protocol|base|upgrader)/' |
@@ -261,8 +265,8 @@ canary_conformance_includes() {
 # The files of notify-watchdog that do input or output: all others are pure.
 notify_watchdog_shell='child|device|log|loop|main|notify_socket'
 
-# The deciding part of notify-watchdog must do no input or output, and the whole program may only
-# use base/ and the C library.
+# Checks that the deciding part of notify-watchdog does no input or output, and that the whole
+# program uses only base/ and the C library.
 check_notify_watchdog_includes() {
   product_files | grep '^tools/notify-watchdog/' | includes | grep -E ':[^:]*/[^:]*$' |
     grep -vE ':(base|tools/notify-watchdog|sys|linux)/[^:]*$' | sed 's/$/: is not of base\//'
@@ -288,7 +292,8 @@ canary_notify_watchdog_includes() {
   echo 'includes <unistd.h>'
 }
 
-# upgraderctl's core/ decides by the content of a control directory, and must do no input or output.
+# Checks that core/ of upgraderctl, which decides by the content of a control directory, does no
+# input or output.
 check_upgraderctl_includes() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^tools/upgraderctl/core/' | includes |
@@ -303,9 +308,10 @@ canary_upgraderctl_includes() {
   echo 'includes poll.h'
 }
 
-# fleet/model decides for many machines as the supervisor does for one: no input or output, no
-# clock, and no code of the store or of the programs that use it. Only record_archive and
-# record_members may include cereal, and only target_match regular expressions.
+# Checks fleet/model, which decides for many machines as the supervisor does for one. It must do no
+# input or output, read no clock, and use no code of the store or of the programs that use the
+# store. Only record_archive and record_members may include cereal, and only target_match regular
+# expressions.
 check_fleet_model() {
   echo "$pure_headers deque" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/model/' >"$scratch/pure"
@@ -367,7 +373,7 @@ canary_fleet_store() {
   echo 'planted = '
 }
 
-# fleet/orders decides by records alone which orders are allowed.
+# Checks that fleet/orders, which decides which orders are allowed, uses nothing but records.
 check_fleet_orders() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/orders/' >"$scratch/pure"
@@ -389,8 +395,8 @@ canary_fleet_orders() {
   echo 'planted = '
 }
 
-# fleet/cell decides the parts of a cell and the next step of its trial. It uses neither files nor
-# processes.
+# Checks that fleet/cell, which decides the parts of a cell and the next step of the cell's trial,
+# uses neither files nor processes.
 check_fleet_cell() {
   echo "$pure_headers" | tr -s ' ' '\n' >"$scratch/allowed"
   product_files | grep '^fleet/cell/' >"$scratch/pure"

@@ -1,10 +1,10 @@
-# Runs what the pages show as running: the shell agent, the transcripts, the log in README.md, the
-# examples in C and C++, and the one service file with steps of its own.
+# Runs the programs and commands that the pages show: the shell agent, the transcripts, the log in
+# README.md, the examples in C and C++, and the script that stops an agent under busybox init.
 
 living_checks='shell_agent played_transcripts shown_log busybox_stop examples'
 
-# The time limit for each of these runs, much longer than any takes. They wait for events, so the
-# limit only ends a run that hangs.
+# The time limit in seconds for each of these runs, much longer than any takes. The runs wait for
+# events, so the limit only ends a run that hangs.
 living_limit=60
 
 # Prints the literal block between the comments `BEGIN $2` and `END $3` of the page $1, as rendered.
@@ -13,7 +13,7 @@ extract() {
     sed "/^\\./d; s/\\\\(aq/'/g; s/\\\\-/-/g; s/\\\\&//g; s/\\\\e/\\\\/g"
 }
 
-# Runs a script of this directory in a directory of its own, and prints its complaints.
+# Runs a script of this directory in an empty directory, and prints its complaints.
 live() {
   script=$1
   shift
@@ -98,7 +98,7 @@ compiles() {
     "$scratch/example" 2>&1 | sed "s|^|$name: |"
 }
 
-# The examples must be whole programs that compile without a warning, as C and as C++.
+# Checks that the examples are whole programs that compile without a warning, as C and as C++.
 check_examples() {
   page=man/agent_protocol.3
   extract $page 'C example' | compiles "$page, C" c "${CC:-cc}" -std=c11

@@ -23,8 +23,8 @@ canary_lint() {
   echo 'man/planted.1'
 }
 
-# Headings must be rendered as they are written. A word in a heading that is also the name of a
-# macro, such as No or In, is swallowed without a warning, unless \& stands before it. Rendered
+# Checks that headings are rendered as they are written. A word in a heading that is also the name
+# of a macro, such as No or In, is swallowed without a warning, unless \& stands before it. Rendered
 # headings are the lines that begin at the first column or the fourth, except the page's first and
 # last.
 check_headings() {
@@ -59,8 +59,8 @@ section() {
   awk -v wanted="$2" '/^\.Sh / { inside = (substr($0, 5) == wanted); next } inside' "$1"
 }
 
-# Reads a page from standard input. Prints the tag of each list item that begins with the macro $1,
-# one a line.
+# Reads a page from standard input. Prints the tags of the list items that begin with the macro $1,
+# one in a line.
 tags() {
   sed -nE "s/^\.It $1 //p" | sed -E 's/ , /\n/g; s/ Ns .*//; s/ .*//; s/,$//'
 }
@@ -79,7 +79,8 @@ options_in_help() {
   "$1" --help | grep -oE -- '(^|[ ,[])--[a-z][a-z-]+' | sed 's/^[^-]*//'
 }
 
-# All programs get --help and --version from base/command_line.h, so its options count as theirs.
+# Compares the options of each program with those on its page. All programs get --help and --version
+# from base/command_line.h, so these two count as their options.
 check_options() {
   sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/core/options.cc \
     base/command_line.h >"$scratch/code"
@@ -129,7 +130,8 @@ canary_options() {
   echo 'in sample-agent/configuration.cc and not in man/sample-agent.1: --planted-code'
 }
 
-# Compares the help texts of upgraderctl's commands, and the statuses in its code, with the page.
+# Compares the page upgraderctl(1) with the help texts of upgraderctl's commands, and with the exit
+# statuses in its code.
 check_upgraderctl_page() {
   ctl=$(dirname "$UPGRADER")/upgraderctl
   [ -x "$ctl" ] || { echo "$ctl: has not been built"; return 1; }
@@ -156,8 +158,8 @@ canary_upgraderctl_page() {
   echo 'in tools/upgraderctl and not in man/upgraderctl.1: 5'
 }
 
-# Compares the functions of the classes Releases and Follower with the page. Releases::store() is
-# left out: it is only for code that extends the class.
+# Compares the page libagent-releases(3) with the functions of the classes Releases and Follower.
+# Releases::store() is left out: it is only for code that extends the class.
 check_releases_library() {
   for class in releases follower; do
     sed -nE 's/^  (\[\[nodiscard\]\] )?(static )?[A-Za-z_:<>& ]+ ([a-z_]+)\(.*/\3/p' \
@@ -204,7 +206,7 @@ canary_exit_statuses() {
   echo 'in man/upgrader.8 and not in upgrader/: 98'
 }
 
-# Every member of status.json must be on the page.
+# Checks that every member of status.json is on the page upgrader(8).
 check_status_members() {
   section man/upgrader.8 'CONTROL DIRECTORY' | grep 'Cm' | grep -oE '[a-z_]+' | sort -u \
     >"$scratch/page"
@@ -217,7 +219,7 @@ canary_status_members() {
   echo 'in status_news.cc and not in man/upgrader.8: planted'
 }
 
-# The signals on the page must be those that the upgrader reads, except SIGCHLD.
+# Checks that the signals on the page upgrader(8) are those that the upgrader reads, except SIGCHLD.
 check_signals() {
   awk '/ read_signals\[\]/ { on = 1 } on { print } on && /;/ { exit }' \
     base/descriptors.h |
@@ -238,8 +240,8 @@ canary_signals() {
   echo 'in man/upgrader.8 and not in upgrader --help: SIGPWR'
 }
 
-# The environment variables in the code must be those on the pages. The names in init_system.cc are
-# left out: they belong to messages to init.
+# Checks that the environment variables in the code are those on the pages. The names in
+# init_system.cc are left out: they belong to messages to init.
 check_environment() {
   product_files | grep -E '^(base|upgrader|agent-protocol)/' | grep -v '/init_system\.cc$' |
     xargs grep -ohE '"([A-Z]+(_[A-Z]+)+|PATH)[="]' | tr -d '"=' >"$scratch/code"
@@ -256,7 +258,7 @@ canary_environment() {
   echo 'in the pages and not in the code: PLANTED_PAGE'
 }
 
-# Prints lines `FILE:TEXT:TARGET` for the links of the Markdown files to files of the tree.
+# Prints a line `FILE:TEXT:TARGET` for each link in a Markdown file to a file of the tree.
 markdown_links() {
   tree_files | grep '\.md$' | while IFS= read -r file; do
     tr '\n' ' ' <"$file" | grep -oE '\[[^]]*\]\([^)#:]+\)' |
@@ -264,8 +266,8 @@ markdown_links() {
   done
 }
 
-# Every link must lead to a file, and a link to a test must have the name of an existing test. Files
-# that a page names by their paths must exist, too.
+# Checks that every link leads to a file, and that a link to a test has the name of an existing
+# test. Files that a page names by their paths must exist, too.
 check_links() {
   markdown_links | while IFS=: read -r file text target; do
     case $file in */*) path=${file%/*}/$target ;; *) path=$target ;; esac
@@ -292,7 +294,7 @@ canary_links() {
   echo 'planted.cc does not exist'
 }
 
-# Functions that the pages about code name must exist.
+# Checks that functions exist if the pages about code name them.
 check_named_code() {
   grep -ohE '`([A-Za-z]+::)?[a-z_]+(\(\))?`' ARCHITECTURE.md STYLE.md | tr -d '`' |
     grep -E '::|_|\(\)' | grep -vE '_$|^(uv_|snake_|LISTEN)' | sed 's/.*:://; s/()//' | sort -u \
@@ -307,7 +309,7 @@ canary_named_code() {
   echo 'planted_here is not in the code'
 }
 
-# The version must be the same in all places.
+# Checks that the version is the same in all places.
 check_versions() {
   version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
   for told in "NEWS: $(sed -nE '1s/^upgrader ([0-9.]+)(,.*)?$/\1/p' NEWS)" \
@@ -323,8 +325,9 @@ canary_versions() {
   echo 'debian/changelog: 98.0 is not'
 }
 
-# Each processor for which the static program can be built must be named in docs/small-machines.md
-# and in the first comment of static.mk. A table of processors on the page must have no other.
+# Checks the processors for which the static program can be built. Each must be named in
+# docs/small-machines.md and in the first comment of static.mk, and a table of processors on the
+# page must have no other.
 check_processors() {
   sed -nE 's/^static_triplet_([a-z0-9]+) = .*/\1/p' packaging/static/static.mk >"$scratch/code"
   sed '/^$/q' packaging/static/static.mk >"$scratch/comment"

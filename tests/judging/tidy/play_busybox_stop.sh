@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the script that stops the sample agent under busybox init: it must signal the upgrader that
-# the lock's file names and wait for its end, and never signal a stranger that has got the pid of a
-# dead upgrader.
+# Tests the script that stops the sample agent under busybox init. The script must signal the
+# upgrader that the lock's file names, and wait for its end. It must never signal another process
+# that has got the pid of a dead upgrader.
 #
 # usage: play_busybox_stop.sh DIRECTORY     with the script as DIRECTORY/input, its lock's file
 # being `lock` in the working directory, and no pause between two looks; UPGRADER
@@ -40,7 +40,8 @@ wait "$stranger"
 [ ! -e told ] || complain 'signalled a stranger'
 stop 'when its process is gone'
 
-# Plays an upgrader that is starting its first agent: it has the lock, and the file is still empty.
+# Acts as an upgrader that is starting its first agent: it has the lock, and the lock's file is
+# still empty.
 sh -c 'trap "echo >told; exit" TERM; echo >&4; read -r line <&3' &
 stranger=$!
 read -r line <&4
@@ -56,7 +57,8 @@ chmod +x bin/flock
 wait "$stranger"
 stranger=
 
-# Starts an upgrader whose agent is still held: the upgrader must end it, and exit with 0.
+# Starts an upgrader whose agent is still held. On the script's signal, the upgrader must end this
+# agent, and exit with 0.
 rm lock
 "$UPGRADER" --lock=lock -- /bin/cat 2>errors 3<&- 4<&- &
 upgrader=$!

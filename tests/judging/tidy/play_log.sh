@@ -35,7 +35,8 @@ mkfifo log.pipe
 upgrader=$!
 exec 7<log.pipe
 : >log
-# Waits for a line that contains this text. The caller sets the time limit.
+# Waits until the upgrader has logged a line that contains this text. The caller sets the time
+# limit.
 until_told() {
   while IFS= read -r line <&7; do
     printf '%s\n' "$line" >>log

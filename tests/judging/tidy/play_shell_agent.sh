@@ -32,7 +32,7 @@ while [ "$second" = "$first" ]; do
   read -r second rest <&7
 done
 kill -0 "$first" 2>/dev/null && complain 'of before is still there'
-# The agent may work before the upgrader has logged the commit.
+# Waits for the commit, since the new agent may work before the upgrader has logged the commit.
 limit=$(($(date +%s) + 60))
 until grep -q 'upgrade sigusr2-1 is committed' log; do
   [ "$(date +%s)" -lt "$limit" ] || complain 'was not committed within 60 s'
@@ -52,9 +52,9 @@ while read -r pid rest <&7 && [ "$pid" != end ]; do
   [ "$pid" = "$second" ] || complain "wrote as $pid when $second was active"
 done
 
-# An agent that is killed leaves its subshell behind, which sees the end of input. The subshell must
+# A killed agent leaves its subshell behind, which then sees the end of input. The subshell must
 # signal no process, since the agent's pid may belong to a stranger by then. Traces of the shells
-# show that.
+# show whether it does.
 mkdir bin && printf '#!/bin/sh\nexec /bin/sh -x "$@"\n' >bin/sh && chmod +x bin/sh || exit 1
 sed '1s/$/ -x/' agent >traced && chmod +x traced && mkfifo trace || exit 1
 cat <trace >log &
@@ -66,7 +66,7 @@ kill -KILL "$first"
 wait "$upgrader"
 upgrader=
 wait "$reader"
-# Checks the subshell's trace; the agent has gone, so no other shell writes into it any more.
+# Checks the subshell's trace. The agent has ended, so no other shell writes to the trace any more.
 grep -q '^+ exec sh -c' log || complain 'left no subshell that waits'
 grep -q '^+ kill' log && complain 'left a subshell that signals a pid which may be a stranger'
 exit 0

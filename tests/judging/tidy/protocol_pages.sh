@@ -3,7 +3,8 @@
 
 protocol_checks='messages values limits transcripts functions constants structures'
 
-# Prints lines `TYPE` and `TYPE MEMBER` from the code.
+# Prints each message type in the code as a line `TYPE`, and each member of a message as a line
+# `TYPE MEMBER`.
 members_in_code() {
   awk '
     /^struct [A-Za-z]+ \{/ { name = $2 }
@@ -32,8 +33,8 @@ members_in_code() {
     }' agent-protocol/cpp/wire/message.h agent-protocol/cpp/wire/serialize.h
 }
 
-# Prints the lines that members_in_code prints, but from the page: a list of types, each with a list
-# of its members.
+# Prints the same lines as members_in_code, but from the page, which has a list of types, each with
+# a list of its members.
 members_on_page() {
   awk '
     /^\.S[hs] / { part = $0; depth = 0 }
@@ -74,7 +75,8 @@ PAGE
   echo 'in man/agent-protocol.7 and not in agent-protocol/cpp/wire/serialize.h: stop on_page'
 }
 
-# Every value of an enumeration must be on the page, and the stages must be exactly the page's.
+# Checks that every value of an enumeration is on the page, and that the code has no other stages of
+# a failure than the page.
 check_values() {
   tr '\n' ' ' <agent-protocol/cpp/wire/message.h | tr ';' '\n' |
     sed -nE 's/.*names_of<([A-Za-z]+)>\{(.*)\}.*/\1 \2/p' | tr -d '",' >"$scratch/enums"
@@ -96,7 +98,8 @@ canary_values() {
   echo 'in man/agent-protocol.7 and not in agent-protocol/cpp/wire/message.h: planted_stage'
 }
 
-# Every limit of message.h and json_line.h must be on the page, as people write numbers: 65,536.
+# Checks that every limit of message.h and json_line.h is on the page, written as people write
+# numbers: 65,536.
 check_limits() {
   sed -nE "s/^inline constexpr [a-z:0-9_]+ ([a-z_]+_max) = ([0-9']+);.*/\1 \2/p" \
     agent-protocol/cpp/wire/message.h base/json_line.h | tr "'" ',' >"$scratch/limits"
@@ -113,7 +116,7 @@ canary_limits() {
   echo 'state_bytes_max is 32,769'
 }
 
-# Prints the lines of the page's transcripts, a message a line: `1> {...}`.
+# Prints the messages in the page's transcripts, one in a line, such as `1> {...}`.
 transcript_lines() {
   awk '
     /^\.\\" BEGIN transcript/ { inside = 1; next }
@@ -126,7 +129,7 @@ transcript_lines() {
   ' man/agent-protocol.7
 }
 
-# The types and members in the transcripts must exist.
+# Checks that the message types and members in the page's transcripts exist.
 check_transcripts() {
   members_in_code >"$scratch/code"
   sed -nE '/serialize\(Archive& archive, (Past)?Failure&/,/^\}/s/.*make_nvp\("([a-z_]+)".*/\1/p' \
@@ -174,7 +177,7 @@ canary_functions() {
   echo 'in man/agent_protocol.3 and not in its SYNOPSIS: agent_protocol_on_page'
 }
 
-# The page must have the constants of the header, and no others.
+# Checks that the page agent_protocol(3) has the constants of the header, and no others.
 check_constants() {
   grep -oE '\bAGENT_PROTOCOL_[A-Z_]+' agent-protocol/agent_protocol.h |
     grep -vxE 'AGENT_PROTOCOL_(H|API)' >"$scratch/code"
@@ -189,7 +192,8 @@ canary_constants() {
   echo 'in man/agent_protocol.3 and not in agent-protocol/agent_protocol.h: AGENT_PROTOCOL_ON_PAGE'
 }
 
-# The page must print the structures of the header unchanged, except for comments.
+# Checks that the page agent_protocol(3) prints the structures of the header unchanged, except for
+# comments.
 check_structures() {
   awk '/^struct [a-z_]+ \{$/ { inside = 1 } inside; /^\};$/ { inside = 0 }' \
     agent-protocol/agent_protocol.h | sed -E 's| */\*.*\*/||' >"$scratch/code"

@@ -70,8 +70,9 @@ try_check() {
 
 list_tree "$scratch/listed"
 
-# Makes the copy of the tree, or undoes the changes of the last canary in it. A git repository
-# beside the copy records its state, so that the copy has only files of the tree.
+# Makes the copy of the tree for canaries. If there is a copy, undoes the last canary's changes in
+# it. A git repository beside the copy records its state, so that the copy itself has only files of
+# the tree.
 of_copy() {
   git --git-dir="$scratch/record" --work-tree="$scratch/tree" -C "$scratch/tree" \
     -c core.autocrlf=false -c user.name=tidy -c user.email=tidy@localhost -c gc.auto=0 "$@"
@@ -91,8 +92,8 @@ planted_files() {
   of_copy ls-files --others --modified --exclude-standard
 }
 
-# Filters the list of files on standard input for a check that judges each file by itself: in the
-# copy only planted files are judged, since all others are judged in the tree.
+# Filters the list of files on standard input, for a check that judges each file by itself. In the
+# copy, only planted files need to be judged, since the tree itself is judged, too.
 only_planted() {
   if [ -n "${in_copy:-}" ]; then
     planted_files >"$scratch/new"

@@ -17,8 +17,8 @@ import sys
 
 words_max = 40
 
-# A sentence must not begin in these ways, unless it is a question: its subject would be hard to
-# find.
+# Beginnings that no sentence may have, unless it is a question: the subject of such a sentence is
+# hard to find.
 riddle = re.compile(r"^\W*(?:What(?:ever)?|Who(?:ever|m|se)?|Where)\b(?!.*\?$)")
 bare = re.compile(r"^\W*(?:Nothing|None|Empty):(?:\s|$)")
 bare_in_code = re.compile(r"^(?:Nothing|None|Empty|0):(?:\s|$)")
@@ -34,7 +34,7 @@ contract = re.compile(
     r"(?:True|False) if |(?:A|An|The|These|Each|Both) |(?:Called|Must (?:only )?be called) |`\w+` |"
     r"----|clang-format|NOLINT")
 
-# Macros of mdoc(7) whose arguments are part of the sentence, and macros that end a sentence.
+# Macros of mdoc(7) whose arguments are a part of the sentence, and macros that end a sentence.
 inline_macros = set("""Ap Aq Ar Bq Brq Cm Dl Dq Dv D1 Em Er Ev Fa Fl Fn Ft Ic Li Ms Nm No Ns Oc Oo
 Op Pa Pc Pf Po Pq Qc Ql Qo Qq Sm Sq Sx Sy Tn Va Vt Xr""".split())
 ending_macros = set("Sh Ss Pp It Bl El Bd Ed Nd Dd Dt Os Rs Re".split())
@@ -45,7 +45,8 @@ def words_of(text):
 
 
 def plain(line):
-    """Returns the words of a macro line as they are read, or None if the line ends a sentence."""
+    """Returns the words of a macro line of mdoc(7) as they are read, or None if the line ends a
+    sentence."""
     name, _, rest = line[1:].partition(" ")
     if name in ending_macros or name.startswith("\\"):
         return None
@@ -98,7 +99,7 @@ def without_targets(sentence):
 
 
 def sentences_of_text(block):
-    """Cuts (line number, words) of a paragraph into sentences."""
+    """Cuts a paragraph, given as (line number, word) pairs, into sentences."""
     held, start = [], 0
     for number, word in block:
         if not held:

@@ -5,13 +5,14 @@ shape_checks='columns file_lengths budget function_lengths heads test_namespaces
 
 columns_max=100
 file_lines_max=300
-test_lines_max=500  # tests may be longer, since their tables of cases stay whole
+test_lines_max=500  # tests may be longer: their tables stay whole
 function_lines_max=60
-# The limit for the upgrader: its present size, and some lines for repairs; see `make lines`.
+# The largest number of lines of code in the upgrader: its present size, and some lines for repairs.
+# See `make lines`.
 code_lines_max=8300
 
-# No line may be longer than a screen is wide, except rows of tables and links in Markdown. Columns
-# are characters.
+# Checks that no line is longer than a screen is wide, except rows of tables and links in Markdown.
+# Columns are characters.
 check_columns() {
   {
     code_files
@@ -35,7 +36,8 @@ upgrader/core/supervisor.cc   # the state machine, in the order of an upgrade's 
 TABLE
 }
 
-# Comments and blank lines are not counted: a limit that counts them would lead to riddles.
+# Prints the files that have more than $1 lines. Does not count comments and blank lines, since a
+# limit on them would make people write riddles.
 longer_than() {
   xargs -r awk -v max="$1" '
     FNR == 1 { count = 0 }
@@ -60,7 +62,8 @@ canary_file_lengths() {
   echo 'tests/planted.sh: more than 500 lines'
 }
 
-# A test must not wait for ever, since that would hang the whole run without a message.
+# Checks that no loop in a test can run for ever, since that would hang the whole run without a
+# message.
 check_waits() {
   script_files | grep -E '^tests/' | grep -vE '^tests/judging/(mutation|coverage)/' |
     xargs -r tests/judging/tidy/waits.py
@@ -103,8 +106,8 @@ canary_function_lengths() {
   echo '61 lines: TEST_CASE("a test")'
 }
 
-# The upgrader, which is replaced least often of all programs, must stay small enough to be read.
-# Code that it can do without belongs in a program beside it. Rows: J-21
+# Checks that the upgrader, which is replaced least often of all programs, stays small enough to be
+# read. Code that it can do without belongs in a program beside it. Rows: J-21
 check_budget() {
   lines=$(tests/judging/verify/lines | sed -n 's/^result: .* | \([0-9]*\) lines of code .*/\1/p')
   [ "${lines:-9999}" -le "$code_lines_max" ] || echo "upgrader/: $lines lines of code"
@@ -116,8 +119,8 @@ canary_budget() {
 }
 
 # Prints a line `PATTERN FILE` for each file that needs an opening comment. PATTERN is a regular
-# expression for the file's first line, or `?` if the kind of the file is unknown. check_heads
-# compares.
+# expression that the file's first line must match, or `?` if the kind of the file is unknown.
+# check_heads compares the lines with the patterns.
 openings() {
   tree_files | while IFS= read -r file; do
     case $file in
@@ -138,7 +141,7 @@ openings() {
       tests/adversity/fuzz/inputs/*.txt | tests/together/releases/inputs.txt)
         opening='^# *[A-Za-z]'
         ;;
-      # In Go, a test's file begins so; its name says what it tests.
+      # A test file in Go begins with its package, since its name says what it tests.
       *_test.go) opening='^package ' ;;
       agent-protocol/go/event.go | agent-protocol/go/message.go | agent-protocol/go/session.go)
         opening='^package '
@@ -166,8 +169,8 @@ openings() {
   done
 }
 
-# Every file must open with a comment that says what the file is for. A source file may open with
-# the #include of its header instead, since the header has such a comment. openings() lists the
+# Checks that every file opens with a comment that says what the file is for. A source file may open
+# with the #include of its header instead, since the header has such a comment. openings() lists the
 # files that need no comment. A file of an unknown kind is an error, so that somebody adds the kind.
 check_heads() {
   script_files >"$scratch/scripts"
@@ -178,7 +181,7 @@ check_heads() {
       pattern = substr($0, 1, length($0) - length(file) - 1)
       if (pattern == "?") {
         if (!(file in script)) { print file ": of no known kind"; next }
-        pattern = "^(# *|\"\"\")[A-Za-z`]"  # a Python file may begin with a docstring instead
+        pattern = "^(# *|\"\"\")[A-Za-z`]"  # a docstring in Python
       }
       opening = ""
       if ((getline opening < file) > 0 && opening ~ /^#(!|compdef |autoload$)/)
@@ -186,7 +189,7 @@ check_heads() {
       close(file)
       header = file
       sub(/.*\//, "", header)
-      # A public header lies in another directory.
+      # A public header lies in another directory than its source.
       if (sub(/\.cc$/, ".h", header) && opening ~ "^#include \".*/" header "\"$") next
       if (opening !~ pattern) print file ": does not open with what it is for"
     }'
@@ -203,8 +206,8 @@ canary_heads() {
   echo 'upgrader/planted.odd: of no known kind'
 }
 
-# The test files of a directory are compiled together, so each must have a namespace of its own, in
-# which its names cannot clash.
+# Checks that each test file has a namespace of its own. The test files of a directory are compiled
+# together, so their names would clash otherwise.
 check_test_namespaces() {
   code_files | grep '_test\.cc$' | xargs grep -l '^TEST_CASE(' | while IFS= read -r file; do
     name=$(basename "$file" .cc)
@@ -223,8 +226,9 @@ clang_format() {
   done
 }
 
-# Only the project's version of clang-format is used, since others format differently. The build
-# keeps the checksums of well-formatted files, and these files are not checked again.
+# Checks the format of the code by the project's version of clang-format, since other versions
+# format differently. The build keeps the checksums of well-formatted files, and these files are not
+# checked again.
 check_format() {
   program=$(clang_format | head -n 1)
   if [ -z "$program" ]; then
@@ -248,7 +252,8 @@ canary_format() {
   echo 'upgrader/planted.cc:2: not as clang-format'
 }
 
-# `make check-targets` runs the targets that `make help-all` shows.
+# Checks that tests/judging/verify/targets knows the targets that `make help-all` shows. `make
+# check-targets` runs them.
 check_targets() { tests/judging/verify/targets --compare 2>&1; }
 
 canary_targets() {

@@ -13,13 +13,13 @@ canary_unfinished() {
   echo 'upgrader/planted.h:2:'
 }
 
-# Tests must wait for a condition, with a deadline, and not sleep. A millisecond between two looks
-# does not count as sleep, and a benchmark may measure a sleep.
+# Checks that tests wait for a condition, with a deadline, and do not sleep. A millisecond between
+# two looks does not count as sleep, and a benchmark may measure a sleep.
 check_sleeps() {
   call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
   pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
   command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
-  # Scripts of virtual machines with a clock of their own are left out.
+  # Leaves out scripts of virtual machines, whose clock is their own.
   apart='benchmark/|adversity/power/(common|hang|memory|worker)\.sh'
   tree_files | grep '^tests/' | grep -vE "^tests/($apart)" |
     xargs grep -nIE "$call|$pause|$command" | cut -c 1-120
@@ -44,7 +44,7 @@ canary_machine_paths() {
   echo 'upgrader/planted.h:2:'
 }
 
-# Documents that a text refers to must exist.
+# Checks that the documents exist to which a text refers.
 check_documents() {
   tree_files | grep -v '^tests/judging/tidy/' | xargs grep -noIE '([a-z-]+/)*\b[A-Z]{3,}\.md\b' |
     while IFS=: read -r file line document; do
@@ -80,8 +80,8 @@ canary_vocabulary() {
   echo 'upgrader/planted_too.h:2:'
 }
 
-# Invariants, rules of the shell and layers of tests have names such as these. Each name that is
-# used must be defined, and only once.
+# Checks the names of invariants, rules of the shell and layers of tests, such as S1 or V10. Each
+# name that is used must be defined, and only once.
 check_named_rules() {
   name='(S[1-9][0-9]?b?|IO-[1-9][0-9]?|V[1-9][0-9]?)'
   sed -nE "s/^\| $name \|.*/\1/p" tests/INVARIANTS.md ARCHITECTURE.md >"$scratch/defined"

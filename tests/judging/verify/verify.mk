@@ -1,6 +1,7 @@
 # make verify: runs every layer of verification in sequence, and writes the table of results.
 
-# make seeded: plants errors in the supervisor, one at a time. Two layers of tests must find each.
+# make seeded: plants errors in the supervisor, one at a time. At least two layers of tests must
+# find each error.
 seeded_programs := $(addprefix $(BUILD)/tests/,decisions/explore/explore_test \
   decisions/explore/second_table_test decisions/scenario/scenario_test \
   decisions/unit/supervisor_test together/simulation/simulation_test)
@@ -14,8 +15,8 @@ seeded-here: $(seeded_programs)
 	  ONLY='$(ONLY)' SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' \
 	  tests/judging/verify/seeded
 
-# STEPS names the only steps to run. LONG=1 measures against the full bars, and also runs the
-# longest steps.
+# make verify STEPS="..." runs only these steps. LONG=1 measures against the full bars, and also
+# runs the longest steps.
 verify:
 	@tests/need-packages $(check_packages) python3 git
 	@BUILD=$(BUILD) LONG=$(LONG) tests/judging/verify/verify $(STEPS)
@@ -25,8 +26,8 @@ lines:
 	@tests/need-packages python3
 	@tests/judging/verify/lines
 
-# Tries every target of `make help-all`, each in a clone of its own. TARGETS names the only targets
-# to try.
+# Tries every target of `make help-all`, each in a clone of its own. TARGETS names the targets to
+# try, if not all.
 check-targets:
 	@tests/need-packages git
 	@tests/judging/verify/targets $(TARGETS)
