@@ -36,18 +36,18 @@ constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
 constexpr Duration watch_interval{20};
-// The time that a daemon has to accept a connection from a passed socket: this constant, and in
-// addition the time that its first start took.
+// How long a daemon may take to accept a connection from a socket that was passed to it: this time,
+// plus the time that its first start took.
 constexpr Duration takes_time{3'000};
 constexpr Duration check_time{20'000};
 
-// Interpreters of scripts. Many daemons may run the same interpreter, so a running process of it
-// does not show that this daemon runs already.
+// Interpreters of scripts. Many daemons may run the same interpreter, so a running interpreter does
+// not show that the examined daemon runs already.
 constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", "node", "perl",
                                              "ruby", "java", "php",  "lua",     "env"};
 
 struct Patient {
-  std::string name;  // the name of an upgrader; if its lock is held, it runs this daemon already
+  std::string name;                // an upgrader's name; if its lock is held, it runs this daemon
   std::vector<std::string> words;  // the daemon's path and arguments
 };
 
@@ -68,7 +68,7 @@ bool is_interpreter(const std::string& program) {
          std::end(interpreters);
 }
 
-// Returns the pid of a process that runs this program already, or 0.
+// Returns the pid of a process that runs this program, or 0 if there is none.
 pid_t running(const std::string& program) {
   std::error_code error;
   const std::string real = std::filesystem::canonical(program, error).string();
@@ -81,7 +81,7 @@ pid_t running(const std::string& program) {
   return 0;
 }
 
-// Returns why the daemon must not be run, or nothing.
+// Returns the reason why the doctor must not run the daemon, or nothing.
 std::optional<std::string> refusal_to_run(const Patient& patient) {
   const auto directory = find_directory(patient.name, false);
   if (const auto* path = std::get_if<std::string>(&directory)) {
@@ -96,7 +96,7 @@ std::optional<std::string> refusal_to_run(const Patient& patient) {
          " already; stop its service first";
 }
 
-// Watches the daemon from its start. Returns false if the daemon has ended by itself.
+// Watches the daemon's start. Returns false if the daemon ends by itself.
 bool watch(TrialRun& run, Findings& findings) {
   StartWatch start(steady_now());
   for (;;) {
@@ -111,8 +111,8 @@ bool watch(TrialRun& run, Findings& findings) {
   return run.lives() && start.has_started();
 }
 
-// Makes a socket that listens where the first run of the daemon had this listener. Returns an empty
-// descriptor if that fails.
+// Makes a socket that listens at the same address as this listener of the daemon's first run.
+// Returns an empty descriptor on failure.
 OwnedFd socket_like(const Listener& listener) {
   OwnedFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -139,8 +139,9 @@ OwnedFd connect_to(const Listener& listener) {
   return made;
 }
 
-// Finds out whether the daemon takes sockets from init. Starts it a second time, with a socket on
-// which one connection waits, and looks whether the daemon accepts the connection.
+// Finds out whether the daemon can take its sockets from init. Starts the daemon a second time and
+// passes it a socket on which a connection waits. The daemon takes sockets if it accepts the
+// connection.
 std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
                                   const Findings& findings) {
   const auto tcp =
@@ -168,8 +169,8 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   return false;
 }
 
-// Returns the check command that is known for daemons of this name, if the command succeeds with
-// this daemon.
+// Returns a command that checks the configuration of daemons of this name, if it succeeds with this
+// daemon.
 std::string working_check(const Patient& patient, const KnownDaemon* known) {
   if (known == nullptr || known->check.empty()) return "";
   Options options;
@@ -222,8 +223,8 @@ std::string doctor_help() {
          "More in agentify(1).\n";
 }
 
-// Returns the path of the daemon, or "" if it is not found. A name that contains a slash is a path,
-// as in a shell; the doctor prints it as an absolute one.
+// Returns the path of the daemon, or "" if it is not found. As in a shell, a name with a slash is a
+// path. The doctor prints an absolute path in any case.
 std::string path_of_daemon(const std::string& name) {
   if (name.find('/') == std::string::npos) return path_of_program(name);
   std::error_code error;

@@ -1,5 +1,5 @@
-// Performs `agentify doctor`: runs a daemon, watches it, and prints the options of agentify that
-// suit it.
+// Performs `agentify doctor`: runs a daemon, watches it, and prints the agentify options that suit
+// it.
 #pragma once
 
 #include <string>

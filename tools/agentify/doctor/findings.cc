@@ -11,14 +11,15 @@
 namespace agentify {
 namespace {
 
-// The suggested stop time is the measured one times this factor, within these limits: a stop that
-// was quick once may take longer another time.
+// The suggested time for a stop is the measured time multiplied by this factor, but not outside of
+// these limits. The daemon may take longer another time.
 constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// A daemon that opens no listener and sends no notification is watched for a multiple of the time
-// that its process took to start (some 50 ms on an idle machine), but at least for silent_time_min.
+// How long to watch a daemon that neither listens nor sends READY=1: the time that the start of its
+// process took (some 50 ms on an idle machine) multiplied by this factor, but at least
+// silent_time_min.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
@@ -35,7 +36,8 @@ constexpr KnownDaemon known_daemons[] = {
     {"mosquitto", "", "", "no -d"},
     {"apache2", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "WINCH:60s,TERM:10s", "-DFOREGROUND"}};
 
-// Returns a probe for this socket. A socket on all addresses is probed on the loopback address.
+// Returns the probe for a socket. If the socket listens on all addresses, the loopback address is
+// probed.
 std::string probe_of(const Listener& listener) {
   const std::string port = std::to_string(listener.port);
   switch (listener.kind) {
@@ -52,8 +54,8 @@ std::string probe_of(const Listener& listener) {
   return "";
 }
 
-// Returns the value of --ready: `notify`, or a probe of the first socket that can be connected to.
-// tcp sockets come before unix sockets, since a unix socket's path may differ after a restart.
+// Returns the value for --ready: `notify`, or a probe of the first socket that accepts connections.
+// tcp sockets are preferred to unix sockets, whose paths may differ after a restart.
 std::string ready_of(const Findings& findings) {
   if (findings.notifies) return "notify";
   for (const auto kind : {Listener::Kind::tcp, Listener::Kind::tcp6, Listener::Kind::unix_stream}) {
@@ -90,7 +92,8 @@ std::string sentence_on_end(const SignalledEnd& end) {
          " to be killed.";
 }
 
-// Returns agentify's last log line about the daemon, or else the last line that is not empty.
+// Returns the last line in which agentify reports something about the daemon. If there is no such
+// line, returns the last line that is not empty.
 std::string failure_in(std::string_view log) {
   std::string_view last;
   std::string_view told;

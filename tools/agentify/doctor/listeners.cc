@@ -1,4 +1,4 @@
-// Reads the kernel's tables of sockets. A line that does not have the expected form is skipped.
+// Parses the kernel's tables of sockets. Skips lines that do not have the expected form.
 #include <arpa/inet.h>
 
 #include <array>
@@ -16,7 +16,7 @@ constexpr std::string_view tcp_listens = "0A";
 constexpr std::string_view udp_unconnected = "07";
 constexpr std::string_view unix_listens = "00010000";
 
-// Removes the next field from the line and returns it; returns an empty text at the end.
+// Removes the next field from the line and returns it. Returns an empty text if no field is left.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   const std::string_view word = line.substr(0, line.find(' '));
@@ -30,7 +30,8 @@ bool take_number(std::string_view text, Number& number, int base) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-// Reads an address. The kernel prints each 32 bits of it as one number in the machine's byte order.
+// Parses an IP address. The kernel prints each group of 32 bits as one number in the machine's byte
+// order.
 std::optional<std::string> address_in(std::string_view digits) {
   if (digits.size() != ipv4_digits && digits.size() != ipv6_digits) return std::nullopt;
   std::array<std::uint32_t, 4> words{};

@@ -6,8 +6,8 @@ namespace {
 using upgrader::Duration;
 
 constexpr Duration watched_max{30'000};
-// The start counts as over if no new listener appears for this time. A daemon may open several
-// listeners, one after the other.
+// The start of a daemon is regarded as finished if no new listener has appeared for this time. A
+// daemon may open several listeners one after the other.
 constexpr Duration quiet_time{1'500};
 
 }  // namespace

@@ -26,11 +26,11 @@ namespace agentify {
 namespace {
 
 constexpr std::string_view speakers[] = {"agentify: ", "upgrader: "};
-// The most bytes that are kept of a line of agentify or the upgrader.
+// The most bytes that are kept of a line that agentify or the upgrader has written.
 constexpr std::size_t kept_line_bytes = 1'024;
 
-// Returns the lines of agentify and of the upgrader in the text. Searches for their names, and does
-// not cut the text into lines: a daemon may write millions of lines.
+// Returns the lines in the text that agentify and the upgrader have written. Searches the text for
+// their names instead of cutting it into lines, because a daemon may write millions of lines.
 std::string told_in(std::string_view text) {
   std::string told;
   std::array<std::size_t, std::size(speakers)> next{};
@@ -76,7 +76,7 @@ bool is_alive(const std::vector<Process>& all, pid_t pid) {
                      [pid](const Process& one) { return one.pid == pid && !one.ended; });
 }
 
-// Adds the inodes of all sockets of a process.
+// Adds the inodes of all sockets of a process to the set.
 void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
   constexpr std::string_view mark = "socket:[";
   std::error_code ignored;
@@ -92,7 +92,7 @@ void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
 }
 
 [[noreturn]] void become_upgrader(const std::vector<std::string>& words, int output, int socket) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // if the doctor is killed, its upgrader must end, too
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // ends the upgrader even if the doctor is killed
   const int null = ::open("/dev/null", O_RDWR);
   ::dup2(null, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
@@ -121,7 +121,7 @@ void RunLog::add(std::string_view bytes) {
   end_ += bytes;
   if (end_.size() <= 2 * run_log_bytes_max) return;
   std::size_t cut = end_.size() - run_log_bytes_max;
-  // A line is not cut in two, unless it is longer than all that is kept.
+  // Cut at the end of a line, unless a single line is longer than all that is kept.
   if (const std::size_t line = end_.find('\n', cut); line != end_.npos) cut = line + 1;
   told_ += told_in(std::string_view(end_).substr(0, cut));
   end_.erase(0, cut);
@@ -226,8 +226,8 @@ std::vector<Listener> TrialRun::listeners() const {
 }
 
 std::string TrialRun::log() {
-  // The most bytes that one call reads, so that it ends even if a daemon writes faster than it
-  // reads.
+  // The most bytes that one call reads. Without this limit, the call would not end if a daemon
+  // writes faster than this function reads.
   constexpr off_t read_max = 67'108'864;
   std::vector<char> piece(1'048'576);
   const off_t limit = read_ + read_max;
@@ -236,8 +236,8 @@ std::string TrialRun::log() {
     log_.add({piece.data(), static_cast<std::size_t>(count)});
     read_ += count;
   }
-  // Frees the disk space of the bytes that have been read. A file system that does not support this
-  // keeps them until the file is removed.
+  // Frees the disk space of the bytes that have been read. If the file system does not support
+  // this, the space stays in use until the file is removed.
   static_cast<void>(
       ::fallocate(output_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, read_));
   return log_.text();
@@ -263,8 +263,8 @@ SignalledEnd TrialRun::end() {
   return made;
 }
 
-// Kills the upgrader by SIGQUIT, later by SIGKILL. The keeper then kills all processes that the
-// daemon has left.
+// Kills the upgrader by SIGQUIT or, if it does not end in time, by SIGKILL. The keeper then kills
+// all remaining processes of the daemon.
 void TrialRun::kill_upgrader() {
   if (!lives()) return;
   ::kill(upgrader_, SIGQUIT);

@@ -17,22 +17,23 @@
 
 namespace agentify {
 
-// Keeps what the doctor needs of the output of a run, however much a daemon writes. Pure.
+// Keeps those parts of a run's output that the doctor needs, in bounded memory. Does no input or
+// output.
 
-// The most bytes that are kept of the lines of agentify and the upgrader. Of the end of the output,
-// up to twice as many bytes are kept.
+// The most bytes that are kept of the lines of agentify and the upgrader. The end of the whole
+// output is kept, too, up to twice this size.
 inline constexpr std::size_t run_log_bytes_max = 65'536;
 
 class RunLog {
  public:
   // Adds the next bytes of the output.
   void add(std::string_view bytes);
-  // Returns the lines of agentify and the upgrader and, behind them, the end of the output. A small
-  // output is returned as it is.
+  // Returns the older lines of agentify and the upgrader, followed by the end of the whole output.
+  // A small output is returned unchanged.
   [[nodiscard]] std::string text() const { return told_ + end_; }
 
  private:
-  std::string told_;  // lines of agentify and the upgrader that are older than `end_`
+  std::string told_;  // the lines of agentify and the upgrader from before `end_`
   std::string end_;
 };
 
@@ -44,26 +45,26 @@ class TrialRun {
   // Kills all processes that still run.
   ~TrialRun();
 
-  // Starts the daemon. If `socket` is not -1, the daemon gets it as a listening socket from init.
-  // Returns what went wrong, for people, or nothing.
+  // Starts the daemon. If `socket` is not -1, passes it to the daemon as a listening socket, as
+  // init does. Returns the reason in words if that fails, or nothing.
   [[nodiscard]] std::optional<std::string> begin(const Places& places,
                                                  const std::vector<std::string>& daemon,
                                                  int socket = -1);
-  // Returns true until the upgrader has ended.
+  // Returns true if the upgrader has not ended yet.
   [[nodiscard]] bool lives();
-  // The next two functions return the daemon's processes, and the pid of its main process, which is
-  // 0 before the start and after the end.
+  // The next two functions return all processes of the daemon, and the pid of its main process.
+  // That pid is 0 before the daemon's start and after its end.
   [[nodiscard]] std::vector<Process> family() const;
   [[nodiscard]] pid_t main_process() const;
-  // Returns whether one of the daemon's processes computes, or waits for a processor or a disk.
+  // Returns true if one of the daemon's processes runs, or waits for a processor or a disk.
   [[nodiscard]] bool is_busy() const;
   // Returns the sockets on which the daemon's processes listen.
   [[nodiscard]] std::vector<Listener> listeners() const;
-  // Returns the lines that the upgrader and agentify have written, and the end of what they and the
-  // daemon have written.
+  // Returns the lines that the upgrader and agentify have written, and the end of the whole output,
+  // with the lines of the daemon.
   [[nodiscard]] std::string log();
-  // Sends signals one after the other until the main process has ended, the last being SIGKILL, and
-  // waits for the end of the upgrader.
+  // Ends the daemon: sends one signal after the other, SIGKILL last, until the main process has
+  // ended. Then waits for the end of the upgrader.
   [[nodiscard]] SignalledEnd end();
 
  private:
@@ -72,12 +73,12 @@ class TrialRun {
 
   pid_t upgrader_ = -1;
   std::string directory_;
-  upgrader::OwnedFd output_;  // the file that the upgrader, agentify and the daemon write to
-  off_t read_ = 0;            // how much of that file has been read
+  upgrader::OwnedFd output_;  // the file for the output of upgrader, agentify and daemon
+  off_t read_ = 0;            // how many bytes of that file have been read
   RunLog log_;
 };
 
-// Returns all listening sockets of the machine that this process may see.
+// Returns all listening sockets of the machine, as far as this process may see them.
 [[nodiscard]] std::vector<Listener> all_listeners();
 
 // Returns the milliseconds of a monotonic clock.

@@ -32,7 +32,8 @@ int complain(const std::string& why, int status) {
   return status;
 }
 
-// Returns true if the upgrader accepts its options; if not, it prints the reason itself.
+// Returns true if the upgrader accepts its options. If it does not, the upgrader has printed the
+// reason.
 bool upgrader_takes_options(const Launch& launch, const Places& places) {
   if (launch.upgrader.empty()) return true;
   const std::vector<std::string> words = judging_command(launch, places);
@@ -47,14 +48,14 @@ bool upgrader_takes_options(const Launch& launch, const Places& places) {
   const int error = ::posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   int status = 0;
-  if (error != 0) return true;  // the later exec of the upgrader will report this error
+  if (error != 0) return true;  // the exec of the upgrader will fail later, and report the error
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Executes the upgrader in this process, or with --print shows its command line. Returns only with
-// --print, if there is no release to run, or if the exec fails.
+// Executes the upgrader in this process. With --print, prints its command line instead. Returns
+// only after --print or after a failure.
 int start(const Launch& launch) {
   if (launch.releases && !launch.print) {
     if (const auto missing = missing_current(*launch.releases)) {
@@ -84,8 +85,8 @@ int start(const Launch& launch) {
                   error == ENOENT ? exit_not_found : exit_not_executable);
 }
 
-// Returns `launch` with the name of the upgrader's directory: the value of --name, otherwise the
-// name that a file in the directory of --releases holds, otherwise the daemon's base name.
+// Returns `launch` with the name of the upgrader's directory. This is the value of --name, or else
+// the name in the file .name of the directory of --releases, or else the daemon's base name.
 std::variant<Launch, UsageError> named(Launch launch) {
   const std::string known = launch.releases ? name_of_releases(*launch.releases) : "";
   return with_name(std::move(launch), known);
@@ -95,7 +96,7 @@ int answer(const std::string& command, const UsageError& wrong) {
   return complain(command + ": " + wrong.reason, exit_usage);
 }
 
-// Makes the daemon's path absolute, since init may have another PATH than the caller.
+// Makes the daemon's path absolute, because init may have another PATH than the caller.
 std::optional<UsageError> find_daemon_path(Launch& launch) {
   if (launch.releases) return std::nullopt;
   const std::string found = path_of_program(launch.daemon);

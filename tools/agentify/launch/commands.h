@@ -1,5 +1,5 @@
-// Performs `agentify run` and `agentify unit`: finds the programs and directories, and executes the
-// upgrader or prints a text.
+// Performs `agentify run` and `agentify unit`: finds programs and directories, and then executes
+// the upgrader or prints a text.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace agentify {
 
-// Both functions get the arguments after the command, and return an exit status.
+// The parameter of the two functions has the arguments after the command. Both return an exit
+// status.
 
-// Executes the upgrader in this process, so it returns only if that fails, or with --print or
-// --help.
+// Executes the upgrader in this process. Returns only after --print or --help, or after a failure.
 [[nodiscard]] int perform_run(const std::vector<std::string>& words);
-// Prints the service file of `agentify unit`.
+// Prints a service file.
 [[nodiscard]] int perform_unit(const std::vector<std::string>& words);
 
 }  // namespace agentify

@@ -9,7 +9,7 @@
 namespace agentify {
 namespace {
 
-// The longest name: it is part of paths of sockets and files, whose length is limited.
+// The longest NAME of an upgrader. It is a part of the paths of sockets, whose length is limited.
 constexpr std::size_t name_bytes_max = 64;
 
 bool is_name_byte(char byte) {
@@ -22,7 +22,7 @@ bool can_name_directory(const std::string& name) {
          std::all_of(name.begin(), name.end(), is_name_byte);
 }
 
-// Returns the last name of a path; slashes at the end are ignored.
+// Returns the last component of a path. Slashes at the end are ignored.
 std::string base_name(std::string path) {
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
@@ -69,7 +69,7 @@ bool needs_directory(const Launch& launch) {
 
 namespace {
 
-// Returns the first part of the upgrader's command line: its path and its options.
+// Returns the beginning of the upgrader's command line: the upgrader's path and its own options.
 std::vector<std::string> upgrader_options(const Launch& launch, const Places& places) {
   std::vector<std::string> words = {places.upgrader};
   const auto add_default = [&](std::string_view name, const std::string& value) {
@@ -94,7 +94,7 @@ std::vector<std::string> upgrader_options(const Launch& launch, const Places& pl
 
 std::vector<std::string> judging_command(const Launch& launch, const Places& places) {
   std::vector<std::string> words = upgrader_options(launch, places);
-  // the upgrader obeys --help only if all options before it are valid
+  // With --help, the upgrader checks the options before it, and reports an error if one is wrong.
   words.emplace_back("--help");
   return words;
 }

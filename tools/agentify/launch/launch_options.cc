@@ -42,7 +42,7 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& words) {
   return pointers;
 }
 
-// Checks the options by the rules that agentify applies when the upgrader starts it.
+// Checks the options for agentify by the rules that agentify applies when the upgrader starts it.
 std::optional<UsageError> judge_adapter_options(const Launch& launch) {
   std::vector<std::string> words = {"agentify"};
   words.insert(words.end(), launch.adapter.begin(), launch.adapter.end());

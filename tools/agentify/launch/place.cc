@@ -26,10 +26,11 @@ std::string because(const std::string& path, int error) {
   return path + ": " + in_words(upgrader::SystemError{error});
 }
 
-// Makes the directory unless it exists. Returns why the caller cannot use it, or nothing.
+// Makes the directory, unless it exists. Returns the reason why the caller cannot use it, or
+// nothing.
 std::optional<std::string> make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0) {
-    // The umask may have removed bits of `mode`.
+    // Set the mode again, because the umask may have removed bits of it.
     if (::chmod(path.c_str(), mode) == 0) return std::nullopt;
     return because(path, errno);
   }
@@ -54,8 +55,8 @@ bool belongs_to_caller(const std::string& path) {
 
 std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make) {
   std::string base = system_base;
-  // If the daemon has a user of its own, the service file has made this directory for that user as
-  // root: the user could not make it in /run.
+  // If the daemon runs as a user of its own, the service file has made this directory for that
+  // user, as root. The user could not make the directory in /run.
   if (belongs_to_caller(base + "/" + name)) return base + "/" + name;
   if (::geteuid() != 0) {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");

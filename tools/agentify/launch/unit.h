@@ -1,5 +1,5 @@
-// Makes the service file of one daemon for one init system, as text, for `agentify unit`. Reads and
-// writes nothing: commands.cc prints the text to standard output.
+// Makes the text of the service file for one daemon and one init system, for `agentify unit`. No
+// input or output: commands.cc prints the text.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ enum class InitSystem { systemd, openrc, runit, s6, busybox, sysvinit, finit, pr
 struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
-  std::string user;      // the user that the upgrader and the daemon run as; empty for root
-  std::string replaces;  // the distribution's own service; if empty, it has the daemon's name
+  std::string user;      // the user of the upgrader and the daemon; empty for root
+  std::string replaces;  // the distribution's service for the daemon; if empty, NAME
   std::string prepare;   // a command that root runs before each start, or ""
   std::string agentify;  // the path of agentify
   std::string ctl;       // the path of upgraderctl
 
   [[nodiscard]] const std::string& name() const { return launch.name; }
-  // Returns the name of the distribution's own service.
+  // Returns the name of the distribution's own service for the daemon.
   [[nodiscard]] const std::string& replaced() const {
     return replaces.empty() ? launch.name : replaces;
   }
@@ -32,11 +32,11 @@ struct Unit {
 
 using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 
-// Parses the arguments after `agentify unit`. The members of Unit that depend on the machine, such
-// as the paths of the programs, stay empty.
+// Parses the arguments after `agentify unit`. Does not set the members of Unit that depend on the
+// machine, such as the paths of programs.
 [[nodiscard]] UnitLine parse_unit(const std::vector<std::string>& words);
 
-// Returns the whole file, with a newline at its end. The name and all members of Unit must be set.
+// Returns the text of the whole service file. All members of Unit must be set.
 [[nodiscard]] std::string unit_text(const Unit& unit);
 
 [[nodiscard]] std::string unit_help();

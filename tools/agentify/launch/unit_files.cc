@@ -1,4 +1,4 @@
-// Makes the files that init systems read themselves.
+// Makes service files in the formats of init systems that have one.
 #include <algorithm>
 
 #include "tools/agentify/launch/unit_parts.h"
@@ -10,9 +10,9 @@ std::string limit_or(long seconds, const std::string& none) {
   return seconds == 0 ? none : std::to_string(seconds);
 }
 
-// Returns true if the service needs a watchdog: with --health, agentify stops sending heartbeats
-// for a sick daemon, and only a watchdog notices that. With --health-action=exit agentify exits
-// instead.
+// Returns true if the service needs a watchdog. With --health, agentify sends no heartbeats for a
+// sick daemon, and only a watchdog notices that. With --health-action=exit no watchdog is needed,
+// because agentify exits.
 bool wants_watchdog(const Unit& unit) {
   bool health = false;
   for (const std::string& option : unit.launch.adapter) {

@@ -12,7 +12,7 @@ namespace agentify {
 namespace {
 
 constexpr std::size_t columns_max = 98;
-// A service may take this many seconds longer than the upgrader's own limits before init acts.
+// How many seconds the time limits in a service file are longer than the upgrader's own limits.
 constexpr long seconds_to_spare = 20;
 
 bool needs_no_quotes(const std::string& word, std::string_view more) {
@@ -46,7 +46,7 @@ long seconds(upgrader::Duration time) {
   return static_cast<long>(std::chrono::ceil<std::chrono::seconds>(time).count());
 }
 
-// Returns the value that the options give to the option `name`, or nothing if it is not given.
+// Returns the value of the option `name` in `options`, or nothing if the option is not given.
 std::optional<std::string_view> value_of(const std::vector<std::string>& options,
                                          std::string_view name) {
   for (const std::string& option : options) {
@@ -56,17 +56,17 @@ std::optional<std::string_view> value_of(const std::vector<std::string>& options
   return std::nullopt;
 }
 
-// Returns the time that an option of the upgrader sets, or else the option's default, as on the
-// page upgrader(8).
+// Returns the time that is set by an option of the upgrader. If the option is not given, returns
+// its default, as in upgrader(8).
 upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Duration by_default) {
   const std::string_view value = value_of(unit.launch.upgrader, name).value_or("");
   return upgrader::parse_duration(value).value_or(by_default);
 }
 
-// Returns shell commands for an administrator, after which each replacement of the program by the
-// package manager leads to an upgrade. Under systemd, a path unit watches the program's file.
-// Elsewhere, apt runs a hook after every run of dpkg: the hook requests an upgrade if the program
-// has changed since the lock's file was last touched.
+// Returns the shell commands that an administrator can run so that each new version of the daemon's
+// package leads to an upgrade. Under systemd, they install a path unit that watches the daemon's
+// file. Elsewhere, they install a hook that apt runs after each run of dpkg. The hook requests an
+// upgrade if the daemon's file has changed since the lock's file was last touched.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string& daemon = unit.launch.daemon;
   const std::string upgrade = unit.ctl + " " + unit.name() + " upgrade";
@@ -80,7 +80,8 @@ std::vector<std::string> watching_commands(const Unit& unit) {
         "  >" + base + ".service", "systemctl enable --now " + unit.service() + "-replaced.path"};
   }
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
-  // In apt's configuration the hook's command is in double quotes, so it must contain none.
+  // The command of the hook must not contain double quotes, because apt's configuration puts it in
+  // such quotes.
   return {"cat >/etc/apt/apt.conf.d/90" + unit.service() + " <<'HOOK'",
           "DPkg::Post-Invoke { \"find " + shell_word(daemon) + " -cnewer " + lock +
               " 2>/dev/null | grep -q . || exit 0; touch " + lock + "; " + upgrade + " || :\"; };",
@@ -94,8 +95,8 @@ std::string as_commands(const std::vector<std::string>& commands) {
   return text;
 }
 
-// Returns the command that adds a release. The directory of releases belongs to the daemon's user,
-// and agent-releases refuses to work as another one.
+// Returns the command that adds a release. It must run as the daemon's user, who owns the directory
+// of releases: agent-releases refuses to work as another user.
 std::string adding_command(const Unit& unit) {
   const std::string keys(value_of(unit.launch.adapter, "--follow-keys").value_or("KEYS"));
   std::vector<std::string> words{"agent-releases", "--dir=" + *unit.launch.releases,
@@ -133,8 +134,7 @@ std::vector<std::string> run_words(const Unit& unit, const std::vector<std::stri
   for (const std::string& option : launch.upgrader)
     words.push_back("--upgrader=" + option);
   words.insert(words.end(), launch.adapter.begin(), launch.adapter.end());
-  // Under systemd the journal already keeps the daemon's last lines, so no file of last words is
-  // made.
+  // systemd's journal already keeps the daemon's last lines, so a file of last words is not needed.
   if (unit.init == InitSystem::systemd && !holds_option(launch.adapter, "--last-words")) {
     words.push_back("--last-words=none");
   }
@@ -151,8 +151,8 @@ std::string over_lines(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     const std::string shown = quoted(word);
     const bool begins = text.empty();
-    // The command line is broken before a word that does not fit into the line any more, and before
-    // `--`, so that the daemon stands on a line of its own.
+    // Break the command line before an argument that would be too long for the line, and before
+    // `--`, so that a new line begins with the daemon.
     if (!begins && (column + shown.size() + 1 > columns_max || word == "--")) {
       text += " \\\n  ";
       column = 2;

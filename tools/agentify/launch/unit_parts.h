@@ -1,4 +1,4 @@
-// The parts that the service files of all init systems share: quoted words, times, and comments.
+// The parts that all service files have in common: quoted words, times and comments.
 #pragma once
 
 #include <string>
@@ -8,46 +8,47 @@
 
 namespace agentify {
 
-// ---- words, quoted for a service file
+// ---- quoting words for a service file
 
-// Quotes one argument for ExecStart= and the like.
+// Quotes one argument for ExecStart= and similar settings of systemd.
 [[nodiscard]] std::string systemd_word(const std::string& word);
-// Quotes one argument for `command =` of dinit.
+// Quotes one argument for the setting `command =` of dinit.
 [[nodiscard]] std::string dinit_word(const std::string& word);
-// Escapes a text that stands between the double quotes of a shell.
+// Escapes a text for its place between double quotes in a shell script.
 [[nodiscard]] std::string in_double_quotes(const std::string& text);
 
 // ---- the command
 
 // Returns the command line: agentify, `run`, the name and the options of the unit, then `--` and
-// the daemon. `more` has upgrader options that the init system needs. Each of them is left out if
-// the unit already sets that option.
+// the daemon. `more` has options for the upgrader that the init system needs. Those that the unit
+// sets itself are left out.
 [[nodiscard]] std::vector<std::string> run_words(const Unit& unit,
                                                  const std::vector<std::string>& more = {});
-// Writes the arguments over several lines. Each line but the last ends in a backslash.
+// Breaks a command line into lines. Every line except the last ends in a backslash.
 [[nodiscard]] std::string over_lines(const std::vector<std::string>& words,
                                      std::string (*quoted)(const std::string&));
 
 // ---- times
 
-// The time limits in the service file, in seconds, for the longest stop and the longest start. The
-// start includes the wait for the lock. Both limits are a little longer than the upgrader needs. 0
-// means no limit.
+// The limits in the service file for a stop and for a start, in seconds. Both are a little longer
+// than the longest time that the upgrader may need. A start includes the wait for the lock. 0 means
+// no limit.
 struct UnitTimes {
   long stop = 0;
   long start = 0;
 };
 [[nodiscard]] UnitTimes times_of(const Unit& unit);
 
-// ---- comments, each line of which begins with `# `
+// ---- comments: lines that begin with `# `
 
-// Returns the comments after the first paragraph of every service file: the commands that end the
-// distribution's own service (`off`), how to upgrade by hand, which program runs after a failed
-// upgrade or a boot, and the commands that let the package manager request upgrades. `by_hand` is
-// the init system's own way to request an upgrade, or "".
+// Returns the comments that follow the first paragraph of every service file. They say how to end
+// the distribution's own service (by the commands in `off`), how to upgrade by hand, and which
+// program runs after a failed upgrade or a boot. They also have the commands after which the
+// package manager requests upgrades. `by_hand` is the init system's own way to request an upgrade,
+// or "".
 [[nodiscard]] std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
                                           const std::string& by_hand);
-// Returns the text as comment lines, filled to the width of a line.
+// Returns the text as lines of comment, broken at the width of a line.
 [[nodiscard]] std::string comment(const std::string& text);
 
 // ---- the files
@@ -56,7 +57,8 @@ struct UnitTimes {
 [[nodiscard]] std::string openrc_script(const Unit& unit);
 [[nodiscard]] std::string procd_script(const Unit& unit);
 [[nodiscard]] std::string dinit_service(const Unit& unit);
-// The next five functions return scripts that end by executing the upgrader in their own process.
+// The next five functions return shell scripts whose last command executes the upgrader with
+// `exec`.
 [[nodiscard]] std::string runit_script(const Unit& unit);
 [[nodiscard]] std::string s6_script(const Unit& unit);
 [[nodiscard]] std::string busybox_script(const Unit& unit);

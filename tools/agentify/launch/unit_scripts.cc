@@ -1,4 +1,4 @@
-// Makes the scripts that execute the upgrader, for init systems that only start a program.
+// Makes the scripts for init systems that only start a program. The scripts execute the upgrader.
 #include "tools/agentify/launch/unit_parts.h"
 
 namespace agentify {
@@ -8,8 +8,8 @@ std::string directory_of(const Unit& unit) {
   return "/run/upgrader/" + unit.name();
 }
 
-// Returns the commands that run as root before the start. If the daemon has a user of its own, they
-// make the control directory for that user; otherwise `agentify run` makes it as root.
+// Returns the commands that root runs before the start. If the daemon has a user of its own, they
+// make the control directory for that user. Otherwise `agentify run` makes the directory as root.
 std::string preparation(const Unit& unit) {
   std::string text;
   if (!unit.user.empty()) {
@@ -24,8 +24,8 @@ std::string preparation(const Unit& unit) {
 }
 
 // Returns the command that executes the upgrader. If the daemon has a user of its own, the command
-// begins with `as_user`, a program that changes to that user. `as_user` must execute the rest in
-// its own process, so that init's signals reach the upgrader.
+// begins with `as_user`, a program that changes to that user. That program must use exec, without a
+// new process, so that init's signals reach the upgrader.
 std::string execution(const Unit& unit, const std::string& as_user,
                       const std::vector<std::string>& more = {}) {
   std::string text = "exec ";
@@ -107,7 +107,7 @@ std::string sysvinit_script(const Unit& unit) {
   return text + log_of(unit) + preparation(unit) + execution(unit, by_setpriv(unit));
 }
 
-// Makes the script for finit, which waits for a stop for at most a minute.
+// Makes the script for finit. When finit stops a service, it waits for a minute at most.
 std::string finit_script(const Unit& unit) {
   std::string text = "#!/bin/sh\n";
   text += comment("finit: " + unit.name() + " under the upgrader, printed by agentify unit. As " +
@@ -120,8 +120,8 @@ std::string finit_script(const Unit& unit) {
   return text + preparation(unit) + execution(unit, by_setpriv(unit), {"--stop-timeout=45s"});
 }
 
-// Makes the script for busybox init, which stops no service when the machine shuts down, and sends
-// SIGKILL one second after SIGTERM.
+// Makes the script for busybox init. This init stops no service at a shutdown of the machine, and
+// sends SIGKILL one second after SIGTERM.
 std::string busybox_script(const Unit& unit) {
   const std::string script = script_of(unit);
   std::string text = "#!/bin/sh\n";
