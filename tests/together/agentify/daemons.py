@@ -38,7 +38,7 @@ def upgrader_has(option):
 
 
 class Machine:
-    """An upgrader with one service, and the upgrader's log."""
+    """An upgrader that runs one daemon under agentify, and the upgrader's log."""
 
     def __init__(self, kind, sockets=False, trial=TRIAL):
         self.trial = trial

@@ -131,8 +131,8 @@ def runs(program):
 
 
 def play_haproxy():
-    """Counts and types the page's commands that upgrade Debian's haproxy. The counts must be those
-    that the page gives."""
+    """Types the commands of docs/daemons.md that upgrade Debian's haproxy, and counts them. The
+    counts must be those that the page gives."""
     after, before = commands("haproxy, counted")
     found = [count(after), count(before)]
     print(f"report: commands from haproxy's package to an upgrade: {found[1]} by hand, {found[0]}")

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import (AGENTIFY, BUILD, PATIENCE, for_sanitizers, marked, run_command, run_tests,
                     tests_of, wait_until)
 
-# A daemon that is ready when it has made the file of its version.
+# A daemon that writes its pid to the file `ready`, in one step, and then waits.
 READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
 # Runs a command as an ordinary user, even if root runs the tests. The command has a /run of its
 # own: upgraderctl also looks in /run, where other upgraders of the machine may be.

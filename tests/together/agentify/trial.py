@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 from double import AGENTIFY, BUILD, PATIENCE, marked, run_command, run_tests, tests_of, wait_until
 
-# A daemon that is ready when it has made the file of its version.
+# A daemon that writes its pid to the file `ready`, in one step, and then waits.
 READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
 
 
