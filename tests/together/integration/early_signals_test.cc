@@ -63,8 +63,8 @@ class Traced {
     }
   }
 
-  // Returns whether the present system call is the first one of main(), which asks whether
-  // descriptor 0 is open.
+  // Returns whether the present system call is the first one of main(): a fcntl() that finds out
+  // whether descriptor 0 is open.
   [[nodiscard]] bool is_at_main() const {
     return call_.entry.nr == SYS_fcntl && call_.entry.args[0] == 0 &&
            call_.entry.args[1] == F_GETFD;

@@ -39,8 +39,8 @@ Reports all_reports(World& world) {
   return reports;
 }
 
-// Returns the part of a report that must be the same for every agent: everything except its process
-// ids and pipes.
+// Returns the part of an agent's report about its surroundings that must be the same for every
+// agent: everything except its process ids and pipes.
 Texts common(const Report& report) {
   Texts result;
   for (const std::string& entry : report.entries) {

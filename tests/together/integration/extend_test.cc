@@ -147,7 +147,8 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
   old.expect("stop");
   old.say_type("stopped");
   old.say_type("extend", a_minute);
-  old.expect_error("extend");  // refused: the exit grace cannot be extended
+  // Refused: after `stopped`, the time until the exit cannot be extended.
+  old.expect_error("extend");
   old.exit(0);
   next.expect("activate");
   next.say_type("extend", a_minute);

@@ -1,4 +1,5 @@
-// A directory of releases, and an upgrader that runs its link `current`, for the tests of --relink.
+// A directory of releases, and an upgrader whose AGENT is the link `current` there, for the tests
+// of --relink.
 #pragma once
 
 #include <signal.h>
