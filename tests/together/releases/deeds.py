@@ -35,7 +35,7 @@ def entry(version, ending="failed"):
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
 
-# For each command that begins with a ledger: that ledger. In `forget_torn`, a crash has torn the
+# The ledgers with which some of the tested commands begin. In `forget_torn`, a crash has torn the
 # last line; in `forget_many`, the ledger must become shorter.
 ENTRIES = {"fail": entry("1.0.0", "trying"),
            "forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
