@@ -9,10 +9,11 @@ namespace {
 
 using namespace agent_protocol;
 
-// After this number of events no more faults happen. No upgrade needs so many events.
+// After this number of events a run has no more faults, so that it comes to its end. No upgrade
+// needs so many events.
 constexpr int events_max = 600;
-// The time and the number of events within which a run must end, counted from the moment after
-// which no more faults happen.
+// After the faults have ceased, how many steps a run may take until it ends, and how many events
+// its good upgrade may take.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
 // How many more events a good upgrade may take if a fallback stands by: the standby's start, its

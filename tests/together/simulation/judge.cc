@@ -79,7 +79,7 @@ void Judge::note(const std::string& line) {
   *trace_ += std::to_string(machine_.now().count() - 1'000'000) + " ms  " + line + "\n";
 }
 
-// ---- steps: between the loop and the supervisor
+// ---- the steps of the supervisor, which the loop requests from the judge
 
 Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   supervisor_ = &supervisor;

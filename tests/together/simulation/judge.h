@@ -73,7 +73,7 @@ class Judge {
   Judge(Machine& machine, Director& director, const StepFunction& step, Tracker* tracker,
         std::string* trace);
 
-  // ---- calls in the place of the supervisor
+  // ---- the function that the loop calls instead of Supervisor::step
   Actions step(Supervisor& supervisor, const Event& event, Time now);
 
   // ---- the event loop
@@ -112,8 +112,8 @@ class Judge {
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // Returns an id that no upgrade has had yet: "u" and capital letters. By this form, the atlas
-  // recognises the simulation's own upgrades.
+  // Returns an id that no upgrade has had yet: "u" and capital letters. Ids of this form may differ
+  // where the exploration always uses u1: both count as the same place of the map.
   [[nodiscard]] std::string next_request();
 
   // ---- the end
