@@ -298,7 +298,7 @@ class Double:
         print("done", flush=True)
         orders = b""
         awaited = None
-        while True:  # ends with standard input
+        while True:  # until standard input ends
             watched = ([] if self.lost else [self.fifo]) + ([0] if awaited is None else [])
             readable = select.select(watched, [], [], IDLE_MAX)[0]
             if not readable:

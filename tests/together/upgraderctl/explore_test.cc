@@ -286,7 +286,7 @@ const std::vector<Named> moves{
      }},
 };
 
-// ---- the rules for the end
+// ---- the rules for what a conversation reports at its end
 
 const Answer* own_answer(const World& world) {
   for (const Answer& answer : world.truth.answers) {

@@ -1,5 +1,5 @@
-// Tests a request with an id that another request, for another executable, already has. Tests also
-// endings that lack some of the usual facts.
+// Tests a request with an id that another request, for another executable, already has. Also tests
+// how requests end if some of the usual facts are missing, such as an answer.
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"
