@@ -16,7 +16,7 @@ def tell(text, kind=" "):
 
 
 class Timeline:
-    """Reads the watch in a thread of its own, and prints changes of the store's records in
+    """Follows the changes of the store's records in a thread of its own, and prints them in
     words."""
 
     def __init__(self, cell, root):
