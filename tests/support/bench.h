@@ -97,7 +97,7 @@ class Bench {
   Witness witness_;
 };
 
-// ---- questions about a list of actions
+// ---- functions that look for messages and log lines in a list of actions
 
 // Returns the types of the messages to an agent, in their order.
 [[nodiscard]] std::vector<std::string> messages_to(const Actions& actions, Generation generation);
