@@ -114,8 +114,8 @@ unit_tests := $(patsubst %.cc,$(BUILD)/%, \
   tests/decisions/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc))
-# Further tests of `make check`, from the layers of verification (tests/VERIFICATION.md). The .mk
-# files of those layers add to this list.
+# Further tests of `make check`, from the directories that tests/VERIFICATION.md lists as layers of
+# verification. The .mk files of these directories add to this list.
 layer_tests :=
 # Tests that take more than ten seconds of processor time, or that need root, the network or further
 # packages. `make check` leaves them to `make check-all`. The .mk files of their directories add to

@@ -282,8 +282,9 @@ class Agent {
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    // If the reason fills the whole buffer, no NUL follows it, by which the library knows that the
-    // reason is cut. U+0000 inside the reason becomes a byte that is not valid UTF-8.
+    // If the reason is longer than the buffer, it fills the buffer without a NUL at the end, which
+    // tells the library that the reason is cut. U+0000 inside the reason becomes a byte that is not
+    // valid UTF-8.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');

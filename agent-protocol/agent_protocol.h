@@ -2,8 +2,8 @@
  *
  * An agent first opens the conversation, prepares its work, says ready, and then handles events.
  * Without an upgrader the same calls work, and lead the program through the same steps: after ready
- * comes the event activate, and after SIGTERM the event stop. A request for an upgrade is refused,
- * and every other call does nothing and succeeds.
+ * comes the event activate, and after SIGTERM the event stop. A request for an upgrade is refused.
+ * Every other call succeeds and has no effect.
  *
  * No function throws (if memory runs out, the process ends), blocks without saying so, or writes to
  * standard output. A handle must not be used by two threads at once. Functions that return int
@@ -11,9 +11,9 @@
  * agent_protocol_error() says what was tried and why it failed. Then nothing has been sent, except
  * by agent_protocol_ready(), which reports a failed check to the upgrader. Texts are UTF-8. A text
  * that is not valid UTF-8 (EILSEQ), is too long (EMSGSIZE) or holds a NUL within its given length
- * (EINVAL) is refused, never cut or changed. Messages that the upgrader's pipe does not take at
- * once are kept, within limits, and sent by agent_protocol_next() and agent_protocol_wait(), so
- * call one of them whenever the descriptor is readable. */
+ * (EINVAL) is refused, never cut or changed. A message for which the pipe to the upgrader has no
+ * room is kept, within limits, and sent later by agent_protocol_next() and agent_protocol_wait().
+ * So call one of these two whenever the descriptor of agent_protocol_fd() is readable. */
 #ifndef AGENT_PROTOCOL_H
 #define AGENT_PROTOCOL_H
 
@@ -99,18 +99,18 @@ struct agent_protocol_event {
 };
 
 /* Starts the conversation, and must be the first thing that a program does. `version` is the
- * agent's own, of at most 128 bytes, or NULL. Afterwards `hello` has been sent; descriptor 0 is
- * /dev/null, and 1 a copy of 2; the pipes are private and close-on-exec, and so is the lock's
+ * version of the agent, of at most 128 bytes, or NULL. Afterwards `hello` has been sent; descriptor
+ * 0 is /dev/null, and 1 a copy of 2; the pipes are private and close-on-exec, and so is the lock's
  * descriptor, which stays open for the life of the process; the AGENT_PROTOCOL variables are gone
- * from the environment. SIGPIPE, if it had its default, is caught and does nothing (programs that
- * this one starts get the default back). SIGTERM is caught: a held agent exits at once with status
- * 143, and an active one gets AGENT_PROTOCOL_STOP; a process forked from this one dies of SIGTERM
- * as by default. Without an upgrader, descriptors 0 and 1 are left alone.
+ * from the environment. SIGPIPE, if its disposition was the default, is caught and has no effect
+ * (programs that this one starts get the default back). SIGTERM is caught: it makes a held agent
+ * exit at once with status 143, and an active agent get AGENT_PROTOCOL_STOP. A process forked from
+ * this one dies of SIGTERM as by default. Without an upgrader, descriptors 0 and 1 are left alone.
  *
  * Returns NULL and sets errno if there are no descriptors left, the upgrader's pipes are missing,
- * `version` cannot be sent, a handle is open already (EBUSY), or this process has already had its
- * conversation with an upgrader (ENOTCONN). ENOTCONN is also the error in a process that was forked
- * from the agent since then, and after the agent has executed its program again: both would
+ * `version` cannot be sent, a handle is open already (EBUSY), or this process has had a
+ * conversation with an upgrader before (ENOTCONN). ENOTCONN is also the error in a process that was
+ * forked from the agent since then, and after the agent has executed its program again: both would
  * otherwise work as if there were no upgrader. */
 AGENT_PROTOCOL_API agent_protocol_agent* agent_protocol_open(const char* version);
 
@@ -130,19 +130,20 @@ AGENT_PROTOCOL_API void agent_protocol_close(agent_protocol_agent* agent);
 AGENT_PROTOCOL_API int agent_protocol_alone(const agent_protocol_agent* agent);
 
 /* Returns a descriptor that polls readable when agent_protocol_next() may have an event or can send
- * a kept message. It fits any level-triggered event loop, and belongs to the handle. */
+ * a kept message. The descriptor fits any level-triggered event loop, and belongs to the handle. */
 AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol_agent* agent);
 
-/* Returns the next event, or NULL if there is none now. Never blocks. Call it until it returns
- * NULL. At the end of input a held agent exits here, at once, with status 1, since the protocol
- * allows it no side effect; an active one gets AGENT_PROTOCOL_STOP. A stop is reported once, even
- * if it is requested in several ways; after a cancel that takes it back, another stop may come. */
+/* Returns the next event, or NULL if there is none now. Never blocks. Should be called until it
+ * returns NULL. At the end of input, this function ends a held agent at once, with status 1, since
+ * the protocol allows such an agent no other effect. An active agent gets AGENT_PROTOCOL_STOP. A
+ * stop is reported once, even if it is requested in several ways; after a cancel has withdrawn the
+ * stop, another stop may come. */
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_next(
     agent_protocol_agent* agent);
 
 /* Returns the next event as agent_protocol_next() does, but waits for up to `timeout_ms` (-1:
  * without limit). Returns NULL when the time is over. Does not wait if the time is 0 or less than
- * -1. A caller that computes the rest of a time must take care not to pass -1. */
+ * -1. A caller that computes the time left until a deadline must take care not to pass -1. */
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_wait(
     agent_protocol_agent* agent, int timeout_ms);
 
@@ -156,21 +157,22 @@ AGENT_PROTOCOL_API int agent_protocol_add_check(agent_protocol_agent* agent, con
                                                 agent_protocol_check check, void* context);
 
 /* Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
- * check's name and reason, runs no further check and returns -1: the program must then end without
- * side effect. In the reason, each byte that is not valid UTF-8 becomes U+FFFD, and a reason that
- * fills its buffer without a NUL ends in "...". Between checks a held agent whose input has ended
- * exits at once, as in agent_protocol_next(). */
+ * check's name and reason, runs no further check and returns -1. The program must then exit without
+ * any other effect. In the reason, each byte that is not valid UTF-8 becomes U+FFFD, and a reason
+ * that fills its buffer without a NUL ends in "...". Between checks a held agent whose input has
+ * ended exits at once, as in agent_protocol_next(). */
 AGENT_PROTOCOL_API int agent_protocol_ready(agent_protocol_agent* agent);
 
-/* Says that this agent must not be given the work (if it is held), or must not keep the work (if it
- * is on trial). A held agent must then exit; one on trial is told to stop. `reason` has at most
- * 1,024 bytes. Returns when the upgrader's pipe has taken the message. */
+/* Tells the upgrader that this agent must not be given the work (if the agent is held), or must not
+ * keep the work (if it is on trial). A held agent must then exit. An agent on trial is told to
+ * stop. `reason` has at most 1,024 bytes. Returns when the whole message has been written to the
+ * pipe. */
 AGENT_PROTOCOL_API int agent_protocol_unfit(agent_protocol_agent* agent, const char* reason);
 
 /* The terms of an upgrade that an agent requests. Initialise it by AGENT_PROTOCOL_UPGRADE_INIT. For
  * a member that is NULL or -1 the upgrader uses its own default. Later versions of the library only
- * add members at the end; a program compiled with this header leaves them to the default, since
- * `size` says that it does not have them. */
+ * add members at the end; `size` says which members the program's header has, and the upgrader uses
+ * its defaults for the later ones. */
 struct agent_protocol_upgrade {
   size_t size;                 /* the size of this structure */
   const char* id;              /* required: 1 to 64 bytes of printable ASCII */
@@ -192,50 +194,54 @@ struct agent_protocol_upgrade {
         -1, NULL                                                                                 \
   }
 
-/* Requests an upgrade of this agent. AGENT_PROTOCOL_ACCEPTED or AGENT_PROTOCOL_UPGRADE_FAILED is
- * the answer. */
+/* Requests an upgrade of this agent. The answer is the event AGENT_PROTOCOL_ACCEPTED or
+ * AGENT_PROTOCOL_UPGRADE_FAILED. */
 AGENT_PROTOCOL_API int agent_protocol_request_upgrade(agent_protocol_agent* agent,
                                                       const struct agent_protocol_upgrade* upgrade);
 
-/* Opens the gate of the upgrade `id`, whose candidate is ready. */
+/* Confirms the upgrade `id`, whose candidate is ready: the upgrader then stops this agent and
+ * activates the candidate. */
 AGENT_PROTOCOL_API int agent_protocol_confirm(agent_protocol_agent* agent, const char* id);
 
-/* Cancels the upgrade `id`. After a stop for this upgrade that is still possible until the agent
- * has said stopped; the agent then stays active. `reason` has at most 1,024 bytes, or is NULL. */
+/* Cancels the upgrade `id`, so that this agent stays active. May be called even after a stop for
+ * that upgrade, until the agent has said stopped. `reason` has at most 1,024 bytes, or is NULL. */
 AGENT_PROTOCOL_API int agent_protocol_cancel(agent_protocol_agent* agent, const char* id,
                                              const char* reason);
 
-/* Confirms a clean stop. All work must be finished or given up by then; the program must exit next.
- * `state`, for the next agent, is NULL or a text in UTF-8 of at most 32,768 bytes, and of at most
- * 65,000 when it is escaped for a message: a quote, a backslash and each of the control characters
- * \b \f \n \r \t counts 2 bytes, another control character 6. If the state is refused, nothing has
- * been confirmed: call again, with a state that fits or without one. Returns when the upgrader's
- * pipe has taken the message. After a stop that the upgrader did not request (a signal, the end of
- * input) nothing is sent, and 0 is returned. */
+/* Confirms a clean stop. All work must be finished or given up before the call, and the program
+ * must exit after it. `state`, for the next agent, is NULL or a text in UTF-8 of at most 32,768
+ * bytes, and of at most 65,000 when it is escaped for a message: a quote, a backslash and each of
+ * the control characters \b \f \n \r \t counts 2 bytes, another control character 6. If the state
+ * is refused, nothing has been confirmed: call the function again, with a state that fits or
+ * without one. Returns when the whole message has been written to the pipe. After a stop that the
+ * upgrader did not request (a signal, the end of input) nothing is sent, and 0 is returned. */
 AGENT_PROTOCOL_API int agent_protocol_stopped(agent_protocol_agent* agent, const char* state);
 
 /* Confirms a clean stop as agent_protocol_stopped() does, with a state of `size` bytes. A state
- * that holds a NUL is refused, and not cut there. */
+ * that contains a NUL is refused, and not cut at the NUL. */
 AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, const char* state,
                                                    size_t size);
 
-/* Says that this agent works. If it is on trial, the upgrade is then committed at once. With the
- * feature "readiness", every active agent must say so; init is then told that the service is
- * ready. */
+/* Tells the upgrader that this agent works. If the agent is on trial, the upgrade is then committed
+ * at once. With the feature "readiness", every active agent must call this function, and init is
+ * then told that the service is ready. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
-/* Asks for more time: the deadline that is running ends at least `ms` milliseconds after this call
- * (1 to 86,400,000). Without a deadline this has no effect, and it never moves the end of a trial.
- * With the feature "readiness" an active agent has a deadline until it has said healthy. */
+/* Asks the upgrader for more time: the present deadline is moved, so that it is at least `ms`
+ * milliseconds (1 to 86,400,000) after this call. Has no effect if there is no deadline, and never
+ * moves the end of a trial. With the feature "readiness" an active agent has a deadline until it
+ * has said healthy. */
 AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_t ms);
 
-/* Says that the agent is alive. If watchdog_ms is set, this is wanted at least every half of it. */
+/* Tells the upgrader that the agent is alive. If watchdog_ms is set, the agent must call this
+ * function at least once in every half of that time. */
 AGENT_PROTOCOL_API int agent_protocol_heartbeat(agent_protocol_agent* agent);
 
 /* Sends a status of one line for people, of at most 256 bytes. */
 AGENT_PROTOCOL_API int agent_protocol_status(agent_protocol_agent* agent, const char* text);
 
-/* Returns why the last call that returned -1 did so; valid until the next call. Never NULL. */
+/* Returns the reason why the last call that returned -1 has failed. The text is valid until the
+ * next call. Never NULL. */
 AGENT_PROTOCOL_API const char* agent_protocol_error(const agent_protocol_agent* agent);
 
 #ifdef __cplusplus

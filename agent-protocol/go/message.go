@@ -136,8 +136,8 @@ func fit(text string, bytesMax int) string {
 
 var errMalformed = errors.New("malformed")
 
-// members holds the members of one JSON object. If a name occurs twice, it has a value that no
-// reader of a member accepts.
+// members holds the members of one JSON object. A name that occurs twice is stored with a value
+// that is invalid for every member.
 type members map[string]json.RawMessage
 
 func readMembers(line []byte) (members, error) {

@@ -123,8 +123,8 @@ func (s *sessionState) standing() string {
 	return standings[s.life]
 }
 
-// fits returns an empty text if the condition holds, and otherwise a reason that names the agent's
-// state.
+// fits returns an empty text if the condition holds. Otherwise it returns a reason why the message
+// does not fit, which names the agent's state.
 func (s *sessionState) fits(holds bool) string {
 	if holds {
 		return ""

@@ -25,8 +25,9 @@ export type AgentEvent =
     }
   /**
    * Gives the work to this agent, now. If `clean` is false, the program must recover as after a
-   * crash. A fallback that was started as a standby, before the failure, gets `failure` here. An
-   * agent on trial gets `trial`, the length of the trial, and `commit`, which says how to pass it.
+   * crash. A fallback that was started before the failure, as a standby, learns of it from
+   * `failure`. An agent on trial gets `trial`, the length of the trial, and `commit`, which says
+   * how to pass it.
    */
   | {
       type: 'activate';
@@ -81,8 +82,9 @@ export interface Upgrade {
 export type Check = () => string | null | undefined | Promise<string | null | undefined>;
 
 /**
- * One process has one agent, which must be opened first. If the protocol does not allow a message
- * now, or the upgrader would refuse it, the call throws, and nothing is sent.
+ * One process has one agent, which must be opened first. A call that sends a message throws if the
+ * protocol does not allow the message in the present state, or if the upgrader would refuse it.
+ * Then nothing is sent.
  */
 export class Agent implements AsyncIterable<AgentEvent> {
   private constructor();
@@ -96,12 +98,12 @@ export class Agent implements AsyncIterable<AgentEvent> {
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent>;
   addCheck(name: string, check: Check): void;
   ready(): Promise<void>;
-  /** Resolves when the upgrader's pipe has taken the message. */
+  /** Resolves when the whole message has been written to the pipe. */
   unfit(reason: string): Promise<void>;
   upgrade(asked: Upgrade): void;
   confirm(id: string): void;
   cancel(id: string, reason?: string): void;
-  /** Resolves when the upgrader's pipe has taken the message. */
+  /** Resolves when the whole message has been written to the pipe. */
   stopped(state?: string): Promise<void>;
   healthy(): void;
   extend(ms: number): void;
@@ -112,7 +114,7 @@ export class Agent implements AsyncIterable<AgentEvent> {
 /** At most one of registry, directory and url may be set. Without them npm's settings are used. */
 export interface UpdateOptions {
   /**
-   * The agent that is to be replaced: update() requests its upgrade. Left out: the program is a
+   * The agent that is to be replaced: update() requests its upgrade. If left out, the program is a
    * daemon, and `agentify run --releases` requests the upgrade.
    */
   agent?: Agent;
@@ -120,11 +122,11 @@ export interface UpdateOptions {
   registry?: string;
   /** A directory of files that `agent-releases pack` has made. */
   directory?: string;
-  /** The URL at which the publisher replaces the manifest by that of each newer version. */
+  /** The URL of a manifest, which the publisher replaces for each newer version. */
   url?: string;
   /** With directory and url: a directory of public keys. One of them has signed the manifest. */
   keys?: string;
-  /** How many of the newest releases are kept. Left out: none is removed. */
+  /** How many of the newest releases are kept. If left out, none is removed. */
   keep?: number;
   /** The directory of releases; left out: the one that contains this program. */
   releases?: string;
@@ -151,8 +153,8 @@ export interface Update {
    * `current`: there is no newer version. `installed`: the directory had no release, and has its
    * first now. `committed`: the newer version has passed its trial; only a caller that the upgrade
    * does not replace gets this result. `failed`: the upgrade to the newer version failed, now or
-   * before. The version is tried again only if it was not to blame, as after a failure at the stage
-   * `request` or `cancel`. `held`: an operator has chosen a version, so nothing was done.
+   * before. The version is tried again only if the failure was not its fault, as after a failure at
+   * the stage `request` or `cancel`. `held`: an operator has chosen a version, so nothing was done.
    * `stopping`: the agent has been told to stop. If `newest` is set, an upgrade to that version was
    * requested before, and usually that version replaces the agent now.
    */
@@ -171,7 +173,10 @@ export interface Update {
   warning?: string;
 }
 
-/** `deed` is the step that failed, `reason` says why, `status` is that program's exit status. */
+/**
+ * `deed` names the step that failed, and `reason` says why. `status` is the exit status of the
+ * program that was run for this step, if that program failed.
+ */
 export class UpdateError extends Error {
   readonly deed: string;
   readonly reason: string;
@@ -180,9 +185,9 @@ export class UpdateError extends Error {
 
 /**
  * Looks for a newer version, and replaces the daemon or the agent by it. Resolves when the upgrade
- * has ended; a daemon that is replaced is stopped meanwhile. An agent still gets its events. For an
- * agent, update() first waits until the agent is active and its own trial is over. Throws an
+ * has ended. A daemon that is replaced is stopped before that. An agent still gets its events. For
+ * an agent, update() first waits until the agent is active and its own trial is over. Throws an
  * UpdateError if the update fails. No release is then half-written. A release that was added stays,
- * and the next call continues with it. Only one call at a time is allowed.
+ * and the next call continues with that release. Only one call at a time is allowed.
  */
 export function update(options?: UpdateOptions): Promise<Update>;

@@ -1,8 +1,9 @@
-# make static, make check-static [ARCH=amd64|arm64|armel|armhf|i386|mips|mipsel|ppc64el|riscv64|
-# s390x]: builds the upgrader, notify-watchdog and a hello-agent, each as one small file without any
-# library, from Debian's packages alone: musl and libuv compiled from their source packages, and the
-# headers of libstdc++ with a run-time library of our own (run_time.cc). The build with glibc stays
-# the reference.
+# The targets `make static` and `make check-static`
+# [ARCH=amd64|arm64|armel|armhf|i386|mips|mipsel|ppc64el|riscv64|s390x]. They build and test the
+# upgrader, notify-watchdog and a hello-agent, each as one small file that needs no library.
+# Everything comes from Debian's packages: musl and libuv are compiled from their source packages,
+# and the headers of libstdc++ are used with a run-time library of our own (run_time.cc). The build
+# with glibc stays the reference.
 
 ARCH ?= amd64
 static := $(BUILD)/static/$(ARCH)

@@ -92,7 +92,8 @@ struct ProveRelink {
 // ProveRelink has been performed before. The next event is the outcome of this action.
 struct Relink {
   ProgramId program = 0;
-  bool moves_previous = true;  // first make the link of --previous name AGENT's present target
+  // First make the link of --previous name the present target of AGENT's link.
+  bool moves_previous = true;
   bool operator==(const Relink&) const = default;
 };
 
@@ -133,8 +134,8 @@ struct Notice {
 struct Answer {
   std::string name;
   Deed deed = Deed::shutdown;
-  // The reason why the request was refused; empty if it is carried out, or its upgrade was
-  // accepted.
+  // The reason why the request was refused; empty if the request is carried out, or if the upgrade
+  // that it requests was accepted.
   std::string refusal;
   bool operator==(const Answer&) const = default;
 };

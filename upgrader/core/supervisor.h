@@ -142,8 +142,8 @@ class Supervisor {
 
   // Handles any event in any phase, and returns the actions to perform, in order (log lines may be
   // written later). An action that has an outcome is the last one, and the next event must be its
-  // outcome. The list is made in `memory`, whose content is lost: passing the previous list saves
-  // allocations.
+  // outcome. The returned list uses the memory of the list `memory`, whose elements are lost: a
+  // caller that passes its previous list saves allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.

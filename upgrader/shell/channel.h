@@ -1,5 +1,6 @@
-// The two pipes of one agent: lines in, lines out, bounded in both directions. Reads and writes
-// only when called, never blocks, and does not interpret a line.
+// The two pipes of one agent, for lines to the agent and lines from the agent. The bytes that are
+// kept in either direction are limited. Reads and writes only when called, never blocks, and does
+// not interpret a line.
 #pragma once
 
 #include <uv.h>
@@ -18,10 +19,12 @@ namespace upgrader {
 
 // The most bytes that are kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
-// If more bytes than this are unsent, further replies to refused messages are dropped. The rest of
-// the room is for orders, the longest of which is `activate`.
+// The most unsent bytes with which replies to refused messages are still kept. If there are more,
+// further such replies are dropped. The rest of the room is for orders, the longest of which is
+// `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
-// If more bytes than this are unsent, nothing is read from the agent until it has read its replies.
+// The most unsent bytes with which messages of the agent are still read. If there are more, the
+// agent must first read its replies.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
 // The most bytes that are read from an agent in one turn of the loop.
 inline constexpr std::size_t read_bytes_a_turn = 16'384;
@@ -59,8 +62,8 @@ class Channel {
   [[nodiscard]] agent_protocol::LineReader& lines() { return lines_; }
 
   [[nodiscard]] bool output_open() const { return output_poll_ != nullptr; }
-  // Stops reading. The descriptor is closed only with the channel, so that this does not delay the
-  // handling of an exit.
+  // Stops reading for good. The descriptor stays open until the channel is destroyed: closing it
+  // now would delay the handling of an exit.
   void close_output() { output_poll_.reset(); }
   // Pauses or continues the watching of the output.
   void watch_output(bool wanted);

@@ -1,7 +1,7 @@
 // The part of the loop for --control: writes status.json, as often as allowed, and reads requests
-// from the FIFO. In one turn of the loop, it reads at most as many requests as messages of one
-// agent. Other files decide what status.json says and what a request leads to. Without the option,
-// the loop has no Control.
+// from the FIFO. The number of requests that are handled in one turn of the loop is limited, like
+// the number of messages of one agent. Other files decide what status.json says and what a request
+// leads to. Without the option, the loop has no Control.
 #pragma once
 
 #include <uv.h>
@@ -45,12 +45,12 @@ class Control {
   using Take = std::function<void(ControlRequested)>;
   using Show = std::function<void(const Notice&)>;
   using TurnOver = std::function<void()>;
-  // Locks DIR. After a success, the first settle() opens the FIFO. From then on, each line of it
-  // becomes a request for `take`, or a line of the log for `show`, or neither if the request has
-  // been answered before; `turn_over` is called once after the lines of one turn of the loop.
-  // Returns false only if another upgrader holds the lock of DIR; the caller may try again. If DIR
-  // cannot be locked for another reason, such as a full disk, logs the reason and returns true;
-  // settle() then tries the lock again every second.
+  // Locks DIR. After a success, the first settle() opens the FIFO. From then on, for each line of
+  // the FIFO, `take` is called with a request, or `show` with a line for the log; neither is called
+  // if the request has been answered before. `turn_over` is called once after all lines of one turn
+  // of the loop. Returns false only if another upgrader holds the lock of DIR; the caller may try
+  // again. If DIR cannot be locked for another reason, such as a full disk, logs the reason and
+  // returns true; settle() then tries the lock again every second.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 

@@ -1,4 +1,4 @@
-// The directory of --control: checks and locks it, and replaces files in it. Everything in it is
+// The directory of --control: checks and locks it, and replaces files in it. All files in it are
 // reached from one descriptor, and no link is followed. The contents of status.json are in
 // status_news.h.
 #pragma once
@@ -15,8 +15,8 @@ class ControlDirectory {
   // Makes the directory if it does not exist. Returns why it cannot be used, or an empty text.
   [[nodiscard]] std::string open(std::string path);
 
-  // Locks the directory against other upgraders, by a file in it that nobody else can open. Returns
-  // 0 or an errno value; EWOULDBLOCK if another upgrader has the lock.
+  // Locks the directory against other upgraders, by locking a file in it that no other user can
+  // open. Returns 0 or an errno value; EWOULDBLOCK if another upgrader has the lock.
   [[nodiscard]] int lock();
   // Renames the status.json of an earlier upgrader to previous.json. Returns 0 or an errno value.
   [[nodiscard]] int keep_last() const;

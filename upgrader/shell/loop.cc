@@ -27,7 +27,7 @@ Loop::~Loop() {
   agents_.reset();
   timer_.reset();
   signals_poll_.reset();
-  // If a stop was requested before the loop ran, the first uv_run() ends at once. So it is repeated
+  // If uv_stop() was called before this, the first uv_run() ends at once. So uv_run() is repeated
   // until every handle is closed.
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
@@ -36,7 +36,8 @@ Loop::~Loop() {
 
 // Makes the event loop and everything that it watches. Returns 0 or an errno value.
 int Loop::set_up(ChildSetting setting) {
-  // libuv aborts without a message if it can make no pipe, so one is made here first.
+  // If libuv cannot make a pipe, it aborts without a message. So make one here first, to report an
+  // error.
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
   for (const int end : ends)
@@ -44,7 +45,7 @@ int Loop::set_up(ChildSetting setting) {
   if (const int error = uv_loop_init(&loop_); error != 0) return -error;
   loop_made_ = true;
   // A filter of system calls, such as seccomp, may forbid epoll_wait(). libuv would then abort
-  // without a message, so the call is tried here first.
+  // without a message. So try the call here first, to report an error.
   epoll_event unread;
   const bool waits = ::epoll_wait(uv_backend_fd(&loop_), &unread, 1, 0) >= 0 || errno == EINTR;
   if (!waits) return errno;

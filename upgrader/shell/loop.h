@@ -101,9 +101,10 @@ class Loop {
 
   uv_loop_t loop_{};
   bool loop_made_ = false;
-  // Signals are read from a signalfd. A signal handler would also run in a child between its start
-  // and its exec, when the child shares our memory. libuv's own signal handles use a pipe that is
-  // read after all others, so a signal would be handled after messages that agents have sent later.
+  // Signals are read from a signalfd, and not by handlers: a handler could also run in a child
+  // between its start and its exec, when the child shares the upgrader's memory. libuv's own signal
+  // handles are not used either: they use a pipe that is read after all others, so a signal would
+  // be handled after messages that agents have sent later.
   OwnedFd signals_;
   UvHandle<uv_poll_t> signals_poll_;
   UvHandle<uv_timer_t> timer_;

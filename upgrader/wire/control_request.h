@@ -32,8 +32,8 @@ struct ControlRequest {
   bool operator==(const ControlRequest&) const = default;
 };
 
-// A request with a well-formed name, but of an unknown type or with a malformed member. It is
-// answered under its name.
+// A request with a well-formed name, but of an unknown type or with a malformed member. status.json
+// has the answer to it under that name.
 struct ControlRefused {
   std::string name;
   std::string type;    // the request's type, cut to agent_protocol::about_bytes_max

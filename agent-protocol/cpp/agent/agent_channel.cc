@@ -65,7 +65,8 @@ void keep_lock_private() {
   if (text == nullptr) return;
   int number = -1;
   const char* end = text + std::strlen(text);
-  // If the text is not a number, or the number is too large, `number` is unchanged.
+  // from_chars() leaves `number` unchanged if the text is not a number, or if the number is too
+  // large.
   if (std::from_chars(text, end, number).ptr != end || number <= STDERR_FILENO) return;
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
 }

@@ -118,7 +118,7 @@ struct Status {
   bool operator==(const Status&) const = default;
 };
 
-// How many requests with answers status.json holds, and how many ended upgrades.
+// How many answered requests status.json has at most, and how many ended upgrades.
 inline constexpr std::size_t requests_max = 16;
 
 [[nodiscard]] inline bool same_life(const Status& one, const Status& other) {

@@ -50,7 +50,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
     return true;
   }
 
-  // Reads an array, and leaves out the elements that have another type than `Value`.
+  // Reads an array of JSON. Leaves out the elements that have another type than `Value`.
   template <class Value>
   bool read(std::size_t index, std::vector<Value>& values) {
     if (!is(index, Kind::array)) return false;

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = JsonLine::Kind;
 
-// The names that refusals use for the kinds of JSON values, in the order of JsonLine::Kind.
+// The kinds of JSON values as refusals name them, in the order of JsonLine::Kind.
 constexpr const char* kind_names[] = {"null",   "a boolean", "a number",
                                       "a text", "an array",  "an object"};
 

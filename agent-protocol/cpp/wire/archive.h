@@ -19,7 +19,7 @@
 
 namespace agent_protocol {
 
-// The state that both archives have: the path to the member that is being handled, and the first
+// The data that both archives have: the path to the member that is being handled, and the first
 // refusal.
 class Refusals {
  public:

@@ -1,6 +1,6 @@
 // Reads one line of JSON strictly. JSON.parse accepts an object in which a name occurs twice, and
-// does not distinguish 1.0 from 1; agent-protocol(7) forbids the one and distinguishes the other.
-// Numbers stay as they are spelt.
+// does not distinguish 1.0 from 1. In members of a message, agent-protocol(7) forbids the repeated
+// name and 1.0. Numbers stay as they are spelt.
 
 const nestingMax = 32;
 

@@ -106,8 +106,8 @@ export function encode(type, members = {}) {
 
 class Malformed extends Error {}
 
-// Returns the member of this name, or undefined if the member is absent and not required. A member
-// with an invalid value is an error.
+// Returns the member of this name, or undefined if the member is absent and not required. Throws if
+// the member is missing, occurs twice or has an invalid value.
 function take(members, name, fits, required) {
   if (members.twice.has(name)) throw new Malformed(name);
   const value = members.get(name);

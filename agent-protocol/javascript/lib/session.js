@@ -63,8 +63,8 @@ export class Session {
     return this.gone ? 'the upgrader has gone' : standings[this.life];
   }
 
-  // Returns 'now' if an upgrade may be requested; 'never' if this agent is alone or has been told
-  // to stop; otherwise 'later'.
+  // Returns when an upgrade may be requested: 'now'; 'never' if this agent is alone or has been
+  // told to stop; otherwise 'later'.
   whenUpgrade() {
     const over = ['stopping', 'stopped', 'ended'].includes(this.life);
     if (this.alone || this.gone || over) return 'never';

@@ -248,9 +248,9 @@ async function updateAgent(options, prepared) {
   const { releases, list, running } = prepared;
   if (!list) return replaceByNewest(options, prepared);
   await recordFailures(options.agent, releases);
-  // try() also records that the running version is committed, so it is called before anything can
-  // fail. If try() itself fails, for example because a release is damaged, a newer version may
-  // still be fetched.
+  // try() also records that the running version is committed, so it is called before anything else
+  // can fail. If try() itself fails, for example because a release is damaged, the update goes on:
+  // a newer version may still be fetched.
   let fault = null;
   const due = await releases.try(running, options.keys).catch((error) => {
     fault = error;

@@ -22,7 +22,7 @@ export class Upgrading {
     this.sending = sending;
   }
 
-  // Returns 'now' if an upgrade may be requested; 'later' if this agent is held, is on trial, or
+  // Returns when an upgrade may be requested: 'now'; 'later' if this agent is held, is on trial, or
   // has an upgrade under way; 'never' if this agent has been told to stop or has been closed.
   get when() {
     return this.#closed ? 'never' : this.#session.whenUpgrade();

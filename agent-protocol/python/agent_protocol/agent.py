@@ -1,7 +1,5 @@
-"""An agent's end of the conversation, for programs that wait by themselves: see README.md.
-
-Without an upgrader the same calls work, and lead the program through the same steps.
-"""
+"""An agent's end of the conversation, for programs without asyncio: see README.md. Without an
+upgrader the same calls work, and lead the program through the same steps."""
 
 import errno
 import time

@@ -1,5 +1,5 @@
 """Carries out what a Session decides: reads and writes the two pipes, catches SIGTERM, and offers a
-descriptor to wait on. Only this package uses this class; programs use the class Agent."""
+descriptor to wait on. Only this package uses this module; programs use the class Agent."""
 
 import copy
 import errno

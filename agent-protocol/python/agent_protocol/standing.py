@@ -46,8 +46,8 @@ class Standing:
         return self.ordered is not None and not self.gone
 
     def when_upgrade(self) -> str:
-        """Returns "now" if an upgrade may be requested; "never" if this agent is alone or has been
-        told to stop; otherwise "later"."""
+        """Returns when an upgrade may be requested: "now"; "never" if this agent is alone or has
+        been told to stop; otherwise "later"."""
         if self.alone or self.gone or self.life in ("stopping", "stopped", "ended"):
             return "never"
         return "later" if self._why_not_upgrade("") else "now"

@@ -220,9 +220,9 @@ class _Replacement:
         if not listed:
             return self._replace_by_newest(listed, source)
         record_failures(self.upgrading, self.place)
-        # attempt() also records that the present version is committed, so it is called before
-        # anything can fail. If attempt() itself fails, for example because a release is damaged, a
-        # newer version may still be fetched.
+        # attempt() also records that the running version is committed, so it is called before
+        # anything else can fail. If attempt() itself fails, for example because a release is
+        # damaged, the update goes on: a newer version may still be fetched.
         due, fault = None, None
         try:
             due = self.place.attempt(self.running, self.keys)
