@@ -87,8 +87,8 @@ def test_scripts_are_scripts(stage):
         path.write_text(text)
         assert run_command("/bin/sh", "-n", str(path)).returncode == 0, init
         if shutil.which("shellcheck"):
-            # shellcheck's warnings SC2034 and SC2154 are left out: they are about variables that
-            # only the script or only the init system uses, as OpenRC and procd do.
+            # shellcheck's warnings SC2034 and SC2154 are left out. They are about variables that
+            # only the script or only the init system uses, as in the files for OpenRC and procd.
             done = run_command("shellcheck", "--shell=dash", "--exclude=SC2034,SC2154", str(path))
             assert done.returncode == 0, (init, done.stdout)
 
