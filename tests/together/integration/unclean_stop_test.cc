@@ -1,5 +1,5 @@
-// Tests upgrades whose old agent does not confirm its stop, in both modes: see FAILURES in
-// agent-protocol(7).
+// Tests upgrades whose old agent does not confirm its stop, in parallel and in sequential upgrades:
+// see FAILURES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
