@@ -98,7 +98,8 @@ class Stage(World):
         self.write("root/releases/ledger.jsonl", entry("1.0.0") + entry("0.7.0", "trying"))
 
     def order(self, root=None):
-        """Returns the command line of the tested command, for this root or for a copy of it."""
+        """Returns the command line of the tested command, with paths below this root or below a
+        copy of it."""
         root = root or self.root
         arguments = [argument.replace(self.root, root) for argument in self.arguments]
         return [PROGRAM, "--dir=" + root + "/releases", "--name=agent", "--keys=" + self.keys,
