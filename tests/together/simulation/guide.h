@@ -69,8 +69,8 @@ class Goals {
 
 class MapGuide : public Guide {
  public:
-  // Chooses time limits for the run, so that it can make every move of the way in time. If none are
-  // found, the run keeps random limits.
+  // Chooses time limits for the run, with which it can make every move on its way to the goal in
+  // time. If none are found, the run keeps random limits.
   MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal,
            Swarm& swarm);
 

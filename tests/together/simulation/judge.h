@@ -91,7 +91,8 @@ class Judge {
   // ---- calls by the doubles of libuv and of system calls, when the upgrader's shell code acts on
   // the simulated machine
   [[nodiscard]] World next_outcome(World asked);
-  // Returns true if the next change of the link is one that puts it back (PutLinkBack).
+  // Returns true if the upgrader is about to change AGENT's link in order to put it back
+  // (PutLinkBack).
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
@@ -104,7 +105,8 @@ class Judge {
 
   // ---- the control directory
 
-  // Bytes have been read from the FIFO, or its end if there are none.
+  // Must be called when the upgrader has read from the FIFO. `bytes` is empty at the end of the
+  // file.
   void control_read(std::string_view bytes);
   void status_written(std::string_view text, bool well);
   // The id of the upgrade under way; empty if there is none.
