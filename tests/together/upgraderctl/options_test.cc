@@ -1,5 +1,5 @@
-// Tests upgraderctl's command line: the control directory that it names, and the errand that it
-// asks for.
+// Tests upgraderctl's command line: which control directory it names, and what it wants of the
+// upgrader.
 #include "tools/upgraderctl/core/options.h"
 
 #include <catch2/catch.hpp>
