@@ -17,8 +17,8 @@
 
 namespace upgrader {
 
-// The number of a process that was started, counted from 1. Only the shell knows pids; all else
-// names an agent by this number.
+// The number of a process that was started, counted from 1. Only the shell knows pids; all other
+// code refers to an agent by this number.
 using Generation = std::int64_t;
 
 // The number of a program: a checked executable that is kept open, with its arguments. The shell

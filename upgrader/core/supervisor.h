@@ -1,5 +1,6 @@
-// Decides. Takes one event at a time and says what is to be done; does nothing itself, reads no
-// clock, knows no pid. The contract is the page agent-protocol(7).
+// The state machine that decides what the upgrader does. It is given one event at a time, and
+// returns the actions that must follow. It performs nothing itself, reads no clock, and knows no
+// pid. The contract is the page agent-protocol(7).
 //
 // THE WORDS. The incumbent is the agent that has the work, or will get it at its `ready`. The
 // candidate is the agent that is to replace it, and is held: it does nothing yet. A standby is a
@@ -8,7 +9,7 @@
 // program again.
 //
 // THE PHASES. A phase is a name for a combination of facts (phase_of() in state.h), never a
-// variable. The last column: the next phase, and the event that leads there.
+// variable. The last column of the table names each next phase, and the event that leads to it.
 //
 // clang-format off
 //   phase         the incumbent is      the candidate is  goes on to
@@ -80,11 +81,13 @@
 // clang-format on
 //
 // If init watches the upgrader, an active agent sends heartbeats from its activation until it has
-// said `stopped`, is killed or is rolled back. An agent that is silent on trial is rolled back; in
-// every other phase a silent agent continues, and the upgrader does not vouch for it (init_news.h).
+// said `stopped`, is killed or is rolled back. An agent that sends no heartbeat on trial is rolled
+// back. In every other phase such an agent continues, but the upgrader does not tell init that all
+// is well (init_news.h).
 //
-// A deadline that is judged much too late, after a freeze, is put off once, and has no effect
-// before its new time. While a machine is suspended the clock of the deadlines stands still.
+// If the upgrader was frozen, so that it finds a deadline long after it has passed, it puts the
+// deadline off once. The deadline has no effect before its new time. While a machine is suspended,
+// the clock of the deadlines stands still.
 //
 // From every phase but ended, SIGTERM, SIGINT, SIGQUIT and the control directory's `shutdown` lead
 // to shutting_down; SIGQUIT kills all agents at once.
@@ -92,15 +95,15 @@
 // With a warm fallback the previous program is started again as soon as the candidate is active:
 // the standby, a held fallback that is kept in the candidate's place. When the agent on trial has
 // failed and gone, the standby becomes the incumbent, and gets `activate` at once if it is ready.
-// At the commit it is killed. If a standby fails, the upgrade does not: a cold fallback is started
-// when needed.
+// At the commit the standby is killed. If a standby fails, the upgrade continues, and a cold
+// fallback is started when it is needed.
 //
-// A candidate is activated when its `activate` has been written whole; then it becomes the
-// incumbent. If the agent does not read, that may take a while. Until then the agent is held, but
-// the work is promised to it: no other agent can get it before this one has been reaped. The page
-// agent-protocol(7) is stricter, and calls the agent active from the moment its `activate` is
-// queued. At most two agents exist, and at most one is active. Tests compare the last column with
-// every step that there is (tests/decisions/explore) and with the scenarios.
+// A candidate is activated, and becomes the incumbent, when its `activate` has been written whole.
+// If the agent does not read its pipe, that may take a while. Until then the agent is held, but no
+// other agent can get the work before this agent has been reaped. The page agent-protocol(7) is
+// stricter, and calls the agent active from the moment its `activate` is queued. At most two agents
+// exist, and at most one is active. Tests compare the last column of the table with every possible
+// step (tests/decisions/explore) and with the scenarios.
 #pragma once
 
 #include <optional>

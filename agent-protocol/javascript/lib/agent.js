@@ -58,11 +58,11 @@ export class Agent {
   #onTerm = () => this.#perform(this.#session.terminated());
 
   // Starts the conversation, and must be the first thing that a program does. `version` is the
-  // program's own, at most 128 bytes. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the
-  // AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: a held agent
-  // exits at once with status 143, and an active one gets a stop. Throws an error with code EBUSY
-  // if this process has opened its conversation before; with ENOTCONN if an agent has executed this
-  // program in its own place.
+  // version of the program, at most 128 bytes. Afterwards descriptor 0 is /dev/null and 1 a copy of
+  // 2, the AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: it makes
+  // a held agent exit at once with status 143, and an active agent get a stop. Throws an error with
+  // code EBUSY if this process has opened its conversation before. Throws an error with code
+  // ENOTCONN if an agent has executed this program in its own place.
   static open(version) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
@@ -93,8 +93,8 @@ export class Agent {
       this.#pipes.input.on('data', (bytes) => this.#read(bytes));
       this.#pipes.input.on('close', () => this.#perform(this.#session.inputEnded()));
       this.#pipes.input.on('error', () => {}); // the event 'close' follows
-      // An error of the output is ignored: if the upgrader has gone, the input ends, too, and that
-      // is handled.
+      // Ignore errors of the output pipe: they mean that the upgrader has gone. Then the input ends
+      // as well, and that end is handled.
       this.#pipes.output.on('error', () => {});
       cleanEnvironment();
       mark.leave();

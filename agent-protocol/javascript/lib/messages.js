@@ -146,8 +146,8 @@ const takeFailure = (members) => ({
   signal: integer(members, 'signal', false),
 });
 
-// Takes the member `failure` out of a `welcome`, and returns it; undefined if there is none. Only a
-// fallback's `welcome` has this member.
+// Returns the member `failure`, which names the failed upgrade to a fallback: in `welcome`, or in
+// `activate` if the failure came after the `welcome`. Returns undefined if there is none.
 const takePastFailure = (members) => {
   const failure = take(members, 'failure', isObject, false);
   return failure && takeFailure(failure);

@@ -90,7 +90,7 @@ class Conversation:
     def next(self) -> Optional[events.Event]:
         """Returns the next event, or None if there is none now. Never waits.
 
-        At the end of input a held agent exits here, at once, with status 1.
+        At the end of input, this function ends a held agent at once, with status 1.
         """
         self._drain_wake()
         self._upgrading.perform_calls()

@@ -139,8 +139,8 @@ impl Agent {
 
     // ---- events
 
-    /// Returns the next event, or `None` if there is none now. Never waits. At the end of input a
-    /// held agent exits here, at once, with status 1.
+    /// Returns the next event, or `None` if there is none now. Never waits. At the end of input,
+    /// this function ends a held agent at once, with status 1.
     pub fn next_event(&mut self) -> Option<Event> {
         self.signals.drain();
         self.leave_if_over();
