@@ -36,8 +36,8 @@ using upgrader::parse_duration;  // parses durations of the command line
 // 3 min 4 s, 2 h 13 min, 5 d 1 h. A negative duration counts as 0.
 [[nodiscard]] std::string show_duration(Duration duration);
 
-// Returns a duration in microseconds as text: 24 us, 3.1 ms; from a second on, like
-// show_duration().
+// Returns a duration in microseconds as text, such as 24 us or 3.1 ms. Durations of a second and
+// more have the form of show_duration().
 [[nodiscard]] std::string show_microseconds(std::int64_t microseconds);
 
 }  // namespace upgraderctl

@@ -24,7 +24,8 @@ namespace {
 
 using namespace upgrader;
 
-// Prints the text that an option asks for. Returns a status of failure if it could not be written.
+// Prints the text of an option such as --help. Returns a failing exit status if the text could not
+// be written.
 int print(const std::string& text) {
   return write_all(STDOUT_FILENO, text) == 0 ? 0 : exit_own_failure;
 }

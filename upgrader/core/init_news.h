@@ -1,5 +1,5 @@
-// The facts of which init is notified, as plain data, and the limit on how often it gets a message.
-// init_system.h sends the messages.
+// The facts of which init is notified, as plain data, and a limit on how often a message is sent to
+// init. init_system.h sends the messages.
 #pragma once
 
 #include <array>

@@ -43,7 +43,7 @@ struct Agent {
   std::optional<std::string> unfit;
   bool output_closed = false;
   bool input_closed = false;
-  // SIGTERM was ordered for this agent: a first agent that has not said `hello`
+  // SIGTERM was ordered for this agent, which is a first agent that has not said `hello`
   bool terminated = false;
   bool killed = false;         // SIGKILL was ordered for this agent
   bool standby = false;        // a fallback that was started beside the agent on trial
@@ -149,7 +149,7 @@ struct State {
   std::optional<agent_protocol::Failure> last_failure;
   // The upgrader's exit status, once it is decided; all agents are reaped before the exit.
   std::optional<int> exit_with;
-  bool shutdown = false;  // SIGTERM, SIGINT or a request of an operator has come
+  bool shutdown = false;  // SIGTERM, SIGINT or an operator's request for a shutdown has come
   bool quit = false;      // true if SIGQUIT has come
   bool ended = false;
   Generation last_generation = 0;

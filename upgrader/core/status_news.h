@@ -1,5 +1,6 @@
-// The text of status.json in the control directory: a pure function of the supervisor's state and
-// of the chronicle. The control directory writes it. Its members are on the page upgrader(8).
+// The text of status.json, which shows the state of the upgrader in the control directory. The text
+// depends on the supervisor's state and the chronicle alone. control_directory.h writes the file.
+// upgrader(8) describes the members.
 #pragma once
 
 #include <cstddef>

@@ -374,8 +374,9 @@ class Step {
     start_upgrade();
   }
 
-  // Begins the upgrade to the program that has been checked. The request may have set AGENT's link
-  // to the new version. Only a commit may move the link, so it has been put back before this call.
+  // Begins the upgrade to the program that has been checked. The user may have requested the
+  // upgrade by making AGENT's link name the new version. Only a commit may move that link, so the
+  // link has been put back before this call.
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {

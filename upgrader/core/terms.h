@@ -32,7 +32,8 @@ struct Policy {
   bool relink = false;
   // With --previous: another program may be started if the first agent fails.
   bool previous = false;
-  bool attempts = false;  // --attempts: count the starts in which no agent lasted
+  // With --attempts: count the starts in which no agent stayed active for as long as a trial takes.
+  bool attempts = false;
   bool operator==(const Policy&) const = default;
 };
 

@@ -74,8 +74,8 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   if (!kept) return Sent::lost;
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
-  // The agent that gets the `activate` may be waiting for our processor until we sleep. Yielding
-  // the processor makes the gap a quarter shorter (measured by make size).
+  // The agent that gets the `activate` may be waiting for the processor on which the upgrader runs.
+  // Yielding that processor makes the gap a quarter shorter (measured by make size).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
@@ -193,8 +193,8 @@ void Agents::on_backlog() {
   turn_over_();
 }
 
-// Handles lines that have been read, while the agent reads its replies, and at most as many lines
-// as one turn of the loop allows.
+// Handles lines that have been read: as many as one turn of the loop allows, and only while the
+// agent reads its replies.
 void Agents::pass_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();

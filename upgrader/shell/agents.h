@@ -67,8 +67,9 @@ class Agents {
   // Reports the exits of all agents that have ended, each after the contents of its pipe. If a pipe
   // holds more than `look_bytes_max`, the exit is reported some turns of the loop later.
   void reap_exits();
-  // Reaps children that have ended and were never agents: orphans that we were given as process 1
-  // or as a subreaper, and children of the program that executed us. Call reap_exits() first.
+  // Reaps children that have ended and were never agents: orphans that this process inherits as
+  // process 1 or as a subreaper, and children of the program that executed the upgrader. Must be
+  // called after reap_exits().
   void reap_strangers();
   // Must be called before a deadline is judged. Handles exits and the contents of the pipes of
   // living agents, so that a message which was sent in time is seen. `late` has the agents with a

@@ -12,8 +12,8 @@ namespace upgrader {
 
 class AttemptsFile {
  public:
-  // `path` is that of the link of --previous. Returns 0, or an errno value if the directory cannot
-  // be opened.
+  // Opens the directory of the file. `path` is the path of the link of --previous. Returns 0, or an
+  // errno value if the directory cannot be opened.
   [[nodiscard]] int open(const std::string& path) { return entry_.open(path + ".attempts"); }
 
   // Returns the file's contents; no attempts if the file cannot be read, is damaged, or is a

@@ -66,7 +66,8 @@ bool Channel::flush() {
     close_input();
     return false;
   }
-  // The sent bytes are erased when they are the larger part, so each byte is moved at most once.
+  // Erase the sent bytes only when they are the larger part of the text, so that each byte is moved
+  // at most once.
   if (sent_ * 2 >= unsent_.size()) {
     unsent_.erase(0, sent_);
     sent_ = 0;

@@ -31,7 +31,7 @@ inline constexpr std::size_t read_bytes_a_turn = 16'384;
 
 class Channel {
  public:
-  // Called when the output may be read, or when the input has room for more.
+  // Called when the agent's output can be read, or when the agent's input has room for more.
   using Wake = std::function<void()>;
 
   // Takes over both descriptors, which must be non-blocking, and begins to watch the output. If

@@ -103,8 +103,8 @@ class Control {
   bool has_fifo_ = false;
   bool deaf_ = false;    // the last try to make or open the FIFO failed
   std::string written_;  // the present content of status.json
-  // When status.json was last compared with the state, or, while the directory is not locked, when
-  // locking it was last tried.
+  // The time at which status.json was last compared with the state. While the directory is not
+  // locked, the time at which locking it was last tried.
   std::optional<Time> last_;
   std::optional<Time> due_;
   // True while an agent that is ready is about to get the work: status.json must not be written

@@ -18,8 +18,9 @@ namespace upgrader {
 // says which variable is invalid, and that it is ignored.
 [[nodiscard]] Result<Duration> watchdog_wish(pid_t own_pid);
 
-// Makes the environment. Without `sockets` the LISTEN variables are left out. The other entries are
-// those of `inherited`, byte for byte; `inherited` must outlive the processes started with them.
+// Makes the environment. Without `sockets` the LISTEN variables are left out. All other entries are
+// the texts of `inherited`, unchanged and not copied, so `inherited` must exist as long as
+// processes are started with this environment.
 [[nodiscard]] Environment agent_environment(const char* const* inherited,
                                             std::optional<int> sockets,
                                             std::optional<int> lock_descriptor);

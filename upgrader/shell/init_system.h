@@ -58,8 +58,8 @@ class InitSystem {
   // second allows. Sends no WATCHDOG=1: only the caller knows whether a deadline still has to be
   // judged.
   void tell(const InitNews& news, Time now);
-  // Sends the messages whose time has come, and WATCHDOG=1: every half interval, while no active
-  // agent is silent.
+  // Sends the messages whose time has come. Also sends WATCHDOG=1, every half of the interval that
+  // init allows, unless the active agent has missed its heartbeat.
   void tell_what_is_due(Time now);
   // Sends WATCHDOG=1 before it is due, for a caller that is about to do something that may take
   // long.

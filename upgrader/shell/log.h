@@ -19,7 +19,7 @@ namespace upgrader {
 // or not at all.
 inline constexpr std::size_t log_line_bytes_max = 4'096;
 
-// The most bytes of stray output that are shown.
+// The most bytes that are shown of a line on an agent's standard output that is not a message.
 inline constexpr std::size_t stray_bytes_max = 200;
 
 class Logbook {

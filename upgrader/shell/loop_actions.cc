@@ -30,9 +30,9 @@ void Loop::perform(const Check& check) {
 }
 
 // Returns the program that LINK of --previous names, unless it cannot be started or is the program
-// of the first agent. Two executables are the same if their resolved paths are the same. Comparing
-// the files would not do: releases may share a file by hard links, and beside another configuration
-// the same file is another executable.
+// of the first agent. Two executables are the same if their resolved paths are the same. It would
+// be wrong to compare the files: two releases may share a file by hard links, but each release has
+// its own configuration beside the file.
 Result<Program> Loop::find_way_back() const {
   auto checked = check_program(*options_.previous, options_.agent, options_.args);
   if (checked && first_program_ && checked.value().path == programs_.at(*first_program_).path) {

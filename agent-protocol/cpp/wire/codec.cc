@@ -44,8 +44,8 @@ std::optional<std::string> id_of(const UpgraderMessage&) {
 Result<std::string_view> type_in(const JsonLine& object) {
   const JsonLine::Found found = object.find(JsonLine::root, "type");
   if (found.twice) return Refusal{"two types"};
-  // If the object has no member `type`, found.index is the node of the object itself, which is not
-  // a text.
+  // If the object has no member `type`, found.index names the object itself. An object is not a
+  // text, so the check below refuses this case as well.
   if (object.node(found.index).kind != JsonLine::Kind::text) return Refusal{"no text as its type"};
   return object.text(found.index);
 }
