@@ -20,14 +20,14 @@ namespace {
 using upgrader::Duration;
 using upgrader::SystemError;
 
-// The structure of linux/watchdog.h, a header that some C libraries lack.
+// The structure of the header linux/watchdog.h, which some C libraries lack.
 struct WatchdogInfo {
   std::uint32_t options;
   std::uint32_t firmware_version;
   std::uint8_t identity[32];
 };
-constexpr std::uint32_t card_reset = 0x20;  // WDIOF_CARDRESET: the device reset the machine
-// WDIOF_MAGICCLOSE: close() only stops the device after the letter V
+constexpr std::uint32_t card_reset = 0x20;  // WDIOF_CARDRESET: the device has reset the machine
+// WDIOF_MAGICCLOSE: close() stops the device only after the letter V was written
 constexpr std::uint32_t magic_close = 0x100;
 constexpr int disable_card = 1;  // WDIOS_DISABLECARD: stops the device
 constexpr unsigned long get_support = _IOR('W', 0, WatchdogInfo);
@@ -36,12 +36,12 @@ constexpr unsigned long set_options = _IOR('W', 4, int);
 constexpr unsigned long set_timeout_to = _IOWR('W', 6, int);
 constexpr unsigned long get_timeout = _IOR('W', 7, int);
 
-// `food` is the byte that is written to feed the device; any other would do. Only the letter V has
-// a meaning: after it, the next close() stops the device.
+// The byte that is written to feed the device. Any byte would do except the letter V: after a V,
+// the next close() stops the device.
 constexpr char food = '.';
 constexpr char magic_letter = 'V';
 
-// Calls ioctl(), whose second argument has a different type in each C library.
+// Calls ioctl(). A template, because the type of its second argument differs between C libraries.
 template <class Request>
 int control(int (*call)(int, Request, ...), int descriptor, unsigned long request, void* value) {
   return call(descriptor, static_cast<Request>(request), value);
@@ -65,7 +65,7 @@ Device::Device(std::string path, Duration timeout) : path_(std::move(path)), tim
 }
 
 bool Device::open() {
-  // O_NONBLOCK matters for a FIFO: without it, open() would wait for a reader.
+  // Without O_NONBLOCK, open() of a FIFO would wait for a reader.
   upgrader::OwnedFd opened(::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat status {};
   if (!opened || ::fstat(opened.get(), &status) != 0) {
@@ -134,7 +134,7 @@ void Device::feed() {
 
 // Returns true if the device's timeout is at least `promised`. Otherwise stops the device and
 // returns false: the program was started with an interval for WATCHDOG=1 that fits the promised
-// timeout, and the interval cannot be changed any more.
+// timeout, and that interval cannot be changed any more.
 bool Device::keeps_promise(Duration promised) {
   if (timeout_ >= promised) return true;
   log_line("{} takes {} at most, and the program was told {}: use --timeout"_with(

@@ -1,5 +1,5 @@
-// The watchdog device: opens it, sets its timeout, feeds it, stops it. A FIFO can be used instead
-// of a device.
+// The watchdog device: opens it, sets its timeout, feeds and stops it. A FIFO can take the place of
+// the device.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace notify_watchdog {
 
 class Device {
  public:
-  // Opens the device, which arms it. If it cannot be opened, logs that, and each feed() tries
-  // again: a machine without a watchdog is better than one without its agent. The program was
-  // started with a certain timeout; if a device that is opened later has a shorter one, it is
+  // Opens the device, which arms it. If that fails, logs the reason and continues: a machine
+  // without a watchdog is better than one without its agent. Each feed() then tries again to open
+  // the device. If its timeout turns out to be shorter than the program was told, the device is
   // stopped.
   Device(std::string path, upgrader::Duration timeout);
 
-  // Returns the device's real timeout, which may differ from the requested one: most devices know
-  // only whole seconds, and have a maximum.
+  // Returns the device's actual timeout. It may differ from the requested one: most devices accept
+  // only whole seconds up to a maximum.
   [[nodiscard]] upgrader::Duration timeout() const { return timeout_; }
-  // Returns true if the device is open, so that it resets the machine if it is not fed.
+  // Returns true if the device is open. Then it resets the machine unless it is fed in time.
   [[nodiscard]] bool is_armed() const { return static_cast<bool>(descriptor_); }
   void feed();
-  // Stops the device and closes it. If it cannot be stopped, logs why.
+  // Stops and closes the device. If the device cannot be stopped, logs the reason.
   void stop();
 
  private:
@@ -36,9 +36,9 @@ class Device {
   std::string path_;
   upgrader::Duration timeout_;
   upgrader::OwnedFd descriptor_;
-  bool is_real_ = false;   // the path leads to a device, and not to a FIFO
-  bool given_up_ = false;  // the device was stopped for good, because its timeout is too short
-  std::string complaint_;  // the last complaint, so that it is not repeated
+  bool is_real_ = false;   // the path leads to a device, not to a FIFO
+  bool given_up_ = false;  // the device was stopped for good, since its timeout is too short
+  std::string complaint_;  // the last logged trouble, which is not logged twice in a row
 };
 
 }  // namespace notify_watchdog

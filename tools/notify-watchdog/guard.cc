@@ -9,11 +9,12 @@
 namespace notify_watchdog {
 namespace {
 
-// While notify-watchdog itself feeds the device, it does so this many times within the device's
-// timeout, so that a late wake-up does not reset the machine.
+// How many times within the device's timeout notify-watchdog feeds the device by itself. Several
+// times, so that a late wake-up does not cause a reset.
 constexpr int feeds_a_timeout = 4;
 
-// A shell's exit status for a program that a signal has ended is the signal's number plus this.
+// If a signal has killed the program, the exit status is the signal's number plus this, as in a
+// shell.
 constexpr int killed_status_base = 128;
 
 bool is_stop(int signal_number) {
@@ -77,7 +78,7 @@ void Guard::take(const SignalArrived& event, Time now) {
   actions_.emplace_back(PassOnSignal{event.number});
 }
 
-// Begins the stop. If a stop is under way already, its time limit does not change.
+// Begins the stop and its time limit. Does nothing if a stop is under way already.
 void Guard::begin_stop(Time now) {
   if (phase_ == Phase::stopping) return;
   phase_ = Phase::stopping;
@@ -119,8 +120,8 @@ void Guard::starve(const std::string& why) {
                in_words(terms_.device_timeout)));
 }
 
-// Logs an observation and its consequence. While the device is not armed, the line says so in place
-// of the consequence.
+// Logs an observation and what follows from it. If the device is not armed, the line says that
+// instead of the consequence.
 void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
       Log{observation + ": " +
@@ -141,8 +142,9 @@ std::optional<Time> Guard::feed_time() const {
   return fed_ + std::max(Duration{1}, terms_.device_timeout / feeds_a_timeout);
 }
 
-// Returns when to log that the child is silent: after three quarters of the device's timeout. A
-// program must send WATCHDOG=1 within that timeout, and usually does so twice.
+// Returns when to log that the child is silent: three quarters of the device's timeout after the
+// device was last fed. A program must send WATCHDOG=1 within that timeout, and usually does so
+// twice.
 std::optional<Time> Guard::silence_time() const {
   if (phase_ != Phase::watching || silence_logged_) return std::nullopt;
   return fed_ + terms_.device_timeout * 3 / 4;

@@ -24,8 +24,8 @@ namespace notify_watchdog {
 using upgrader::Time;
 
 struct Terms {
-  Duration device_timeout{};  // the device resets the machine if it is not fed within this time
-  Duration start_timeout{};   // the time limit until READY=1; 0 means no limit
+  Duration device_timeout{};  // the device resets the machine if it was not fed for this time
+  Duration start_timeout{};   // the time limit for READY=1; 0 means no limit
   Duration stop_timeout{};
 };
 
@@ -33,8 +33,8 @@ enum class Phase { starting, watching, stopping, starving };
 
 // ---- events
 
-// The device has been opened, or could not be opened. Until the first of these events comes, the
-// guard assumes that the device is armed.
+// The device has been opened, or could not be opened. Before the first such event, the guard
+// assumes that the device is armed.
 struct DeviceChanged {
   bool armed = false;
 };
@@ -65,7 +65,7 @@ struct Log {
   std::string text;
   bool operator==(const Log&) const = default;
 };
-// The last action: stop the device or leave it armed, and exit with this status.
+// The last action: stop the device or leave it armed, and exit with `status`.
 struct Leave {
   bool stop_device = false;
   int status = 0;
@@ -76,10 +76,11 @@ using Actions = std::vector<Action>;
 
 class Guard {
  public:
-  // Makes a guard in the phase `starting`. The caller must have fed the device just before.
+  // Makes a guard in the phase `starting`. The caller must have fed the device just before this
+  // call.
   Guard(const Terms& terms, Time now);
 
-  // Returns the actions for an event, in order.
+  // Returns the actions that an event causes, in their order.
   [[nodiscard]] Actions step(const Event& event, Time now);
   // Returns the time at which step() must be called with TimePassed.
   [[nodiscard]] std::optional<Time> next_deadline() const;
@@ -103,10 +104,11 @@ class Guard {
   Terms terms_;
   Actions actions_;
   Phase phase_ = Phase::starting;
-  std::optional<Time> deadline_;  // the time limit of the start or of the stop
-  Time fed_{};                    // the time when the device was last fed
+  // the time limit of the start or of the stop, whichever is under way
+  std::optional<Time> deadline_;
+  Time fed_{};  // the time when the device was last fed
   bool is_armed_ = true;
-  bool told_to_stop_ = false;  // SIGTERM or SIGINT has come, so that the end is orderly
+  bool told_to_stop_ = false;  // SIGTERM or SIGINT has come, so any end of the child is orderly
   bool child_stops_ = false;   // STOPPING=1 has come, so that an exit with status 0 is orderly
   bool silence_logged_ = false;
 };

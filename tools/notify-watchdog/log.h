@@ -1,4 +1,4 @@
-// Writes lines to standard error without ever waiting: a log that nobody reads must not cause a
+// Writes lines to standard error, and never waits. Otherwise a log that nobody reads could cause a
 // reset of the machine.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace notify_watchdog {
 
-// Writes "notify-watchdog: TEXT". If there is no room for the line, it is lost.
+// Writes "notify-watchdog: TEXT". If the log has no room for the line, the line is lost.
 void log_line(const std::string& text);
 
 }  // namespace notify_watchdog

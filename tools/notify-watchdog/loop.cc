@@ -32,18 +32,17 @@
 namespace notify_watchdog {
 namespace {
 
-// Starts and reaps the program that is watched.
+// Functions that start and reap the watched program, called the child below.
 
-// The surroundings of the child: the variables that it finds instead of those that init has set for
-// notify-watchdog, and its signal mask.
+// The environment variables of the child that differ from those of notify-watchdog, and its signal
+// mask.
 struct ChildSetting {
   std::string notify_socket;
   Duration watchdog{};
   sigset_t mask{};  // the signals that init had blocked for notify-watchdog
 };
 
-// Starts the child. If notify-watchdog dies, the kernel sends the child SIGTERM. If the child
-// cannot be started, returns the errno value of the fork or the exec.
+// The child could not be started. `error` is the errno value of the fork or the exec.
 struct StartFailed {
   int error = 0;
 };
@@ -58,7 +57,7 @@ std::optional<std::int64_t> number_of(const char* variable) {
   return value == nullptr ? std::nullopt : upgrader::whole_number(value);
 }
 
-// The child's environment, with room for its process id, which only the child knows.
+// The environment of the child. It has room for the child's pid, which the child itself writes.
 class Environment {
  public:
   explicit Environment(const ChildSetting& setting) {
@@ -105,7 +104,7 @@ class Environment {
                             pid_t parent, int report) {
   environment.write_pid(::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  // the parent has died before prctl() took effect, so it will cause no SIGTERM
+  // If the parent has died before prctl() took effect, its death will cause no SIGTERM.
   if (::getppid() != parent) ::_exit(1);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvpe(argv[0], argv, environment.pointers());
@@ -141,8 +140,8 @@ class Environment {
   return StartFailed{error};
 }
 
-// Reaps all children that have ended. If this is process 1, orphans are among them. Returns how
-// `child` ended, or nothing if it still runs.
+// Reaps all children that have ended, which for process 1 includes orphans. Returns how `child`
+// ended, or nothing if it still runs.
 [[nodiscard]] std::optional<ChildEnded> reap(pid_t child) {
   std::optional<ChildEnded> ended;
   for (;;) {
@@ -156,7 +155,8 @@ class Environment {
   }
 }
 
-// Returns the interval at which init requires WATCHDOG=1 of notify-watchdog itself, or nothing.
+// Returns the interval in which init expects WATCHDOG=1 from notify-watchdog itself, or nothing if
+// it expects none.
 [[nodiscard]] std::optional<Duration> watchdog_of_init() {
   const std::optional<std::int64_t> microseconds = number_of("WATCHDOG_USEC");
   if (!microseconds || *microseconds == 0) return std::nullopt;
@@ -178,16 +178,16 @@ Time now() {
                                           std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// Opens a descriptor for all signals except those of our own crashes. Sets `before` to the signals
-// that init had blocked.
+// Opens a descriptor that reports all signals, except those of crashes, and blocks these signals.
+// Sets `before` to the signals that init had blocked.
 OwnedFd open_signals(sigset_t& before) {
   sigset_t all;
   ::sigfillset(&all);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
     ::sigdelset(&all, fault);
   if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return {};
-  // If init had set SIGCHLD to be ignored, the kernel would reap the child, and nobody would learn
-  // how it ended.
+  // If init has set SIGCHLD to be ignored, the kernel itself would reap the child, and it would
+  // stay unknown how the child ended.
   ::signal(SIGCHLD, SIG_DFL);
   return OwnedFd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -210,7 +210,7 @@ class Loop {
   int run() {
     while (!leave_) {
       wait();
-      // Notifications that the child has sent are handled before its end, and before any deadline.
+      // Notifications of the child must be handled before the child's end and before any deadline.
       for (const Notification& notification : notify_.take())
         feed(Notified{notification});
       notify_.pass_on();
@@ -243,9 +243,9 @@ class Loop {
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
       const int number = static_cast<int>(info.ssi_signo);
-      // Two kinds of signals are not passed on to the child. One is a SIGPIPE that our own write
-      // has caused. The other is a signal from the terminal, which goes to the whole process group,
-      // and so reaches the child anyway.
+      // Two kinds of signals are not passed on to the child: a SIGPIPE that a write of this process
+      // has caused, and a signal from the terminal. The terminal sends its signals to the whole
+      // process group, so the child gets them anyway.
       const bool of_terminal = info.ssi_code == SI_KERNEL && ::getpgid(child_) == ::getpgrp();
       if (number == SIGCHLD || info.ssi_pid == static_cast<unsigned>(::getpid())) continue;
       feed(SignalArrived{number}, !of_terminal);

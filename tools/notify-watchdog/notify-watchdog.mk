@@ -1,5 +1,5 @@
-# Builds notify-watchdog, which feeds a hardware watchdog for a program that notifies as
-# sd_notify(3) does. It needs only the C library, and the headers of libstdc++.
+# Builds notify-watchdog, which feeds a hardware watchdog for a program that sends notifications as
+# in sd_notify(3). At run time it needs only the C library. Of libstdc++ it uses only headers.
 tool_programs += $(BUILD)/notify-watchdog
 notify_watchdog_library := $(BUILD)/libnotify-watchdog.a
 notify_watchdog_objects := $(call unit,tools/notify-watchdog,$(filter-out \
@@ -21,7 +21,8 @@ $(notify_watchdog_units): $(BUILD)/tests/together/notify-watchdog/%: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# Tests with a FIFO instead of the device, with a program of the test and with the real upgrader.
+# Tests with a FIFO in place of the device. The watched program is a program of the test or the real
+# upgrader.
 notify_watchdog_plays := $(addprefix tests/together/notify-watchdog/,play upgraders_play)
 tool_tests += $(notify_watchdog_units) $(notify_watchdog_plays)
 tool_packages += python3

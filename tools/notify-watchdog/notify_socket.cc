@@ -14,7 +14,7 @@
 namespace notify_watchdog {
 namespace {
 
-// The most descriptors that the kernel lets a process send in one message (SCM_MAX_FD).
+// The most descriptors that one message may carry; the kernel's limit is called SCM_MAX_FD.
 constexpr std::size_t descriptors_max = 253;
 
 union Control {
@@ -30,8 +30,8 @@ bool NotifySocket::open(const char* outer) {
   return true;
 }
 
-// Sets the address of init's socket: a path, or an abstract name that begins with `@`. The
-// addresses of virtual machines, which sd_notify(3) knows as well, are not accepted.
+// Sets the address of init's socket. It is a path, or an abstract name, which begins with `@`. The
+// addresses for virtual machines that sd_notify(3) also allows are refused.
 void NotifySocket::set_outer(const char* outer) {
   if (outer == nullptr) return;
   const std::size_t size = std::strlen(outer);
@@ -57,7 +57,8 @@ std::vector<Notification> NotifySocket::take() {
   return all;
 }
 
-// Passes a datagram on to init and returns it as a notification, if it counts.
+// If a datagram counts, passes it on to init and returns it as a notification. Otherwise returns
+// nothing.
 std::optional<Notification> NotifySocket::judge(Datagram datagram) {
   const ucred& sender = datagram.sender;
   if (!counts(sender.pid, sender.uid)) {
@@ -100,8 +101,8 @@ void NotifySocket::pass_on() {
   }
 }
 
-// Sends a notification to init. Returns false if init's socket had no room for it. If init refuses
-// it for another reason, the notification is lost.
+// Sends a notification to init. Returns false if init's socket has no room for it. If init refuses
+// it for another reason, the notification is dropped.
 bool NotifySocket::send(const Datagram& datagram) const {
   Control control{};
   iovec part{.iov_base = const_cast<char*>(datagram.text.data()), .iov_len = datagram.text.size()};

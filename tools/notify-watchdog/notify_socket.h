@@ -1,5 +1,5 @@
-// The child's NOTIFY_SOCKET, and init's own: reads each notification of the child, and passes it on
-// to init.
+// The NOTIFY_SOCKET of the child, and that of init. Reads each notification of the child and passes
+// it on to init.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,35 +15,36 @@
 
 namespace notify_watchdog {
 
-// The most notifications that are kept while init's socket has no room. Further ones are lost, and
-// the loss is logged.
+// The most notifications that wait while init's socket has no room. Further ones are lost, which is
+// logged.
 inline constexpr std::size_t notifications_waiting_max = 64;
 
-// The most datagrams that are read in one turn of the loop, so that a process that floods the
-// socket keeps no signal and no deadline waiting: any process may send to it. The kernel queues
-// fewer (net.unix.max_dgram_qlen), so that whatever came before a turn is read in it.
+// The most datagrams that are read in one turn of the loop. Any process may send to the socket, and
+// must not be able to delay signals and deadlines by a flood of datagrams. The kernel queues fewer
+// datagrams than this (net.unix.max_dgram_qlen), so all that came before a turn are read in that
+// turn.
 inline constexpr int datagrams_in_turn = 1'024;
 
 class NotifySocket {
  public:
-  // `outer` is the NOTIFY_SOCKET that init has set, or null. Returns false, with errno, if the
-  // child's socket cannot be made.
+  // Makes the child's socket. `outer` is the NOTIFY_SOCKET that init has set, or null. On failure
+  // returns false and sets errno.
   [[nodiscard]] bool open(const char* outer);
-  // Sets the process whose notifications count. Those from root and from this program's user count,
-  // too; all others are ignored.
+  // Sets the child. Only notifications count that come from the child, from root or from this
+  // program's user. All others are ignored.
   void set_child(pid_t child) { child_ = child; }
 
-  // Returns the value of the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
+  // Returns the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
-  // Returns init's socket while notifications wait for room in it, to be polled for writing; else
-  // -1.
+  // Returns the descriptor of init's socket while notifications wait for room in it, else -1. The
+  // caller must poll it for writing.
   [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
 
-  // Reads the datagrams that wait, at most datagrams_in_turn. Passes those that count on to init,
-  // and returns them.
+  // Reads the datagrams that have come, at most datagrams_in_turn. Passes those that count on to
+  // init, and returns them.
   [[nodiscard]] std::vector<Notification> take();
-  // Sends the waiting notifications to init, as many as its socket has room for.
+  // Sends as many of the waiting notifications to init as its socket has room for.
   void pass_on();
 
  private:

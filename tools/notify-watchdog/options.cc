@@ -12,7 +12,7 @@ using upgrader::Argument;
 
 using upgrader::complaint_about;
 
-// The fault of an argument; empty if the argument is well formed.
+// The reason why an argument is wrong. Empty if the argument is right.
 using Complaint = std::string;
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_0) {

@@ -27,8 +27,8 @@ using upgrader::UsageError;
 using upgrader::VersionWanted;
 using CommandLine = upgrader::CommandLineOf<Options>;
 
-// Parses the command line. Options end at PROGRAM or at `--`. An option that is given twice is a
-// usage error.
+// Parses the command line. The options end at PROGRAM or at `--`. It is an error to give an option
+// twice.
 [[nodiscard]] CommandLine parse_command_line(int argc, const char* const* argv);
 
 [[nodiscard]] std::string help_text();
