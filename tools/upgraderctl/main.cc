@@ -1,4 +1,4 @@
-// The program upgraderctl, by which an operator controls and watches the upgraders of one machine.
+// The program upgraderctl, by which an operator watches and steers the upgraders of one machine.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -35,15 +35,15 @@
 namespace upgraderctl {
 namespace {
 
-// The commands that send a request to an upgrader, or wait for something. They return the exit
-// status.
+// Commands that send a request to an upgrader or wait for something. Their functions return the
+// exit status.
 
-// The longest wait for the status of the upgrader that reads the FIFO. An upgrader writes its
-// status right after it has opened the FIFO, so only trouble delays it for so long.
+// How long to wait for the status of the upgrader that reads the FIFO. The upgrader writes its
+// status right after it has opened the FIFO, so a longer wait would not help.
 constexpr Duration meeting_longest{5'000};
 constexpr Duration meeting_pause{50};
 
-// Returns a name for a request that no other request has: the time of day, and random digits.
+// Returns a new name for a request: the time of day, and random digits.
 std::string new_name() {
   std::uint32_t chance = 0;
   if (::getrandom(&chance, sizeof chance, GRND_NONBLOCK) != sizeof chance) {
@@ -53,7 +53,7 @@ std::string new_name() {
   return request_name(now, chance);
 }
 
-// Prints the text with which the command ended, and returns its exit status.
+// Prints the final text of the command, and returns the exit status.
 int end_by(const Finish& finish, Terminal& terminal) {
   const bool outcome = finish.status == exit_done || finish.status == exit_kept ||
                        finish.status == exit_fell_back || finish.status == exit_ended;
@@ -65,7 +65,7 @@ int end_by(const Finish& finish, Terminal& terminal) {
   return finish.status;
 }
 
-// Returns how a command ends if the upgrader accepts no requests: the exit status, and the reason.
+// Returns how a command ends if no upgrader accepts requests: the exit status and the reason.
 Finish not_listening(const ControlDirectory& directory, int error_number) {
   const auto [file, hearing] = directory.see();
   if (error_number == EACCES || error_number == EPERM) {
@@ -80,8 +80,8 @@ Finish not_listening(const ControlDirectory& directory, int error_number) {
   return {exit_absent, text + hearing_clause(hearing == Hearing::deaf ? hearing : Hearing::gone)};
 }
 
-// Returns the status of the upgrader that reads the opened FIFO. Must be called after the FIFO was
-// opened: by then its reader has written its status, or is about to.
+// Returns the status of the upgrader that reads the FIFO. Must be called after the FIFO was opened:
+// its reader has then written the status, or will do so in a moment.
 std::variant<Status, Finish> meet(const ControlDirectory& directory,
                                   const std::optional<Duration>& timeout) {
   const bool is_limited = timeout && *timeout > Duration{0};
@@ -101,7 +101,8 @@ std::variant<Status, Finish> meet(const ControlDirectory& directory,
                     file.trouble + "): nothing was sent"};
 }
 
-// Returns the program that LINK of --previous leads to.
+// Returns the program to which the link leads that the upgrader keeps by its option
+// --previous=LINK.
 std::variant<std::string, Finish> previous_program(const Status& status) {
   if (!status.boot || status.boot->previous.empty()) {
     return Finish{exit_refused,
@@ -119,8 +120,8 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
                 "--previous: " + shown(status.boot->previous) + ": " + error.message()};
 }
 
-// Makes EXECUTABLE absolute, as the upgrader requires, without resolving links. Also finds the file
-// to which its links lead, for comparisons only.
+// Makes EXECUTABLE absolute, as the upgrader requires, but does not resolve links. Also finds the
+// file to which its links lead, which is only used for comparisons.
 std::optional<Finish> complete(Options& options, const Status& status) {
   if (options.previous) {
     std::variant<std::string, Finish> program = previous_program(status);
@@ -147,7 +148,8 @@ int wait_for_phase(const Options& options, const Place& place, Terminal& termina
   return end_by(run(wait, {directory, terminal, std::nullopt, std::nullopt}), terminal);
 }
 
-// Returns an object that shows the steps of the upgrade, if the command waits for its end.
+// If the command waits for the end of an upgrade, returns an object that shows the steps of the
+// upgrade. Otherwise returns nothing.
 std::optional<Progress> progress_of(const Errand& errand, const std::string& command) {
   if (errand.goal == Errand::Goal::ending) return Progress(errand.id, command);
   if (errand.goal == Errand::Goal::rehearsal) return Progress(errand.id, "");
@@ -161,7 +163,7 @@ std::optional<Progress> progress_of(const Errand& errand, const std::string& com
   Options options = given;
   ControlDirectory directory(place.path);
   const int error = directory.open();
-  // A caller who may read the status, but may not write to the FIFO, can still use `wait`.
+  // A caller who may read the status, but may not write to the FIFO, can use `wait` nevertheless.
   if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
     return end_by(not_listening(directory, error), terminal);
   }
@@ -192,8 +194,8 @@ std::optional<Progress> progress_of(const Errand& errand, const std::string& com
   return end_by(run(conversation, {directory, terminal, std::move(progress), life}), terminal);
 }
 
-// Returns the base directories in which to look for upgraders. Their lists of names are still
-// empty.
+// Returns the bases, which are the directories in which to look for control directories. Does not
+// yet read the names in them.
 std::vector<Base> bases_of_environment() {
   const auto value_of = [](const char* name) {
     const char* const value = std::getenv(name);
@@ -206,8 +208,8 @@ std::vector<Base> bases_of_environment() {
   return bases;
 }
 
-// Finds the directories below each base, and fills in their names. Returns an error if a base
-// cannot be read and no name was found in any base.
+// Reads the names of the control directories in each base. Returns an error if a base cannot be
+// read and no base has any name.
 std::error_code look_for_names(std::vector<Base>& bases) {
   std::error_code first;
   bool found = false;
@@ -244,7 +246,7 @@ int obey(const Options& options, Terminal& terminal) {
 
 // Opens /dev/null on each standard descriptor that is closed. Otherwise the next file to be opened,
 // such as the FIFO, could become standard output and get the printed text. /dev/null is opened only
-// for reading, so that printing still fails, as it must if nobody can read the text.
+// for reading, so that printing still fails: nobody would read the text.
 void fill_standard_descriptors() {
   int fd = ::open("/dev/null", O_RDONLY);
   while (fd >= 0 && fd <= STDERR_FILENO)
@@ -275,14 +277,14 @@ int run(const CommandLine& line, Terminal& terminal) {
 int main(int argc, char** argv) {
   using namespace upgraderctl;
   fill_standard_descriptors();
-  // If the reader of our output has gone, SIGPIPE must not kill us. The failed write reports that
-  // as an error.
+  // If nobody reads the output any more, SIGPIPE must not kill this process. A failed write reports
+  // the error instead.
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
-  // If the reader of our output, such as head(1), has gone, it has all that it wanted, so this is
-  // not a failure. After any other error of a write, a part of the output is missing, and the exit
-  // status must show that.
+  // A reader that has closed the pipe, such as head(1), has read all that it wanted, so EPIPE is
+  // not a failure. After any other error a part of the output is missing, which the exit status
+  // must show.
   if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
     return status;
   }

@@ -1,5 +1,5 @@
-# Builds upgraderctl, an operator's tool. libuv waits for events, cereal reads and writes JSON, and
-# CLI11 parses the command line.
+# Builds upgraderctl, the tool for operators. It uses libuv for its event loop, cereal for JSON, and
+# CLI11 for the command line.
 tool_programs += $(BUILD)/upgraderctl
 build_packages += libcli11-dev
 
@@ -14,8 +14,7 @@ $(BUILD)/upgraderctl: $(BUILD)/objects/tools/upgraderctl/main.o $(upgraderctl_li
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv $(LDLIBS)
 
-# ---- tests of upgraderctl: tests/together/upgraderctl/NAME_test.cc, and tests beside an upgrader
-# or a double of it
+# ---- tests of upgraderctl: the unit tests, and the tests with a real or a fake upgrader
 
 upgraderctl_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/upgraderctl/*_test.cc))
 tool_tests += $(upgraderctl_tests) \
@@ -26,7 +25,7 @@ upgraderctl_files := $(wildcard tests/together/upgraderctl/*_test.cc)
 upgraderctl_walk := tests/together/upgraderctl/explore_test.cc
 $(BUILD)/objects/units/tests/together/upgraderctl/%.o \
   $(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
-# The test that walks through every state is slow without optimisation.
+# One test visits every state of the conversation, which is slow without optimisation.
 $(call objects,$(upgraderctl_walk)): CXXFLAGS += -O1
 $(call wing,together/upgraderctl/wing,$(upgraderctl_files))
 $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \
@@ -35,8 +34,8 @@ $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \
     $(upgraderctl_library) $(control_library) $(base_library) $(protocol_library)
 	$(link_wing) -luv
 
-# make check-recipes: tries the lines for boot counters in docs/small-machines.md with the programs
-# of U-Boot, RAUC, Mender, SWUpdate and systemd-boot. Needs root.
+# make check-recipes: runs the commands for boot counters in docs/small-machines.md with the
+# programs of U-Boot, RAUC, Mender, SWUpdate and systemd-boot. Needs root.
 .PHONY: check-recipes
 check-recipes:
 	@tests/need-packages $(build_packages) python3 u-boot-tools libubootenv-tool rauc dbus \

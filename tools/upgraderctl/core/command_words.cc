@@ -16,8 +16,8 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-';
 }
 
-// Moves options from words[at] on to `options`, up to the first argument that is not an option.
-// Returns the index of that argument.
+// Moves the options that begin at words[at] to `options`, up to the first argument that is not an
+// option. Returns the index of that argument.
 std::size_t take_options(const std::vector<std::string>& words, std::size_t at,
                          std::vector<std::string>& options) {
   for (; at < words.size() && is_option(words[at]) && words[at] != "--"; ++at) {

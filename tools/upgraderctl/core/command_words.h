@@ -1,5 +1,5 @@
-// Sorts the arguments of a command line before the options are parsed: finds the NAME of an
-// upgrader, the command, and the place where EXECUTABLE begins, whose arguments are never options.
+// Sorts the arguments of a command line before the options are parsed. Finds the NAME of an
+// upgrader, the command, and EXECUTABLE. EXECUTABLE and the arguments after it are never options.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct CommandName {
   const char* about;
 };
 
-// The names of the commands with a description of each, in the order of Command.
+// The name of each command and a description of it, in the order of the enum Command.
 inline constexpr CommandName command_names[] = {
     {Command::list, "list", "every upgrader below /run/upgrader"},
     {Command::status, "status", "what runs, what is under way, and how the last upgrade ended"},
@@ -36,8 +36,8 @@ inline constexpr CommandName command_names[] = {
 
 struct Words {
   std::optional<std::string> name;
-  std::vector<std::string> options;  // the options, and among them the command
-  std::vector<std::string> tail;     // the arguments from EXECUTABLE on, which are never options
+  std::vector<std::string> options;  // the command and its options
+  std::vector<std::string> tail;     // EXECUTABLE and the arguments after it
 };
 
 [[nodiscard]] Words take_apart(const std::vector<std::string>& words);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* replacement = "\xEF\xBF\xBD";
 
-// Returns the executable of the upgrade `id`, or an empty text if it is not in the status.
+// Returns the executable of the upgrade `id`, or an empty text if the status has no such upgrade.
 std::string executable_of(const std::string& id, const Status& status) {
   if (const Ending* ending = find_ending(status, id)) return ending->to.executable;
   if (!is_under_way(status, id)) return {};
@@ -88,8 +88,8 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // The upgrader that got the request has ended if status.json is now that of another upgrader, or
-  // if its own status has become previous.json and there is no status.json.
+  // The upgrader that got the request has ended if status.json is that of another upgrader now. It
+  // has also ended if its status is in previous.json and there is no status.json.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;
@@ -157,7 +157,7 @@ void Conversation::take(const TimePassed&) {
   }
 }
 
-// ---- the status of the upgrader that got the request
+// ---- reading the status of the upgrader that got the request
 
 void Conversation::examine(const Status& own, Moment wall) {
   if (state_.stage != Stage::following) examine_answer(own);
@@ -192,8 +192,8 @@ void Conversation::examine_answer(const Status& own) {
   }
 }
 
-// Handles the answer to the request. If `begun_by_this` is false, the request has not begun the
-// upgrade: one of the same id existed already, perhaps to another executable.
+// Handles the answer to the request. If `begun_by_this` is false, an upgrade of the same id existed
+// already, and this request has not begun it. That upgrade may be to another executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;
   if (finish_if_another(own)) return;
@@ -238,10 +238,10 @@ void Conversation::examine_upgrade(const Status& own) {
   }
 }
 
-// Notes whether the answer to this request may have been pushed out of status.json, which keeps
-// only the last answers. That is possible if none of the answers from before the request is left.
-// The upgrader then no longer knows the request's name, and would obey the same line a second time.
-// (The upgrader would not begin an upgrade again, because it knows upgrades by their ids.)
+// Notes whether the answer to this request may be missing in status.json, which keeps only the
+// newest answers. That is possible if none of the answers from before the request is there any
+// more. The upgrader then no longer knows the request's name, and would obey the same line a second
+// time. (Only an upgrade would not begin again, because the upgrader knows upgrades by their ids.)
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

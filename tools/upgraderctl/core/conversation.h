@@ -1,10 +1,11 @@
-// Decides the course of one request to an upgrader: when it is written, when it is written again,
-// what is shown meanwhile, and with which exit status the command ends. Reads no clock, no file and
-// no FIFO: it gets events with their times.
+// Decides the course of one request to an upgrader: when the request is written to the upgrader's
+// FIFO, when it is written again, what is shown meanwhile, and with which exit status the command
+// ends. Reads no clock, no file and no FIFO, but is given events with their times.
 //
-// A request goes to one upgrader process: the one whose FIFO was opened before status.json was
-// read. While that process lives, the same line may be written any number of times, since the
-// upgrader obeys a name and an id only once. After its end, nothing is written any more.
+// A request is for one process of the upgrader: for the process that had the FIFO open for reading
+// before status.json was read. While that process lives, the same line may be written any number of
+// times, because the upgrader obeys each name and each id only once. When the process has ended,
+// nothing is written any more.
 //
 //   stage        until                                        next stage
 //   asking       the answer, or the upgrade itself, is seen   refused: finished. begun: following,
@@ -24,66 +25,70 @@
 
 namespace upgraderctl {
 
-// Checks that no id is used for upgrades to two different executables.
+// Functions that find out whether one id was used for upgrades to two different executables.
 
-// An executable as it was given, made absolute, and the file that it leads to through links.
+// An executable: its absolute path as the user gave it, and the path of the file to which links
+// lead.
 struct Executable {
   std::string named;
   std::string resolved;
 };
 
 // Returns a clause for an error message if the upgrade `id` is to another executable than `asked`.
-// Returns nothing if the status has no upgrade of that id. Also returns nothing if the status has
-// U+FFFD in the path, for bytes that are not UTF-8, so that the paths cannot be compared.
+// Returns nothing if the status has no upgrade of that id, or if the two cannot be compared: for
+// bytes that are not UTF-8, the path in the status has U+FFFD.
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);
 
-// A command's task with an upgrader: the request that it sends, the goal that it waits for, and the
-// facts by which it sees that the goal is reached.
+// The task of a command with an upgrader: the request to send, the goal to wait for, and the facts
+// that show that the goal is reached.
 struct Errand {
   enum class Goal {
-    answer,     // reached when the request has been carried out or begun
-    ending,     // the goal is reached when the upgrade has ended
-    rehearsal,  // reached when the candidate was ready; the upgrade is then cancelled
-    shutdown,   // the goal is reached when the upgrader has ended
+    answer,     // until the request has been carried out or has begun an upgrade
+    ending,     // until the upgrade has ended
+    rehearsal,  // until the candidate is ready; then the upgrade is cancelled
+    shutdown,   // until the upgrader has ended
   };
   Goal goal = Goal::answer;
   Life life;         // the upgrader that gets the request
-  std::string deed;  // the request in words, such as "upgrade" or "confirm of u1"
-  // The request's name, under which the answer is published.
+  std::string deed;  // the request in words: "upgrade" or "confirm of u1"
+  // The name of the request. The upgrader publishes its answer under this name.
   std::string request;
-  // The line for the FIFO. If empty, nothing is requested, and an upgrade under way is followed.
+  // The line to write to the FIFO. If it is empty, no request is sent, and only the upgrade under
+  // way is followed.
   std::string line;
   std::string id;                        // the id of the upgrade that is requested or followed
-  std::optional<Executable> executable;  // if set, an upgrade to another executable is refused
-  // True if the request is for an upgrade. The upgrader then knows the request by the upgrade's id,
-  // too.
+  std::optional<Executable> executable;  // if set, the upgrade `id` must be to this executable
+  // True if the request asks for an upgrade. The upgrader then recognises the request also by the
+  // id of the upgrade.
   bool asks_upgrade = false;
-  std::vector<std::string> answers_before;  // the requests that status.json had answered before
+  // names of requests that status.json had answered before
+  std::vector<std::string> answers_before;
   std::string cancel_request;
   std::string cancel_line;
-  std::optional<Duration> timeout;  // the limit of the whole command; 0: no limit
-  std::string tells;     // the command line that shows how the upgrade ended, for messages
-  std::string shows;     // the command line that shows the active agent, for messages
-  std::string on_trial;  // the command line that undoes an upgrade on trial, for messages
+  std::optional<Duration> timeout;  // the time limit of the whole command; 0: no limit
+  std::string tells;                // for messages: the command that shows how the upgrade ended
+  std::string shows;                // for messages: the command that shows the active agent
+  std::string on_trial;             // for messages: the command that undoes an upgrade on trial
 };
 
 class Conversation : public Decider {
  public:
-  // The time to wait for an answer, unless a timeout for the whole command was given.
+  // How long to wait for an answer if the command was given no time limit.
   static constexpr Duration answer_timeout = std::chrono::seconds{30};
   // The pauses before an unanswered request is written again. Each pause is twice as long as the
-  // one before, from the first up to the longest.
+  // pause before it, up to the longest one.
   static constexpr Duration first_pause = std::chrono::seconds{2};
   static constexpr Duration longest_pause = std::chrono::seconds{30};
-  // The time to wait for an upgrader's last status after its FIFO has lost its reader.
+  // How long to wait for the last status of an upgrader that has closed its FIFO.
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
-  // The time to wait until a control directory that has vanished exists again.
+  // How long to wait until a control directory that has disappeared is made again.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // A deadline of the upgrader that passed this long ago without an effect is shown as missed.
+  // How long a deadline in the upgrader's status must be over, without any effect, before it is
+  // shown as missed.
   static constexpr Duration late_grace = std::chrono::seconds{5};
-  // The time that an interrupted rehearsal waits until its candidate is cancelled.
+  // How long an interrupted rehearsal waits for the answer to its cancel.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
 
   explicit Conversation(Errand errand) : errand_(std::move(errand)) {}
@@ -96,26 +101,27 @@ class Conversation : public Decider {
 
   enum class Stage { asking, following, cancelling, finished };
 
-  // The part of the conversation that changes. Tests visit all its states, and compare them.
+  // The part of the conversation that changes. Tests visit all values of it, and compare them.
   struct State {
     Stage stage = Stage::asking;
-    bool sent = false;          // the request of this stage was sent at least once
-    bool out_of_sight = false;  // the answer may have been pushed out of status.json
+    bool sent = false;          // the request of this stage was written at least once
+    bool out_of_sight = false;  // status.json may have lost the answer; see note_pushed_out()
     bool told_no_answer = false;
-    // True if another request may have begun the upgrade. Its executable is then compared with the
-    // one that this command names.
+    // True if another request may have begun the upgrade. Then its executable must be the one that
+    // this command names.
     bool compares = false;
-    bool measured = false;  // a rehearsal's candidate was ready, and its memory was asked for
+    bool measured = false;  // in a rehearsal: the candidate was ready and is being measured
     bool cancel_refused = false;
     std::optional<std::int64_t> peak_kib;
-    std::optional<Duration> limit;  // the deadline of the command, or of the wait for the answer
+    std::optional<Duration> limit;  // until when to wait for the answer, or for the command's goal
     std::optional<Duration> resend;
     Duration pause = first_pause;
-    std::optional<Duration> gone;  // an upgrader has ended: until when to wait for its last status
-    // the control directory has vanished: until when to wait for a new one
+    // if the upgrader has ended: until when to wait for its last status
+    std::optional<Duration> gone;
+    // if the control directory has disappeared: until when to wait for it
     std::optional<Duration> vanished;
-    std::optional<Moment> told_late;  // the upgrader's deadline that was last shown as missed
-    // the rehearsal ends in this way as soon as its cancel is answered
+    std::optional<Moment> told_late;  // the deadline of the upgrader that was last shown as missed
+    // how the interrupted rehearsal ends when its cancel is answered
     std::optional<Finish> leaving;
     bool operator==(const State&) const = default;
   };

@@ -1,5 +1,6 @@
-// The events and orders of a command that watches a control directory and waits. A Decider decides
-// without input or output; errand_runner.h watches the directory and carries out the orders.
+// The events and orders of a command that watches a control directory and waits. A Decider only
+// decides. errand_runner.h does the input and output: it reads the directory, and carries out the
+// orders.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,9 @@ struct Looked {
 struct Wrote {
   WriteOutcome outcome = WriteOutcome::written;
 };
-// The upgrader has ended: it has closed its end of the opened FIFO.
+// The upgrader has ended: nobody has the opened FIFO open for reading any more.
 struct ReaderGone {};
-// The peak memory of the held candidate; absent if /proc does not show it.
+// The peak memory of the held candidate. Absent if /proc does not show that.
 struct Measured {
   std::optional<std::int64_t> kib;
 };
@@ -66,8 +67,8 @@ class Decider {
   // Returns the first orders. Must be called once, before step().
   [[nodiscard]] virtual Orders start(Duration now) = 0;
 
-  // Returns the orders after an event at the time `now`, which must not decrease. After the order
-  // Finish, there are no more.
+  // Returns the orders after an event at the time `now`, which must not be earlier than at the last
+  // call. After the order Finish, no further orders are returned.
   [[nodiscard]] virtual Orders step(const Happening& happening, Duration now) = 0;
 
   // Returns the time at which step() must be called with TimePassed.

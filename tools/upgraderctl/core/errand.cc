@@ -13,12 +13,12 @@ namespace {
 
 using Goal = Errand::Goal;
 
-// The time limit of the gate in a rehearsal. If upgraderctl is killed, the rehearsal ends by itself
-// at this limit.
+// The time limit of the gate in a rehearsal. If upgraderctl is killed, this limit ends the
+// rehearsal.
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
-// Makes an errand (what a command wants of an upgrader) with the members that are the same for all
-// commands.
+// Makes an errand (the task of a command with an upgrader), and sets the members that are the same
+// for all commands.
 Errand errand_with(Goal goal, const Options& options, const Seen& seen) {
   const Status& status = seen.status;
   const std::string& command = seen.command;
@@ -50,8 +50,8 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Ends the command if its --id is that of an upgrade that has ended under the previous upgrader.
-// The present upgrader does not know that upgrade, and would begin it a second time.
+// Ends the command if the upgrade of its --id has ended under the previous upgrader. The present
+// upgrader does not know of that upgrade, and would begin it a second time.
 std::optional<NoErrand> ended_before(const Options& options,
                                      const std::optional<Status>& previous) {
   if (!options.id || !previous) return std::nullopt;
@@ -67,10 +67,11 @@ std::optional<NoErrand> ended_before(const Options& options,
                             ending_sentence(*ending)};
 }
 
-// Returns the executable to compare with that of an upgrade of the same id. Returns nothing if the
-// command has no --id or no EXECUTABLE, or if the two cannot be compared. A file that is missing
-// here may exist for the upgrader, which may see another file system; and the link of --previous
-// names another executable after the next commit.
+// Returns the executable of the command, to be compared with the executable of an upgrade with the
+// same id. Returns nothing if the command has no --id or no EXECUTABLE. Also returns nothing if the
+// two cannot be compared. That is so for a file that does not exist here, because the upgrader may
+// see another file system; and for --previous, whose link names another executable after the next
+// commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;
@@ -78,8 +79,8 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Ends the command if its --id was used before for another EXECUTABLE. Otherwise the command would
-// report the ending of that other upgrade as its own.
+// Ends the command if an upgrade with its --id is to another EXECUTABLE. Otherwise the command
+// would report the ending of that upgrade as the ending of its own.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -90,9 +91,9 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Ends the command if the status of the previous upgrader cannot be read, and the present status
-// does not show an upgrade with the command's --id. Such an upgrade may have ended under the
-// previous upgrader, and must not be begun a second time.
+// Ends the command if it is unknown whether an upgrade with its --id has ended under the previous
+// upgrader: the status of that upgrader cannot be read, and the present status does not show the
+// upgrade. An upgrade must not be begun a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;
@@ -146,8 +147,8 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// Returns how a command without ID ends if the status shows no upgrade. If the status may be out of
-// date, the text says that it is not known whether an upgrade is under way.
+// Returns how a command without an id ends if the status shows no upgrade. If the status may be out
+// of date, the text says that nobody knows whether an upgrade is under way.
 NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
   if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +
@@ -159,7 +160,7 @@ NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
                       ": no upgrade is under way: " + phase_sentence(seen.status)};
 }
 
-// Makes the errands of confirm, cancel, commit and rollback.
+// Makes the errand of confirm, cancel, commit and rollback.
 std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& seen,
                                            const std::string& name) {
   const Status& status = seen.status;
@@ -200,7 +201,7 @@ std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const See
 std::string request_name(Moment now, std::uint32_t chance) {
   constexpr int chance_digits = 6;
   std::string name = "ctl-";
-  // Takes the digits of the time of day from a text such as "2026-11-22 08:15:04 UTC".
+  // Returns the digits of the time of day in a text such as "2026-11-22 08:15:04 UTC".
   for (const char c : show_moment(now).substr(11, 8)) {
     if (c != ':') name += c;
   }

@@ -1,4 +1,4 @@
-// The exit statuses of upgraderctl: the table EXIT STATUS in upgraderctl(1).
+// The exit statuses of upgraderctl, as in the section EXIT STATUS of upgraderctl(1).
 #pragma once
 
 namespace upgraderctl {
@@ -12,7 +12,8 @@ inline constexpr int exit_fell_back = 5;
 inline constexpr int exit_ended = 6;
 inline constexpr int exit_unknown = 7;
 
-// If a signal interrupts the program, the status is the signal's number plus this, as in shells.
+// If a signal interrupts the program, its exit status is the signal's number plus this, as in a
+// shell.
 inline constexpr int exit_signal_base = 128;
 
 }  // namespace upgraderctl

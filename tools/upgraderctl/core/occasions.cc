@@ -6,7 +6,7 @@
 namespace upgraderctl {
 namespace {
 
-// Returns a text that identifies one run of an upgrader, from its start to its end.
+// Returns a text that is different for each run of an upgrader, from its start to its end.
 std::string life_of(const Status& status) {
   return status.upgrader.started + "/" + std::to_string(status.upgrader.pid.value_or(0));
 }
@@ -17,8 +17,8 @@ OccasionEnvironment environment_of(const char* event, const std::string& version
           "UPGRADER_EXECUTABLE=" + executable};
 }
 
-// Returns the variables of an ending. UPGRADER_VERSION and UPGRADER_EXECUTABLE are those of the
-// program that stays.
+// Returns the environment variables for the ending of an upgrade. UPGRADER_VERSION and
+// UPGRADER_EXECUTABLE describe the program that runs afterwards.
 OccasionEnvironment environment_of(const char* event, const Ending& ending) {
   const bool committed = ending.outcome == "committed";
   const Side& stays = committed ? ending.to : ending.from;
@@ -48,7 +48,7 @@ const char* name_of(Occasion occasion) {
 
 void Occasions::looked(const Look& look, Duration now) {
   // While the status cannot be read, another agent may become active. So the time for which an
-  // agent must be active begins anew at the next status that can be read.
+  // agent has been active is counted anew from the next status that can be read.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
@@ -56,9 +56,9 @@ void Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // The previous upgrader's status may show endings that have not been seen yet. For the occasion
-  // `good` they do not count, since only an agent that this upgrader has kept active for long
-  // enough is good.
+  // The status of the previous upgrader may show endings that were not seen before. They do not
+  // count for `good`: an agent is good only if the present upgrader has kept it active for long
+  // enough.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);
@@ -78,8 +78,8 @@ bool Occasions::concerns(const Ending& ending) const {
   return ending.outcome == (kind_ == Occasion::fallback ? "fell_back" : "committed");
 }
 
-// Notes how long the same agent has been active. Measures this by our own monotonic clock, because
-// the system's clock jumps when it is set, as at a boot of a machine without a battery.
+// Records since when the same agent has been active. Uses a monotonic clock, because the system's
+// clock jumps when somebody sets it, for example at a boot of a machine without a battery.
 void Occasions::look_at_active(const Look& look, Duration now) {
   const Status& status = *look.status;
   const std::string life = life_of(status);
@@ -99,7 +99,7 @@ void Occasions::look_at_active(const Look& look, Duration now) {
 }
 
 void Occasions::add(OccasionEnvironment environment) {
-  // The oldest occasion is kept if its command is running, or has failed and will be run again.
+  // The oldest occasion must stay if its command is running, or has failed and will be run again.
   const std::size_t first = running_ || retry_at_ ? 1 : 0;
   if (waiting_.size() >= occasions_waiting_max) {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(first));

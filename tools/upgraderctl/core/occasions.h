@@ -1,15 +1,16 @@
-// Decides when the command of `upgraderctl on` runs, and which variables it gets. It is called with
-// each look at the control directory and at the end of each command; occasion_runner.h looks and
-// runs. The command runs at these occasions:
+// Decides when `upgraderctl on` runs its command, and with which environment variables. Called
+// whenever the control directory was read, and when the command has ended. occasion_runner.h reads
+// the directory and runs the command. The command is run on these occasions:
 //
 //   good      once in each run of the upgrader, when an agent has been active for some time and is
 //             not on trial; and at each commit
 //   commit    at each upgrade that was committed
 //   fallback  at each upgrade that fell back
 //
-// Upgrades that ended before the first look are taken from both status files, oldest first. Only
-// this process remembers the occasions for which it has run the command: the next process may run
-// it once more for the same ones, but none is left out. A command that fails is run again.
+// Upgrades that had ended before the first reading are found in status.json and previous.json; the
+// oldest comes first. Only this process remembers for which occasions it has run the command. So
+// the next process may run the command once more for the same occasions, but it leaves none out. A
+// command that fails is run again.
 #pragma once
 
 #include <optional>
@@ -22,10 +23,10 @@ namespace upgraderctl {
 
 enum class Occasion { good, commit, fallback };
 
-// The most occasions that wait for the command to run. If there are more, the oldest one whose
-// command is not running is dropped.
+// The most occasions that wait for their command. If there are more, the oldest one is dropped
+// whose command is neither running nor about to be run again.
 inline constexpr std::size_t occasions_waiting_max = 64;
-// The pause between a failed command and the next try.
+// The pause before a command that has failed is run again.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
 
 // The variables that a command gets in its environment, as NAME=VALUE.
@@ -33,19 +34,19 @@ using OccasionEnvironment = std::vector<std::string>;
 
 class Occasions {
  public:
-  // Makes the object for one kind of occasion. `after` is the time for which an agent must be
-  // active before it is good.
+  // Makes the object for one kind of occasion. For `good`, `after` is how long an agent must have
+  // been active.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
   void looked(const Look& look, Duration now);
-  // Notes that the command has ended. `well` is true if it exited with status 0; otherwise it is
-  // run again later.
+  // Records that the command has ended. `well` is true if it exited with status 0. Otherwise it
+  // will be run again.
   void command_ended(bool well, Duration now);
 
-  // Returns the environment of the command that must run now, or nothing if none must. The command
-  // then counts as running until command_ended() is called.
+  // Returns the environment for the command if it must run now, or nothing. The command then counts
+  // as running until command_ended() is called.
   [[nodiscard]] std::optional<OccasionEnvironment> next(Duration now);
-  // Returns when to look at the directory and to call next() again, if nothing happens before.
+  // Returns when to read the directory and to call next() again, even if nothing changes before.
   [[nodiscard]] std::optional<Duration> next_deadline() const;
 
  private:
@@ -56,14 +57,15 @@ class Occasions {
 
   Occasion kind_;
   Duration after_;
-  std::vector<std::string> seen_;  // keys of the endings that were in the status at the last look
+  std::vector<std::string> seen_;  // identifiers of the endings in the last status that was read
   std::vector<OccasionEnvironment> waiting_;
   bool running_ = false;
   std::optional<Duration> retry_at_;
-  std::string good_life_;  // the run of the upgrader in which `good` has been reached already
-  // The agent that was active at the last look, and when it was first seen active.
+  std::string good_life_;  // the run of the upgrader in which the occasion `good` has come
+  // The agent that was active in the last status that was read, and since when.
   std::string active_;
-  std::optional<Duration> active_since_;  // absent if no agent is active, or `good` was reached
+  // absent if no agent is active, or after the occasion `good`
+  std::optional<Duration> active_since_;
 };
 
 }  // namespace upgraderctl

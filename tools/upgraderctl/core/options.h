@@ -31,21 +31,22 @@ enum class Command {
 
 struct Options {
   std::optional<std::string> directory;  // the value of --dir: the control directory
-  // NAME, if it was given: the name of a control directory below one of the base directories.
+  // NAME, if it was given: the name of a control directory in one of the base directories
+  // (place.h).
   std::optional<std::string> name;
   Command command = Command::list;
   bool json = false;
   bool watch = false;
   // The options of `upgrade` and `rehearse`:
   std::optional<std::string> executable;
-  // The file that `executable` leads to through links, if it exists.
+  // The path of the file to which the links at `executable` lead, if that file exists.
   std::optional<std::string> resolved;
   std::vector<std::string> args;
   bool no_args = false;
   bool previous = false;
   bool no_wait = false;
   Terms terms;
-  // The id of the upgrade: of a new one, or the one to confirm, cancel ...
+  // The id of the upgrade: of a new upgrade, or of the one to be confirmed, cancelled and so on.
   std::optional<std::string> id;
   std::optional<std::string> reason;
   std::optional<std::string> phase;

@@ -37,8 +37,9 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
 Orders PhaseWait::take(const Look& look) {
   if (!look.status) return no_status(look);
   const Status& status = *look.status;
-  // An upgrader that ends removes its FIFO before it writes its last status. So if the FIFO is gone
-  // and the status does not show the end yet, the directory is looked at once more.
+  // An upgrader that ends removes its FIFO before it writes its last status. If the FIFO is gone
+  // and the status does not show the end, read the directory once more before the upgrader counts
+  // as killed.
   const bool left = has_gone(look.hearing) && !status.ended;
   const bool left_before = std::exchange(gone_, left);
   if (left && !first_) return nobody_runs();
@@ -62,8 +63,8 @@ Orders PhaseWait::take(const Look& look) {
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
 }
 
-// Handles a look that found no status. If permissions are missing, ends the wait, since waiting
-// does not help. Otherwise the wait goes on: an upgrader may still start, or replace a damaged
+// Handles a control directory without a status. Without the permission to read, ends the wait,
+// which would be useless. Otherwise continues to wait: an upgrader may start, or replace a damaged
 // file.
 Orders PhaseWait::no_status(const Look& look) {
   if (look.error_number == EACCES || look.error_number == EPERM) {

@@ -1,5 +1,6 @@
-// Decides when a wait for a phase is over. If no upgrader runs, waits until one runs, even if a
-// killed upgrader has left its status. If an upgrader runs, its end ends the wait, too.
+// Decides when `upgraderctl wait` for a phase is over. If no upgrader runs, waits until one runs,
+// even if the directory has the status of an upgrader that was killed. If an upgrader runs, the
+// wait also ends when that upgrader ends.
 #pragma once
 
 #include <optional>
@@ -11,8 +12,8 @@ namespace upgraderctl {
 
 class PhaseWait : public Decider {
  public:
-  // Waits for the phase of this name. `timeout` limits the wait, unless it is 0 or absent. `tells`
-  // is the command line that shows the upgrader's state, for messages.
+  // Waits for `phase`. `timeout` limits the wait, unless it is 0 or absent. `tells` is the command
+  // line that shows the upgrader's state; it is used in messages.
   PhaseWait(std::string phase, std::optional<Duration> timeout, std::string tells)
       : phase_(std::move(phase)), timeout_(timeout), tells_(std::move(tells)) {}
 
@@ -30,8 +31,8 @@ class PhaseWait : public Decider {
   std::optional<Duration> timeout_;
   std::string tells_;
   std::optional<Duration> limit_;
-  std::optional<Status> first_;  // the first status of a running upgrader that was seen
-  bool gone_ = false;            // at the last look, the upgrader had gone
+  std::optional<Status> first_;  // the first status that was read of a running upgrader
+  bool gone_ = false;            // when the directory was last read, no upgrader was running
   bool told_ = false;
 };
 

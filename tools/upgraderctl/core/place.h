@@ -1,4 +1,4 @@
-// Chooses the control directory that the command line names.
+// Chooses the control directory that a command line names.
 #pragma once
 
 #include <string>
@@ -9,17 +9,16 @@
 
 namespace upgraderctl {
 
-// The directories below which control directories are found: root's, and the caller's own, which is
-// below the directory that the variable XDG_RUNTIME_DIR names.
+// The two directories that contain control directories, called bases: root's, and the caller's own,
+// which is in the directory that the variable XDG_RUNTIME_DIR names.
 inline constexpr char system_base[] = "/run/upgrader";
 inline constexpr char runtime_variable[] = "XDG_RUNTIME_DIR";
 inline constexpr char base_in_runtime[] = "/upgrader";
 
-// The environment variable that names one base directory. If it is set, root's and the caller's own
-// base directories are not used.
+// If this environment variable is set, it names the only base.
 inline constexpr char base_variable[] = "UPGRADERCTL_BASE";
 
-// A base directory, with the names of the directories in it.
+// A base, with the names of the control directories in it.
 struct Base {
   std::string path;
   std::vector<std::string> names = {};
@@ -27,24 +26,24 @@ struct Base {
 
 struct Place {
   std::string path;
-  std::string words;  // the command line that selects this directory: "upgraderctl app"
+  std::string words;  // a command line that selects this directory: "upgraderctl app"
 };
 
-// Why no directory was chosen: no directory has that name, or several have it. The text lists the
-// names that exist.
+// The reason why no directory was chosen: none has that name, or several have it. The text lists
+// the existing names.
 struct NoPlace {
   std::string text;
 };
 
-// Returns the control directory that the options name. `bases` must not be empty. If no base has a
-// directory of that name, returns the path that it would have in the first base.
+// Returns the control directory that the options name. If it exists in no base, returns the path
+// that it would have in the first base. `bases` must not be empty.
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 
 // Returns the bases as text, such as "/run/upgrader and /run/user/1000/upgrader".
 [[nodiscard]] std::string in_words(const std::vector<Base>& bases);
 
-// Returns a text in the form in which a shell reads it as one word.
+// Returns a text as a shell reads it as one word, quoted if necessary.
 [[nodiscard]] std::string quoted(const std::string& word);
 
 }  // namespace upgraderctl

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t bar_columns = 20;
 
-// Returns seconds with three decimals, right-aligned in a column.
+// Returns a time in seconds with three decimals, aligned to the right in its column.
 std::string since(const std::optional<Moment>& begun, const std::optional<Moment>& when) {
   constexpr std::size_t column = 9;
   if (!begun || !when) return std::string(column, ' ');
@@ -22,7 +22,7 @@ std::string since(const std::optional<Moment>& begun, const std::optional<Moment
   return std::string(text.size() < column ? column - text.size() : 0, ' ') + text;
 }
 
-// Returns the name of the new agent: of the candidate while there is one, and afterwards of the
+// Returns the name of the new agent: the candidate or, if there is no candidate any more, the
 // active agent.
 std::string newcomer(const Status& status) {
   if (status.candidate) return agent_name(*status.candidate);
@@ -42,8 +42,8 @@ std::string activated_text(const Status& status) {
   return active + " is active, on trial for " + show_duration(Duration{*status.upgrade->trial_ms});
 }
 
-// Returns true for phases in which an upgrade is undone or the upgrader ends. Such a phase is not
-// one of the steps of an upgrade that are shown, so it gets a line of its own.
+// Returns true for phases in which an upgrade is undone or the upgrader ends. They are not among
+// the steps of an upgrade that are always shown, so they get lines of their own.
 bool is_told_by_itself(const std::string& phase) {
   return phase == "replacing" || phase == "abandoning" || phase == "rolling_back" ||
          phase == "falling_back" || phase == "shutting_down";

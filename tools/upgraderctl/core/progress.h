@@ -1,6 +1,5 @@
-// Shows the steps of one upgrade in the order in which they are seen, each with the time since the
-// upgrade was accepted. On a terminal, the line below them shows the next step, which has not come
-// yet.
+// Shows the steps of one upgrade in the order in which they happen, each with the time since the
+// upgrade was accepted. On a terminal, a last line shows the step that comes next.
 #pragma once
 
 #include <string>
@@ -12,16 +11,16 @@ namespace upgraderctl {
 
 class Progress {
  public:
-  // `command` is the command line that selects this upgrader. At a gate it is shown to the person
-  // who must confirm the upgrade; it is empty if nobody must.
+  // `command` is a command line that selects this upgrader. It is shown at a gate, to the person
+  // who must confirm the upgrade. It is empty if nobody must confirm.
   Progress(std::string id, std::string command)
       : id_(std::move(id)), command_(std::move(command)) {}
 
-  // Returns the steps that are new in this status, one line each.
+  // Returns one line for each step that this status shows for the first time.
   [[nodiscard]] std::vector<std::string> take(const Status& status);
 
-  // Returns the line about the step that comes next, at most `columns` wide. The line has a bar if
-  // that step has a deadline.
+  // Returns the line about the next step, at most `columns` wide. It has a bar if that step has a
+  // deadline.
   [[nodiscard]] static std::string line(const Status& status, Moment now, std::size_t columns);
 
  private:

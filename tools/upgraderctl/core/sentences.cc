@@ -17,7 +17,7 @@ bool is_digit(std::string_view text, std::size_t at) {
   return at < text.size() && text[at] >= '0' && text[at] <= '9';
 }
 
-// Returns true for a name such as "1.2.3", "v1", "agent-1.2.3" or "agent-v1.2.3".
+// Returns true for a name that contains a version: "1.2.3", "v1", "agent-1.2.3", "agent-v1.2.3".
 bool names_version(std::string_view part) {
   const auto begins = [&](std::size_t at) {
     return is_digit(part, at) || (part.substr(at, 1) == "v" && is_digit(part, at + 1));
@@ -29,9 +29,9 @@ bool names_version(std::string_view part) {
   return false;
 }
 
-// Returns the name of a release that is a directory: the last name in the path that looks like a
-// version. The program's own name would not do, since it is often the same in all releases: v1/run,
-// v2/run.
+// Returns the last name in the path that looks like a version. For a release that is a directory,
+// this is the directory's name: the program's own name is often the same in all releases, as in
+// v1/run and v2/run.
 std::string_view release_part(std::string_view path) {
   const std::string_view last = last_part(path);
   for (std::string_view rest = path; !rest.empty();) {
@@ -48,7 +48,7 @@ std::string name_or(const std::optional<AgentStatus>& agent, std::string_view ot
   return agent ? agent_name(*agent) : std::string(otherwise);
 }
 
-// Describes the phase in which the old agent stops and the next one is not active yet.
+// Describes the phase in which the old agent has to stop and the next one is not active yet.
 std::string sentence_of_switching(const Status& status) {
   if (!status.active) return "the old agent has stopped and has yet to be followed";
   return agent_name(*status.active) + " is told to stop";
@@ -68,9 +68,9 @@ std::string stage_clause(const std::string& stage) {
   return "at stage " + shown(stage);
 }
 
-// Returns the durations of an upgrade, as far as they are known: "ready after 400 ms, handed over
-// in 24 us". The hand-over is the time between the two agents' work; the daemon of an adapter may
-// begin to serve later.
+// Returns the durations of an upgrade that are known: "ready after 400 ms, handed over in 24 us".
+// The hand-over is the time in which neither agent was active. An adapter's daemon may begin to
+// serve even later.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});
@@ -156,8 +156,8 @@ std::string outcome_clause(const Ending& ending) {
 std::string ending_sentence(const Ending& ending) {
   const std::string outcome = outcome_clause(ending);
   const std::string reason = shown(ending.reason);
-  // The reason may begin with the outcome: "cancelled by the control directory" begins with
-  // "cancelled". Then the outcome is not written a second time in front of it.
+  // A reason that begins with the outcome, such as "cancelled by the control directory", is written
+  // alone. Otherwise the outcome would be there twice.
   std::string sentence = reason.starts_with(outcome) ? reason : joined(outcome, ": ", reason);
   if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
   if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";

@@ -1,5 +1,5 @@
-// Describes a status in plain sentences: agents, phases, endings. All texts from the status are
-// escaped here, so that they cannot disturb a terminal.
+// Describes a status in sentences: agents, phases and endings. Escapes all texts from the status,
+// so that they cannot disturb a terminal.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@ inline constexpr std::array<std::string_view, 12> phase_names{
     "starting", "running",    "preparing",    "confirming",   "switching",     "replacing",
     "trial",    "abandoning", "rolling_back", "falling_back", "shutting_down", "ended"};
 
-// Returns the agent's name, such as "generation 2 (version 1.1)", as far as it is known.
+// Returns the name of an agent from what is known of it, such as "generation 2 (version 1.1)".
 [[nodiscard]] std::string agent_name(const AgentStatus& agent);
 
-// Returns "version 1.1"; if the version is not known, the release's name in the executable's path,
-// such as "v1" of v1/run, or else the executable.
+// Returns "version 1.1". If the version is not known, returns the release's name in the path of the
+// executable, such as "v1" in v1/run, or else the path itself.
 [[nodiscard]] std::string side_name(const Side& side);
 
 // Returns the short form of side_name() for a table, such as "1.1".
 [[nodiscard]] std::string side_cell(const Side& side);
 
-// Returns what the upgrader does in this phase: "generation 2 (version 1.1) is on trial".
+// Returns a sentence about the present phase: "generation 2 (version 1.1) is on trial".
 [[nodiscard]] std::string phase_sentence(const Status& status);
 
 // Returns the phase, how long it has lasted, and how long it may last: "trial for 12 s, 18 s left".
@@ -36,15 +36,14 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 // failed on trial" or "ended with the upgrader".
 [[nodiscard]] std::string outcome_clause(const Ending& ending);
 
-// Returns how an upgrade ended, with the reason and its durations, without its id.
+// Returns how an upgrade ended, with the reason and the durations, but without the id.
 [[nodiscard]] std::string ending_sentence(const Ending& ending);
 
-// Returns how an upgrader ended, such as "with status 125: first agent: ...", as far as it is
-// known.
+// Returns what is known of an upgrader's end, such as "with status 125: first agent: ...".
 [[nodiscard]] std::string end_clause(const Ended& ended);
 
-// Returns the name of an upgrader's run for messages: "process 4020", or "an upgrader" if the
-// process is not known.
+// Returns words for one run of an upgrader, for messages: "process 4020", or "an upgrader" if its
+// pid is not known.
 [[nodiscard]] std::string life_name(const Life& life);
 
 }  // namespace upgraderctl

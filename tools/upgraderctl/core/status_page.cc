@@ -18,8 +18,8 @@ std::string command_of(const AgentStatus& agent) {
   return agent.args_omitted ? command + " (and arguments that are too long to be told)" : command;
 }
 
-// Adds the rows about one agent, after a label: its name, process and age, its command line, its
-// own status, and a warning if its heartbeats are overdue.
+// Adds the table rows about one agent: its name, process and age, its command line, its own status,
+// and a warning if its heartbeats are late.
 void add_agent(std::vector<Row>& rows, const std::string& label,
                const std::optional<AgentStatus>& agent, Moment now) {
   if (!agent) return;
@@ -94,7 +94,7 @@ std::string state_text(const Status& status, Moment now) {
   return phase_clause(status, now) + ": " + phase_sentence(status);
 }
 
-// Returns the text about the last upgrade for the table of `list`.
+// Returns the text about the last upgrade, for the table of `upgraderctl list`.
 std::string last_cell(const Status& status, Moment now) {
   if (status.endings.empty()) return "-";
   const Ending& last = status.endings.front();
@@ -127,8 +127,8 @@ void add_endings(std::vector<Row>& rows, const Status& status) {
   }
 }
 
-// Adds the upgrade that was under way when the previous upgrader was killed, or when the machine
-// lost its power. It has no ending.
+// Adds an upgrade without an ending: it was under way when the previous upgrader was killed, or
+// when the machine lost its power.
 void add_cut_off(std::vector<Row>& rows, const Status& previous) {
   if (previous.ended || !previous.upgrade) return;
   const auto cell = [](const std::optional<AgentStatus>& agent) {

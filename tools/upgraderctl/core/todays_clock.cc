@@ -5,8 +5,8 @@
 namespace upgraderctl {
 namespace {
 
-// Up to this difference, two times count as equal, and the clock as not set. Clocks are adjusted a
-// little all the time, and the two measurements of the upgrader's start differ a little, too.
+// If two times differ by no more than this, they count as equal, and the clock as not set. Clocks
+// are adjusted a little all the time, and the start of an upgrader is measured in two ways.
 constexpr std::chrono::seconds tolerance{2};
 
 class Correction {
@@ -41,8 +41,8 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // Corrects each time that was written before the clock was set. The phase's deadline may be in
-  // the future in any case, so the beginning of the phase shows when the deadline was written.
+  // Correct each time that was written before the clock was set. A deadline may be in the future
+  // anyway, so the beginning of its phase shows whether it was written before.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);

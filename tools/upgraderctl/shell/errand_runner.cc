@@ -16,7 +16,7 @@
 namespace upgraderctl {
 namespace {
 
-// The interval at which the last line of a terminal is painted again.
+// The interval at which the last line on a terminal is painted again.
 constexpr std::uint64_t repaint_ms = 200;
 
 class Runner {
@@ -48,7 +48,7 @@ class Runner {
   upgrader::UvHandle<uv_timer_t> deadline_;
   upgrader::UvHandle<uv_timer_t> painter_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  std::optional<Status> shown_;  // the last status of the upgrader that is followed
+  std::optional<Status> shown_;  // the newest status of the upgrader that performs the upgrade
   std::optional<Finish> finish_;
 };
 
@@ -92,8 +92,8 @@ Finish Runner::run() {
   return *finish_;
 }
 
-// Looks at the directory: first whether the FIFO still has a reader, then at the status. In this
-// order, if the reader has gone, the status that is read is the last one of that upgrader.
+// Reads the directory: first whether the FIFO still has a reader, and then the status. In this
+// order, a status that is read when the reader has gone is certainly the last one of that upgrader.
 void Runner::look() {
   const bool gone = scene_.directory.reader_gone();
   Look look = scene_.directory.look();
@@ -130,7 +130,7 @@ void Runner::perform(const Finish& finish) {
   finish_ = finish;
 }
 
-// Shows the new steps of the followed upgrade. Ignores the status of any other upgrader.
+// Shows the new steps of the upgrade. Ignores the status of any other upgrader.
 void Runner::show(const Look& look) {
   if (finish_ || !scene_.progress || !look.status) return;
   const Life& life = look.status->upgrader;
@@ -155,7 +155,7 @@ void Runner::set_timer() {
   const Duration left = std::max(*next - now(), Duration{0});
   const auto on_timer = [](uv_timer_t* timer) {
     auto* const runner = static_cast<Runner*>(timer->data);
-    runner->look();  // look at the directory before judging deadlines
+    runner->look();  // reads the directory before deadlines are judged
     runner->feed(TimePassed{});
   };
   uv_timer_start(deadline_.get(), on_timer, static_cast<std::uint64_t>(left.count()), 0);

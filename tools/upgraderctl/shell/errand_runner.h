@@ -1,5 +1,5 @@
 // Runs a Decider (decider.h) for one control directory: passes events to it, carries out its
-// orders, and shows the progress. Decides nothing.
+// orders, and shows the progress of an upgrade. Decides nothing itself.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace upgraderctl {
 struct Scene {
   ControlDirectory& directory;
   Terminal& terminal;
-  std::optional<Progress> progress;  // shows the followed upgrade, if there is one
-  std::optional<Life> life;          // the upgrader that performs this upgrade
+  std::optional<Progress> progress;  // shows the steps of an upgrade, if one is followed
+  std::optional<Life> life;          // the upgrader that performs that upgrade
 };
 
-// Runs until the decider is finished, and returns how the command ends. The FIFO must be open if
-// the decider may send a request.
+// Runs until the decider orders Finish, and returns that order. If the decider may send a request,
+// the FIFO must be open.
 [[nodiscard]] Finish run(Decider& decider, Scene scene);
 
 }  // namespace upgraderctl

@@ -15,8 +15,8 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
   schedule(watch_ == nullptr ? poll_alone_ms : poll_ms);
 }
 
-// Watches the directory to which the path leads now. Does nothing if that directory is watched
-// already; another one may have taken the place of the watched directory.
+// Watches the directory that is at the path now. Does nothing if that directory is watched already.
+// The watched directory may have been replaced by a new one.
 void News::watch() {
   struct stat facts {};
   const bool there = ::stat(directory_.c_str(), &facts) == 0;
@@ -25,8 +25,9 @@ void News::watch() {
   if (!there) return;
   auto fresh = upgrader::make_handle(uv_fs_event_init, loop_, this);
   if (!fresh) return;
-  // libuv calls this for each event until no more are left to read. Files that change faster than
-  // the directory is looked at would keep all timers from their turn, so the look comes later.
+  // libuv calls this callback for each event, and continues while events come. If files changed
+  // faster than they can be read, no timer would ever run. So the directory is read later, by a
+  // timer.
   const auto on_event = [](uv_fs_event_t* handle, const char*, int, int) {
     static_cast<News*>(handle->data)->schedule(0);
   };

@@ -1,6 +1,5 @@
-// Reports when something in a control directory may have changed: by inotify, and in addition by
-// slow polling, since the directory may vanish and be made again, or be on a file system without
-// inotify.
+// Reports that files in a control directory may have changed. Uses inotify, and slow polling in
+// addition: the directory may be removed and made again, or be on a file system without inotify.
 #pragma once
 
 #include <sys/types.h>
@@ -16,11 +15,11 @@ namespace upgraderctl {
 class News {
  public:
   static constexpr std::uint64_t poll_ms = 1'000;
-  // The polling interval while inotify watches nothing: the directory does not exist, or the watch
-  // has failed.
+  // The polling interval while inotify watches nothing, because the directory does not exist or
+  // cannot be watched.
   static constexpr std::uint64_t poll_alone_ms = 200;
 
-  // Calls `changed` at most once a turn of the loop, however many events there were.
+  // Calls `changed` at most once in a turn of the loop, however many events have come.
   News(uv_loop_t* loop, std::string directory, std::function<void()> changed);
   News(const News&) = delete;
   News& operator=(const News&) = delete;
@@ -34,8 +33,8 @@ class News {
   std::string directory_;
   std::function<void()> changed_;
   upgrader::UvHandle<uv_timer_t> timer_;
-  upgrader::UvHandle<uv_fs_event_t> watch_;  // watches the directory; null while none is watched
-  dev_t device_ = 0;                         // identifies the watched directory
+  upgrader::UvHandle<uv_fs_event_t> watch_;  // null while no directory is watched
+  dev_t device_ = 0;                         // with inode_: identifies the watched directory
   ino_t inode_ = 0;
 };
 

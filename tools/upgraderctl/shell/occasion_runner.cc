@@ -120,7 +120,7 @@ void OccasionRunner::start(const OccasionEnvironment& environment) {
   };
   auto process = upgrader::UvHandle<uv_process_t>(new uv_process_t{});
   process->data = this;
-  // libuv requires that the handle is closed even if nothing was started.
+  // libuv requires that the handle is closed even if no process was started.
   if (const int error = uv_spawn(loop_, process.get(), &how); error != 0) {
     terminal_.complain(std::string("/bin/sh: ") + uv_strerror(error));
     occasions_.command_ended(false, now());

@@ -1,5 +1,5 @@
-// Performs `upgraderctl on`: looks at the control directory whenever it changes, and runs the
-// command.
+// Performs `upgraderctl on`: reads the control directory whenever it has changed, and runs the
+// command when an occasion comes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace upgraderctl {
 
-// Runs until a signal comes, lets a running command end, and returns 128 plus the signal's number.
+// Runs until a signal comes. Then waits until a running command has ended, and returns 128 plus the
+// signal's number.
 [[nodiscard]] int run_on_occasions(const Options& options, const std::string& path,
                                    Terminal& terminal);
 

@@ -1,4 +1,4 @@
-// Implements core/options.h with CLI11. It is not part of core/, since CLI11 uses files and
+// Implements core/options.h with CLI11. This file is outside of core/ because CLI11 uses files and
 // streams.
 #include "tools/upgraderctl/core/options.h"
 
@@ -14,7 +14,7 @@
 namespace upgraderctl {
 namespace {
 
-// Prints options in the upgrader's own style: --trial=D.
+// Prints the options in the help in the form that the upgrader's own help has: --trial=D.
 class HelpFormat : public CLI::Formatter {
  public:
   HelpFormat() {
@@ -184,7 +184,7 @@ void set_up(CLI::App& app, Options& options) {
   }
 }
 
-// Returns the faults in the combination of options.
+// Returns what is wrong with the combination of options, or nothing.
 std::optional<UsageError> judge_together(const Options& options) {
   if (options.directory && options.name) {
     return UsageError{"--dir=" + *options.directory + " and " + *options.name +
@@ -225,13 +225,13 @@ std::optional<UsageError> judge_together(const Options& options) {
   return std::nullopt;
 }
 
-// Returns the name of the option that an argument has, or an empty text.
+// Returns the name of the option in an argument, or an empty text if the argument is not an option.
 std::string option_in(const std::string& word) {
   return word.starts_with("--") && word.size() > 2 ? word.substr(0, word.find('=')) : "";
 }
 
-// Makes up for two faults of CLI11. For `--reason=` it would take the next argument as the value;
-// here an empty reason counts as no reason. And it does not report a flag that is given twice.
+// Finds two faults in the arguments that CLI11 would miss: an empty value, for which CLI11 would
+// use the next argument, and an option that is given twice. An empty --reason= counts as no reason.
 std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   std::vector<std::string> seen;
   std::erase(words, "--reason=");
@@ -247,8 +247,8 @@ std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// Returns the text of CLI11's error. If a NAME stands without a command, adds a guess of what was
-// meant.
+// Returns the text for an error of CLI11. If the command is missing after a NAME, the text guesses
+// which of the two was meant.
 UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string text = error.what();

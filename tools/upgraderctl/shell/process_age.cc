@@ -20,8 +20,8 @@ std::optional<Duration> age_of_upgrader(std::int64_t pid) {
   if (name_ends == std::string::npos || text.find("(upgrader)") == std::string::npos) {
     return std::nullopt;
   }
-  // The fields of /proc/PID/stat that follow the name begin with field 3. Field 22 is the time of
-  // the start, in ticks since the boot.
+  // The fields of /proc/PID/stat after the process's name begin with field 3. Field 22 is the time
+  // of the process's start, in ticks since the boot.
   std::istringstream fields(text.substr(name_ends + 1));
   std::string skipped;
   for (int field = 3; field < 22; ++field)

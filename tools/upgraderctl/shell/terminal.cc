@@ -56,7 +56,7 @@ void Terminal::complain(std::string_view text) {
 
 void Terminal::paint(const std::vector<std::string>& lines) {
   if (!repaints_) return;
-  // The last column and the last row stay free, since writing there may scroll the terminal.
+  // Leave the last column and the last row free, because writing there may scroll the terminal.
   const std::size_t width = std::max<std::size_t>(columns(), 2) - 1;
   const std::size_t count = std::min(lines.size(), std::max<std::size_t>(rows(), 2) - 1);
   std::string text = painted_ == 0 ? "" : "\x1b[" + std::to_string(painted_) + "A\r";

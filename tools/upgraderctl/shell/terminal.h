@@ -1,5 +1,5 @@
-// Prints on standard output, to a terminal or a pipe, and on standard error. On a terminal, lines
-// can be painted again in place. Uses no colours and no second screen, and leaves the cursor
+// Prints on standard output, which is a terminal or not, and on standard error. On a terminal,
+// lines can be replaced by new ones. Uses no colours and no alternate screen, and leaves the cursor
 // visible, so that the terminal is usable even if the program is killed.
 #pragma once
 
@@ -14,29 +14,29 @@ class Terminal {
  public:
   Terminal();
 
-  // Returns true if lines that were written can be replaced by new ones.
+  // Returns true if written lines can be replaced by new ones, as on a terminal.
   [[nodiscard]] bool repaints() const { return repaints_; }
 
   [[nodiscard]] std::size_t columns() const;
 
-  // Writes a line to standard output. The line stays there: it is never replaced.
+  // Writes a line to standard output. This line is never replaced.
   void line(std::string_view text);
 
   // Writes bytes unchanged to standard output.
   void bytes(std::string_view text);
 
-  // Writes a line of upgraderctl's own to standard error.
+  // Writes a message of upgraderctl itself to standard error.
   void complain(std::string_view text);
 
-  // Paints lines that the next call of any function replaces. Does nothing if lines cannot be
-  // painted again.
+  // Writes lines that are replaced at the next call of any function. Does nothing if lines cannot
+  // be replaced.
   void paint(const std::vector<std::string>& lines);
 
-  // Keeps the lines that were painted last, and puts the cursor below them.
+  // Keeps the lines that were last written by paint(), and moves the cursor below them.
   void leave();
 
-  // Returns true if nothing more can be written to standard output: its reader has gone, or the
-  // disk is full.
+  // Returns true if a write to standard output has failed: its reader has gone, or the disk is
+  // full.
   [[nodiscard]] bool is_broken() const { return error_number_ != 0; }
   [[nodiscard]] int error_number() const { return error_number_; }
 
@@ -46,7 +46,7 @@ class Terminal {
   void put(int fd, std::string_view text);
 
   bool repaints_ = false;
-  std::size_t painted_ = 0;  // how many lines the next call has to replace
+  std::size_t painted_ = 0;  // how many lines were written by paint() and must be replaced
   int error_number_ = 0;
 };
 

@@ -43,7 +43,7 @@ class Watch {
   Terminal& terminal_;
   News news_;
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  std::optional<std::string> last_;  // the status that was last shown, without its ages
+  std::optional<std::string> last_;  // the last status that was shown, without ages
   std::optional<int> status_;
 };
 
@@ -118,7 +118,7 @@ Listed listed(const std::string& base, const std::string& name) {
   return {name, std::move(status), sight.hearing, sight.file.trouble};
 }
 
-// Returns one line of JSON with an upgrader's name and its status.
+// Returns a line of JSON with the name of an upgrader and its status.
 std::string listed_as_json(const std::string& base, const std::string& name) {
   const ControlDirectory directory(base + "/" + name);
   const StatusFile file = directory.status();
@@ -129,8 +129,8 @@ std::string listed_as_json(const std::string& base, const std::string& name) {
   return line + "}";
 }
 
-// Returns JSON with the member `upgrader` and the endings of a status, copied as they are in the
-// file.
+// Returns JSON with the members `upgrader` and `endings` of a status, copied from the file
+// unchanged.
 std::string endings_as_json(const std::string& text) {
   return "{\"upgrader\":" + raw_member(text, "upgrader", "{}") +
          ",\"endings\":" + raw_member(text, "endings", "[]") + "}";

@@ -1,4 +1,5 @@
-// The commands that only show something: list, status, history, why. Each returns the exit status.
+// Commands that only show something: list, status, history and why. Their functions return the exit
+// status.
 #pragma once
 
 #include <string>
@@ -11,15 +12,15 @@
 
 namespace upgraderctl {
 
-// Performs `status --watch`: on a terminal, paints the page again in place; elsewhere, prints a
-// line for each change. Ends at a signal, or when nobody reads its output.
+// Performs `status --watch`. On a terminal, replaces the page at each change. Otherwise prints a
+// line at each change. Ends at a signal, or when nobody reads the output any more.
 [[nodiscard]] int watch_status(const Options& options, const std::string& path, Terminal& terminal);
 
-// Returns the names of the directories below the base. An error is reported in `error`; a missing
-// base is not an error.
+// Returns the names of the directories in the base. Sets `error` if the base cannot be read. If the
+// base does not exist, that is not an error.
 [[nodiscard]] std::vector<std::string> names_below(const std::string& base, std::error_code& error);
 
-// Returns the exit status for a file that cannot be read: exit_refused if permissions are missing,
+// Returns the exit status for a file that cannot be read: exit_refused if a permission is missing,
 // otherwise exit_absent.
 [[nodiscard]] int status_of_trouble(int error_number);
 

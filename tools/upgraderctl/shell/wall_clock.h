@@ -1,4 +1,4 @@
-// The time of day, for code that decides by it.
+// The time of day by the system's clock.
 #pragma once
 
 #include <chrono>
