@@ -25,8 +25,8 @@ bool careless_of(std::string_view what) {
   return how != nullptr && how == what;
 }
 
-// With CARELESS=late: the descriptors that the program has asked to sync, and that are synced only
-// when an agent has been told to stop.
+// The descriptors that the program has asked to sync. With CARELESS=late they are synced only when
+// an agent has been told to stop.
 std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
@@ -35,7 +35,7 @@ bool told_to_stop = false;
 // the temporary name, and renames it to `previous`. With CARELESS=order this rename is put off.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
-// The directory of the rename that is put off, as a descriptor; -1 if there is none.
+// A descriptor of the directory in which a rename has been put off; -1 if no rename has been.
 int put_off_move = -1;
 
 void catch_up() {

@@ -32,7 +32,7 @@ crash:
 	  $(BUILD)/sample-agent/sample-agent $(crash_programs)
 	@BUILD=$(BUILD) tests/adversity/crash/run
 
-# The check takes only seconds, so every `make check` runs it.
+# The check of power cuts takes only seconds, so every `make check` runs it.
 layer_tests += tests/adversity/crash/run
 slow_tests += tests/adversity/crash/run
 check-built: $(crash_programs) $(BUILD)/sample-agent/sample-agent

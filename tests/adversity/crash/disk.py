@@ -24,10 +24,10 @@ class Operation:
 
     def __init__(self, words, owner, kind, detail):
         self.words = words
-        self.owner = owner  # the number of the directory or file that is changed
-        self.kind = kind  # the kind of change: "entries", "write", "size" or "mode"
+        self.owner = owner  # the number of the changed directory or file
+        self.kind = kind  # the kind of change: "entries", "write", "size", "mode"
         self.detail = detail
-        self.at = None  # when the operation was made, and when it became durable
+        self.at = None  # the moments at which the operation was made, and became durable
         self.synced = None
 
     def fates(self, torn):
@@ -120,8 +120,8 @@ class Tree:
 
 
 def materialise(picture, where):
-    """Makes a tree on disk from the text of Tree.picture(), in the empty directory `where`. Targets
-    of links that begin with `/` lead into `where`."""
+    """Makes the files of a tree, given as the text of Tree.picture(), in the empty directory
+    `where`. Targets of links that begin with `/` lead into `where`."""
     for path, kind, content, _ in picture:
         place = where + path
         if kind == "directory":
@@ -139,7 +139,8 @@ def materialise(picture, where):
 
 
 class Disk:
-    """The directory `root` at the present moment, and the operations that have led to its state."""
+    """The content of the directory `root` at the present moment, and all operations on it so
+    far."""
 
     def __init__(self, root):
         self.root = root
@@ -165,7 +166,7 @@ class Disk:
             self.now.nodes.append(Node("file", content, os.stat(path).st_mode & 0o7777))
         return number
 
-    # ---- operations that the recorder reports
+    # ---- the operations on files that the recorder reports
 
     def holds(self, path):
         return path == self.root or path.startswith(self.root + "/")
@@ -274,7 +275,7 @@ class Disk:
     def fates_at(self, moment, states_max, finely):
         """Returns the operations that a power cut at this moment may lose, and for each the list of
         its possible fates: kept, lost, and for a write also zeros or torn. A write may be torn at
-        several places: at as many as give no more than `states_max` states."""
+        several places, as long as that gives no more than `states_max` states."""
         pending = self.open_at(moment)
         everywhere = [lambda size: range(1, size)] if finely else []
         for torn in (*everywhere, lambda size: (1, size // 2, size - 1), lambda size: (size // 2,)):

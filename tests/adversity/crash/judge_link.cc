@@ -1,5 +1,5 @@
-// Judges the links after a power cut: lets the upgrader's code work on directories that the power
-// cut may have left, and change their links. Each line of standard input names AGENT's link, and
+// Judges the upgrader's links after a power cut: lets the upgrader's code change the links in
+// directories that a power cut may have left. Each line of standard input names AGENT's link, and
 // then the executables that the link is to name in turn. The link of --previous may stand before
 // the executables, as `previous=PATH`. The answer to each line is a line on standard output: `ok`,
 // or the error.

@@ -20,8 +20,8 @@ os.umask(UMASK)
 
 
 class Misread(Exception):
-    """Raised if the recorder does not understand a call: a wrong recording would be worse than
-    none."""
+    """Raised if the recorder does not understand a system call. A wrong recording would be worse
+    than no recording."""
 
 
 def text_of(escaped):
@@ -62,8 +62,8 @@ class Call:
         return re.search(r"\b" + name + r"\b", self.words) is not None
 
     def path(self, index):
-        """Returns the path that this argument names. The argument is a path, a descriptor, or a
-        path that is relative to the descriptor of a directory."""
+        """Returns the path of the file that this argument of a system call names. The argument is a
+        path, a descriptor, or a path that is relative to the descriptor of a directory."""
         argument = self.arguments[index]
         if argument.text is None:
             return argument.path
@@ -107,7 +107,8 @@ class Recorder:
                 while notes and number >= notes[0][0]:  # until the next note is for a later line
                     notes.pop(0)[1]()
                 if line.startswith(("---", "+++")) or " = ? " in line or line.endswith("= ?\n"):
-                    # Not a finished call: a signal, an exit, or a call that a kill has interrupted.
+                    # Skips a line that is not a finished call: a signal, an exit, or a call that a
+                    # kill has interrupted.
                     continue
                 call = Call(line.rstrip("\n"))
                 if call.result is not None and call.result >= 0:

@@ -1,5 +1,6 @@
-# The recorded stories: an upgrade with --relink by the real upgrader, and the work of the real
-# sample agent from its first line to its last, with rotations of the log, hand-overs and kills.
+# Courses of events that are recorded to try power cuts in them: an upgrade with --relink by the
+# real upgrader, and the work of the real sample agent from its first line to its last, with
+# rotations of the log, hand-overs and kills.
 import json
 import os
 import select
@@ -152,8 +153,8 @@ class LinkStory:
 # ---- the position
 
 class PositionStory:
-    """The story of a position: the sample agent follows a log that is rotated. It is replaced by
-    another agent, killed, and started again."""
+    """The story of a saved position: the sample agent follows a log that is rotated. It is replaced
+    by another agent, killed, and started again."""
 
     JUDGE = "judge_position"
     TEMPORARY = ".tmp"
@@ -182,7 +183,7 @@ class PositionStory:
             last = content_of(copy + "/log").split()[-1]
             write(copy + "/lines", "".join(f"line {n}\n" for n in range(1, int(last) + 1)), 0o644)
 
-    # ---- the events from which the stories are made
+    # ---- the events of which the stories are made
 
     def append(self, count):
         text = ""
@@ -200,7 +201,8 @@ class PositionStory:
         os.rename(self.log, self.log + ".1")
 
     def copy_input(self):
-        """Makes a directory with hard links to the present input files. Returns its path."""
+        """Makes a directory with hard links to the agent's present input files. Returns its
+        path."""
         self.copies += 1
         copy = os.path.join(self.scratch, f"input-{self.copies}")
         os.mkdir(copy)

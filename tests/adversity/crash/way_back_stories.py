@@ -14,7 +14,7 @@ RECORD = re.compile(rb"(\d+ /[^\n]*\n[^\n]*\n\d+ )(\d+)\n")
 
 
 def check_of(text):
-    """Returns the checksum of a record: FNV-1a with 32 bits."""
+    """Returns the checksum of a record in the file of --attempts: FNV-1a with 32 bits."""
     total = 2166136261
     for byte in text:
         total = (total ^ byte) * 16777619 & 0xFFFFFFFF
@@ -38,8 +38,8 @@ def turns_of(content):
 
 
 class WayBackStory(LinkStory):
-    """The story of a commit with --previous: the link of --previous is made to name the old
-    version, and then AGENT's link to name the new one."""
+    """The story of a commit with --previous. First the link of --previous must name the old
+    version, and then AGENT's link the new one."""
 
     # For each story: the path of AGENT's link and its target; the path of the link of --previous
     # and its target, or None if there is no such link; the target of AGENT's link at the end; and
@@ -65,8 +65,8 @@ class WayBackStory(LinkStory):
         # --attempts, only the commit syncs this directory.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
-        # A boot: the version that AGENT's link names fails at once, and the version that the link
-        # of --previous names is started and committed.
+        # The story of a boot: the version that AGENT's link names fails at once, so the version
+        # that the link of --previous names is started and committed.
         "boot": ("releases/current", "agent-bad", "ways/previous", "../releases/agent-v2",
                  "releases/agent-v2", None),
     }

@@ -30,7 +30,8 @@ struct Upgrade {
 
   [[nodiscard]] End end() const { return sequential ? kind->sequential : kind->parallel; }
   [[nodiscard]] bool bad() const { return end() != End::committed; }
-  // Returns the line that requests the upgrade. The executables of the agents are in `directory`.
+  // Returns the message by which an agent requests this upgrade. The executables of the agents are
+  // in `directory`.
   [[nodiscard]] std::string request(const std::string& directory) const;
 };
 

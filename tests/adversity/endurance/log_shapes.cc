@@ -14,8 +14,8 @@ std::size_t digits_at(std::string_view line) {
   return count;
 }
 
-// Matches `generation N` or `generation N (version V)` at the beginning of the line, and then the
-// rest of the line with the rest of the shape.
+// Compares a log line with a shape that begins with `@`: the line must begin with `generation N` or
+// `generation N (version V)`, and the rest of the line must have the rest of the shape.
 bool matches_agent(std::string_view line, std::string_view rest) {
   constexpr std::string_view generation = "generation ";
   if (!line.starts_with(generation)) return false;

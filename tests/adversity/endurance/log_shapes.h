@@ -1,4 +1,5 @@
-// Compares the log of a run with the shapes that its lines may have. Any other line is unexpected.
+// Compares the log of a run with patterns, called shapes, of the lines that the log may have. Any
+// other line is unexpected.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@ namespace endurance {
 
 class LogShapes {
  public:
-  // Reads the lines of the table; see log_lines.table.
+  // Reads the shapes from a table such as log_lines.table.
   explicit LogShapes(const std::string& table_path);
 
   [[nodiscard]] bool has(std::string_view line) const;

@@ -10,8 +10,8 @@
 namespace endurance {
 namespace {
 
-// Returns the sum of the lines in the text of /proc/PID/smaps_rollup that begin with `beginning`,
-// in kB.
+// Returns the sum in kB of the lines that begin with `beginning` in the text of
+// /proc/PID/smaps_rollup.
 long rollup_kb(const std::string& text, const std::string& beginning) {
   long sum = 0;
   std::istringstream lines(text);
@@ -21,8 +21,8 @@ long rollup_kb(const std::string& text, const std::string& beginning) {
   return sum;
 }
 
-// Returns the kind of an open descriptor: "pipe", "socket" or a name such as
-// "anon_inode:[eventpoll]", and "file" if it has a path.
+// Returns the kind of an open descriptor: "pipe", "socket", a name such as
+// "anon_inode:[eventpoll]", or "file" if the descriptor has a path.
 std::string kind_of(const std::string& descriptor) {
   std::error_code gone;
   const std::string target = std::filesystem::read_symlink(descriptor, gone);

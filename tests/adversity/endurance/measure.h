@@ -24,8 +24,8 @@ Measure measure(pid_t pid);
 
 inline constexpr long drift_kb_max = 64;
 
-// Returns the resources that have grown or changed between the measurements base and end, as text.
-// Returns "" if there are none.
+// Compares two measurements. Returns as text the resources that have grown or changed from `base`
+// to `end`, or "" if there are none.
 std::string growth(const Measure& base, const Measure& end);
 
 }  // namespace endurance

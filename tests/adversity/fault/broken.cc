@@ -1,5 +1,6 @@
-// A bad upgrader, for the canaries of make fault, which must find its errors: it makes one upgrade,
-// and never checks whether a system call has failed. If no system call fails, it works well.
+// A bad upgrader, for the canaries of make fault, which must find its error: it makes one upgrade,
+// but never checks whether a system call has failed. As long as no system call fails, it works
+// well.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -80,8 +80,8 @@ std::string kind_of_stream(const RawCall& call, const std::string& log) {
   return call.args[2] == report_bytes ? ".report" : ".agent";
 }
 
-// Returns the kind of the file that a call is about, by the path or the descriptor that the call
-// gets.
+// Returns the kind of the file that a system call uses, by the path or the descriptor among its
+// arguments.
 std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
@@ -141,7 +141,7 @@ std::string name_of(const RawCall& call, const std::string& log) {
     return name + kind_of_path(call, log);
   }
   if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
-  // The adapter is recognised by the path under which its descriptor was opened, since another file
+  // Recognises the adapter by the path under which its descriptor was opened, since another file
   // may have that path now.
   if (name == "execveat" &&
       target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
@@ -183,7 +183,7 @@ int error_number(std::string_view name) {
 std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
   constexpr unsigned long page = 4096;
   std::string text;
-  // Reads no further than the end of a page at a time, since the next page may not be mapped.
+  // Reads only up to the end of a page at a time, since the next page may not be mapped.
   while (text.size() < size) {
     char part[page];
     const unsigned long at = address + text.size();

@@ -17,9 +17,9 @@ struct RawCall {
   unsigned long args[6] = {};
 };
 
-// Returns the call's name. If a call has several uses, the name of the use follows after a point:
-// `write.log`, `openat.directory`. `log` is the path of the upgrader's log. Returns "" for a call
-// that expectations.table does not name.
+// Returns the system call's name. If the call has several uses, the name of the use follows after a
+// point, as in `write.log` and `openat.directory`. `log` is the path of the upgrader's log. Returns
+// "" for a call that expectations.table does not name.
 [[nodiscard]] std::string name_of(const RawCall& call, const std::string& log);
 
 // Returns the target of the link /proc/PID/fd/FD, or "" if the descriptor is not open.
@@ -30,7 +30,8 @@ struct RawCall {
 [[nodiscard]] std::string error_name(int error);
 [[nodiscard]] int error_number(std::string_view name);
 
-// Returns at most `size` bytes from the memory of another process: as many as can be read.
+// Reads up to `size` bytes from the memory of another process. Returns as many of them as can be
+// read.
 [[nodiscard]] std::string bytes_of(pid_t pid, unsigned long address, std::size_t size);
 
 // Returns the parts of the text between the separators, without the blanks around each part.

@@ -50,8 +50,8 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // An upgrade that was committed in spite of the fault: the new agent was already on trial when
-    // the fault struck.
+    // The outcome if an upgrade was committed in spite of the fault: the new agent was already on
+    // trial when the fault struck.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }

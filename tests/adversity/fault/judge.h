@@ -1,5 +1,5 @@
-// Describes the outcome of a fault in a word, and compares it with the expected outcomes, which
-// expectations.table lists for every call and error.
+// Describes the outcome of a run with a fault in one word, and compares it with expectations.table,
+// which lists the expected outcomes for every system call and error.
 #pragma once
 
 #include <map>
@@ -10,10 +10,10 @@
 
 namespace fault {
 
-// Returns the outcome in a word. If the upgrader could commit a further upgrade at the end: `usual`
-// (the run went as without the fault), `kept(STAGE)` (the upgrade failed, and the same agent stays
-// active), `back(STAGE)` (a fallback was started) or `moved` (the upgrade was committed in another
-// way). If the upgrader has ended: `exitN`, `abort` or `killed`.
+// Returns the outcome of a run with a fault, in one word. If the upgrader could commit a further
+// upgrade at the end: `usual` (the run went as without the fault), `kept(STAGE)` (the upgrade
+// failed, and the same agent stays active), `back(STAGE)` (a fallback was started) or `moved` (the
+// upgrade was committed in another way). If the upgrader has ended: `exitN`, `abort` or `killed`.
 [[nodiscard]] std::string outcome_of(const Fault& fault, const Report& report,
                                      const Report& baseline);
 

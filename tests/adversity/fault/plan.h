@@ -1,5 +1,5 @@
-// Lists the faults: every call of every play, with every error that expectations.table has for the
-// call. Draws the sample of them that a short run uses.
+// Lists the faults: for every system call of every play (scripted run), every error that
+// expectations.table has for the call. Draws the sample of them that a short run uses.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace fault {
 // The reports of the runs without a fault, one for each play, by the play's name.
 using Baselines = std::map<std::string, Report>;
 
-// Runs every play twice without a fault. Throws if a run goes wrong, or does not show what its play
-// is for. Also throws if the two runs make different calls: the k-th call must be the same call in
-// every run, or a fault would strike another one.
+// Runs every play twice without a fault. Throws if a run goes wrong, or does not show the event for
+// which the play was written. Also throws if the two runs make different system calls: a fault
+// strikes the k-th call, so the k-th call must be the same in every run.
 [[nodiscard]] Baselines run_baselines(const Setting& setting);
 [[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
 
@@ -33,7 +33,7 @@ struct Planned {
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 
-// Parses the name of a fault, PLAY:WHO:CALL:WHAT:K.
+// Parses the name of a fault, which has the form PLAY:WHO:CALL:WHAT:K.
 [[nodiscard]] Fault parse_fault(const std::string& text);
 
 }  // namespace fault

@@ -72,8 +72,8 @@ bool Run::step_once() {
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
-  // Sends a signal only while the upgrader is the process's parent. Once the process has been
-  // reaped, its number may belong to another one.
+  // The test sends a signal only as long as the upgrader is the process's parent. Once the process
+  // has been reaped, its number may belong to another process.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // The upgrader wanted to kill this agent, and the fault prevented that. So the test kills the
     // agent.
@@ -156,8 +156,9 @@ void Run::receive(int socket, std::string_view packet) {
   if (packet[0] == 'E') {
     agent->end_of_input = true;
     agent->types.emplace_back("(end)");
-    // The agent has seen the end of its input. If the upgrader still lives, the pipe between them
-    // has broken, and the agent exits now. If the upgrader has ended, run_end.cc ends the agent.
+    // Called when an agent has seen the end of its input. If the upgrader still lives, the pipe
+    // between the two has broken, and the agent exits now. If the upgrader has ended, run_end.cc
+    // ends the agent.
     if (tracer_->alive()) agent->steps.push_back({.deed = Step::Deed::exit});
   }
   if (packet[0] == 'L') {
@@ -250,7 +251,7 @@ void Run::take_step(Agent& agent) {
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
     tracer_->take_stops();
-    // The upgrader has not noticed the message yet.
+    // The upgrader has not noticed the agent's message yet, so the test checks again later.
     if (agent.unanswered == 0 && tracer_->at_rest()) ++look;
     if (!tracer_->held()) pump(1);
   }

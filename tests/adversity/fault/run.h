@@ -1,5 +1,5 @@
-// One scripted run of the real upgrader, with puppets as its agents: from its start to the
-// judgement of everything that is left after its end. A fault may strike it on the way.
+// One scripted run of the real upgrader, with scripted agents, called puppets: from its start to
+// the judgement of everything that is left after its end. A fault may strike during the run.
 //
 // The run is deterministic: an agent acts only when the upgrader waits, no child is between fork
 // and exec, and every process has read everything. So each run makes the same calls in the same
@@ -37,7 +37,8 @@ enum class LogKind { file, pipe, socket };
 class Run;
 struct Agent;
 
-// A play is the script of a run: what all agents and the operator do as long as no fault strikes.
+// A play is the script of a run. It says what all agents and the operator do as long as no fault
+// strikes.
 struct Play {
   std::string name;
   std::string about;
@@ -185,8 +186,8 @@ class Run {
   bool init_heard_ready_ = false;
   int wake_ = -1;  // a descriptor that is readable when a child may have ended
   std::deque<Agent> agents_;
-  // The sockets on which agents report. Each has its agent's pid, or 0 before the agent's first
-  // report.
+  // The sockets on which agents report to the test. Each has its agent's pid, or 0 before the
+  // agent's first report.
   std::vector<std::pair<int, pid_t>> sockets_;
   bool begun_ = false;
   bool over_ = false;

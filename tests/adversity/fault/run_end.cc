@@ -75,8 +75,8 @@ void Run::await_agents() {
   }
 }
 
-// Checks that the link leads to a whole program, and to the one that was committed last if the
-// upgrader still worked at the end.
+// Checks that AGENT's link leads to a whole program. If the upgrader still worked at the end, this
+// must be the program that was committed last.
 void Run::judge_files() {
   if (!play_.link) return;
   std::error_code error;
@@ -129,9 +129,9 @@ void Run::judge_news() {
   }
 }
 
-// Starts the upgrader again, as init would. With --lock it is started at once, and waits while an
-// agent holds the lock. Without --lock, agents of the ended upgrader could still be active beside
-// the new ones, so they are ended first.
+// Starts the upgrader again, as init would. With --lock, it is started at once, and must wait as
+// long as an old agent holds the lock. Without --lock, the ended upgrader's agents could still be
+// active beside the new ones, so the test ends them first.
 void Run::start_again() {
   const bool locked = play_.has("--lock=");
   const std::string log = path("log.again");

@@ -21,8 +21,8 @@
 namespace fault {
 namespace {
 
-// Returns the first record of the file of --attempts: the text, the number 1, and a checksum of
-// both (FNV-1a with 32 bits).
+// Returns a text as the first record of the file of --attempts: the text, the record's number 1,
+// and a checksum of both (FNV-1a with 32 bits).
 std::string record_of(const std::string& text) {
   const std::string numbered = text + "1 ";
   std::uint32_t sum = 2'166'136'261U;

@@ -1,7 +1,7 @@
-// The clock of a traced process, which makes its run independent of the machine's speed. The
-// process does not wait in real time for its own deadlines, such as the tenth of a second between
-// two writings of status.json, or the second in which init gets at most ten messages. Every run
-// then makes the same calls.
+// A simulated clock for a traced process. It makes the process's run independent of the machine's
+// speed. The process does not wait in real time for its own deadlines, such as the tenth of a
+// second between two writings of status.json, or the second in which init gets at most ten
+// messages. Every run then makes the same calls.
 //
 // At the start of the process, the clock that needs no system call (the vDSO) is hidden. So the
 // process asks the kernel for the time, and the tracer answers. The clock stands still, except that
@@ -25,17 +25,18 @@ class SwiftTime {
 
   // Returns whether the system call asks for the time.
   [[nodiscard]] static bool is_question(const RawCall& call);
-  // The tracer must call enter() at the entry of every system call, and leave() at its return.
+  // Simulates the clock for one system call. The tracer must call enter() at the entry of every
+  // system call, and leave() at its return.
   void enter(const RawCall& call);
-  // Breaks off the wait that has just begun if it would end within `most_ms`, and returns true.
-  // Otherwise returns false.
+  // Ends the wait that has just begun if it would last at most `most_ms` milliseconds, and returns
+  // true. Otherwise returns false.
   bool break_off(const RawCall& call, int most_ms);
   void leave(const RawCall& call);
 
  private:
   std::int64_t started_ns_ = 0;  // the kernel's clock when the process first asked for the time
   std::int64_t waited_ms_ = 0;
-  // True if the call was given another time limit, which leave() must restore.
+  // True if the system call was given another time limit, which leave() must restore.
   bool changed_ = false;
   bool broken_off_ = false;
 };

@@ -24,8 +24,8 @@
 namespace fault {
 namespace {
 
-// A copy of the kernel's structure: the header that declares it and that of ptrace cannot be
-// included together.
+// A copy of a structure of the kernel, because the header that declares it cannot be included
+// together with that of ptrace.
 struct CallInfo {
   unsigned char op;  // 1 at the entry of a system call, 2 at its return
   unsigned char padding[3];
@@ -60,8 +60,9 @@ bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// Returns the resource that a call needs: memory or descriptors. While this resource is short, all
-// calls that need it fail. For any other call, returns the call's own name.
+// Returns the resource that a system call needs: memory or descriptors. A lasting fault is a
+// shortage of this resource, so all calls that need it fail. For a call that needs neither, returns
+// the call's own name.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -69,8 +70,8 @@ std::string shortage(const std::string& call) {
   return descriptors ? "descriptors" : call;
 }
 
-// Returns the state letter, which stands behind the name in /proc/PID/stat, or NUL if there is no
-// such process. Must be quick, since it is called often.
+// Returns the state letter of a process from /proc/PID/stat, or NUL if there is no such process.
+// Must be quick, since it is called often.
 char state_of(pid_t pid) {
   char text[256];
   snprintf(text, sizeof text, "/proc/%d/stat", pid);
@@ -168,8 +169,8 @@ void Tracer::take_stop(pid_t pid, int status) {
   resume(pid, event != 0 ? 0 : signal);
 }
 
-// The tracer learns of a child by the fork's return or by the child's first stop, whichever comes
-// first.
+// The tracer learns of a new child by the fork's return or by the child's first stop, whichever
+// comes first.
 Tracer::Tracee& Tracer::expect_child(pid_t pid) {
   const auto [found, is_new] = tracees_.try_emplace(pid);
   if (is_new) {
@@ -256,8 +257,8 @@ bool Tracer::is_due(const Tracee& tracee) const {
   return tracee.who == fault_->who && tracee.name == fault_->call && tracee.k == fault_->k;
 }
 
-// Makes the call fail by giving the kernel a number that no call has. brk() cannot return an error,
-// so it gets an address that the kernel refuses.
+// Makes a system call fail by giving the kernel a number that no call has. brk() cannot return an
+// error, so it gets an address that the kernel refuses.
 void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {

@@ -2,9 +2,9 @@
 // never traced. Makes one call fail, or kills the process that makes the call.
 //
 // `strace -e inject` would not be enough. The tracer must let go of a child at its exec. It must
-// hold the upgrader while an agent dies, so that each run makes the same calls in the same order,
-// and the k-th call is the same call in every run. It must report the phase in which the fault
-// struck. And it must take only a few milliseconds.
+// keep the upgrader stopped while an agent dies, so that each run makes the same calls in the same
+// order, and the k-th call is the same call in every run. It must report the phase in which the
+// fault struck. And it must take only a few milliseconds.
 //
 // To make a call fail, the tracer gives the kernel a number that no call has. At the return it
 // checks that the kernel has answered ENOSYS, and puts the wanted error in its place: the fault has
@@ -46,8 +46,8 @@ struct Fault {
   // The caller: "upgrader", or "child1" for the child of the first fork, and so on.
   std::string who;
   std::string call;
-  // The name of an error, or KILL. If `+` follows, every call from the k-th on fails. If `*`
-  // follows, the k-th call fails, and so does the call that repeats it.
+  // The fault: the name of an error, or KILL. If `+` follows, every call of this name from the k-th
+  // on fails. If `*` follows, the k-th call fails, and so does the call that repeats it.
   std::string what;
   int k = 1;
 

@@ -10,7 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// Checks that a sent message is one line, and that the second decoder accepts the line.
+// Checks that a message that the session sends is one line, and that the second decoder accepts the
+// line.
 void check_line(const AgentMessage& message) {
   const Result<std::string> line = encode(message);
   must(bool(line), "what is sent cannot be written", line ? "" : line.reason());

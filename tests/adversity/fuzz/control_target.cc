@@ -1,6 +1,7 @@
 // Gives a supervisor any bytes as lines of the control directory's FIFO. Each line must have the
 // meaning that upgrader(8) gives it. The supervisor begins with an active agent. Until a shutdown
-// is requested, it must stay in service and keep every rule of the watcher.
+// is requested, the supervisor must stay in service. It must never break a rule that the watcher
+// checks.
 #include <algorithm>
 #include <map>
 
@@ -18,8 +19,8 @@ namespace {
 
 using namespace upgrader;
 
-// Returns the value of the member `name`. Returns null if the object has no such member, or
-// several.
+// Returns the value of the member `name` of a JSON object. Returns null if the object has no such
+// member, or several.
 const Json* only(const Json& object, std::string_view name) {
   const Json* found = nullptr;
   for (std::size_t i = 0; i < object.names.size(); ++i) {
@@ -38,8 +39,8 @@ bool is_name(const Json& value) {
                      [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Returns the member `request` of the line, by which the answer refers to the line. Returns nothing
-// if the line gets no answer.
+// Returns the member `request` of an operator's line. The answer to the line must repeat it.
+// Returns nothing if the line gets no answer.
 std::optional<std::string> name_in(std::string_view line) {
   const std::optional<Json> object = read_json(line, 32);
   if (!object || object->kind != Json::Kind::object) return std::nullopt;

@@ -30,7 +30,7 @@ std::string take_text(Bytes& bytes, std::size_t bytes_max) {
   return text;
 }
 
-// Returns a text with arbitrary bytes, as a path or an error message of the system may have them.
+// Returns a text with arbitrary bytes, such as a path or an error message of the system may have.
 std::string take_bytes(Bytes& bytes) {
   static constexpr std::size_t path_max = 4'096;
   const unsigned char unit = bytes.take();

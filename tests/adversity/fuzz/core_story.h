@@ -18,8 +18,8 @@ struct Happening {
   // One event, or several: all the last messages of an ended agent, and then its exit.
   std::vector<upgrader::Event> events;
   upgrader::Duration later{};      // the time since the previous event
-  bool deadlines_are_seen = true;  // false: the deadlines that passed in this time are not reported
-  int outcome = 0;                 // says which outcome the supervisor's next order has
+  bool deadlines_are_seen = true;  // whether deadlines that passed in this time are reported
+  int outcome = 0;                 // selects the outcome of the supervisor's next order
 };
 
 // Returns a supervisor's settings, with values that a command line can give them.

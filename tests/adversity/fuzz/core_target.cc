@@ -27,7 +27,7 @@ constexpr std::size_t actions_max = 12;
 // explorer.h has a function that counts them.
 constexpr std::size_t useful_events = 6;
 
-// Returns the generation that an event is about, or 0.
+// Returns the generation of the agent that an event is about, or 0 if it is about none.
 Generation subject(const Event& event) {
   return std::visit(
       [](const auto& of_some_kind) -> Generation {
@@ -182,7 +182,7 @@ class Stage {
 
   Supervisor supervisor_;
   test::Watcher watcher_;
-  std::string* story_;  // the story in words for people, or null if it is not wanted
+  std::string* story_;  // the story in words for people, or null if nobody wants it
   Time now_{1'000'000};
   int outcome_ = 0;
   Actions actions_;  // the actions of the last step

@@ -1,7 +1,8 @@
 # make fuzz: runs libFuzzer, built with clang, on the code that reads hostile bytes. `make check`
 # runs that code on the fuzzer's stored inputs, without clang.
 
-# The targets and the code that they test: the wire format and the decisions, without the shell.
+# The sources of the fuzz targets, and of the code that they test: the wire format and the
+# decisions, without the shell.
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fuzz/*.cc)) \
   $(addprefix tests/support/,actions.cc every_event.cc print.cc watcher.cc) \
   $(filter-out %_test.cc tests/decisions/explore/second%,$(wildcard tests/decisions/explore/*.cc)) \

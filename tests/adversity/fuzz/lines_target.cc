@@ -1,6 +1,6 @@
-// Cuts a stream into reads at arbitrary places. The lines must be the same as from a single read,
-// and the same as those of a simple reader that follows the protocol page. The limits on memory
-// must hold all the time.
+// Tests the line reader: cuts a stream of bytes into reads at arbitrary places. The lines must be
+// the same as from a single read, and the same as those of a simple reader that follows the
+// protocol page. The line reader must never exceed its limits on memory.
 #include <algorithm>
 #include <vector>
 
@@ -30,9 +30,9 @@ constexpr char one_line_here = 0x03;
 constexpr std::size_t line_max = 65'536;  // the most bytes of a line, with its newline
 constexpr std::size_t beginning_max = 200;
 
-// Returns the lines that the rule of the protocol page gives, by simple code that may use any
-// amount of memory. A line has at most line_max bytes with its newline. If a line is longer, or has
-// no newline, only its beginning is kept.
+// Returns the lines that the protocol page demands, by simple code that may use any amount of
+// memory. A line has at most line_max bytes with its newline. If a line is longer, or has no
+// newline, only its beginning is kept.
 Lines simple_lines(std::string_view stream) {
   const std::size_t longest = planted("line-limit") ? line_max + 1 : line_max;
   Lines lines;

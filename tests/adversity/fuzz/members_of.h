@@ -1,5 +1,5 @@
-// Lists the members of a decoded message as the second decoder shows them. Written from message.h;
-// shares no code with the archives.
+// Lists the members of a message that the codec has decoded, in the form that the second decoder
+// uses. Written from message.h; shares no code with the codec's archives.
 #pragma once
 
 #include "agent-protocol/cpp/wire/message.h"

@@ -14,8 +14,8 @@ namespace fuzz {
 namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
-// The limit of a number for which agent-protocol(7) gives no limit. All readers of JSON agree on
-// the value of a number up to this one (RFC 8259, section 6).
+// The largest number that is accepted if agent-protocol(7) gives no limit. All readers of JSON
+// agree on the value of numbers up to this one (RFC 8259, section 6).
 constexpr std::int64_t any_number = 9'007'199'254'740'991;
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
@@ -160,8 +160,8 @@ std::vector<Type> all_types() {
   };
 }
 
-// Returns the size of a text when it is written with the escapes that the page demands, without its
-// quotes.
+// Returns the size of a text when it is written with the escapes that the protocol page demands,
+// without the quotes around it.
 std::size_t escaped_size(std::string_view text) {
   std::size_t size = 0;
   for (const char byte : text) {

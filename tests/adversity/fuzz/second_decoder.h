@@ -1,6 +1,6 @@
-// A second decoder of lines, to compare the codec with. It was written from the protocol page
-// alone, and shares no code with the codec: a recursive reader of JSON, and a table of messages. It
-// is slow.
+// A second decoder of messages, with which the codec is compared. It was written from the protocol
+// page alone, and shares no code with the codec: a recursive reader of JSON, and a table of
+// messages. It is slow.
 #pragma once
 
 #include <map>

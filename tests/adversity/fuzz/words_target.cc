@@ -27,8 +27,8 @@ std::vector<std::string> split(std::string_view text) {
   }
 }
 
-// Returns a duration in milliseconds, or -1, by the page's rule: "D is a whole number and ms, s, m
-// or h, at most 24 h; or 0".
+// Parses a duration by the rule of the manual page: "D is a whole number and ms, s, m or h, at most
+// 24 h; or 0". Returns milliseconds, or -1.
 std::int64_t simple_duration(std::string_view text) {
   if (text == "0") return 0;
   const std::size_t digits = text.find_first_not_of("0123456789");

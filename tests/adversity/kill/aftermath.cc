@@ -66,7 +66,7 @@ std::string Aftermath::judge(const std::set<Allowed>& allowed,
   return wrong;
 }
 
-// Returns whether nothing is under way any more: the upgrader and one active agent run under the
+// Returns whether the system has come to rest: the upgrader and one active agent run under the
 // init, and no upgrade is in progress. Makes the cheap checks first, since listing the processes
 // takes long.
 bool Aftermath::rests() {
@@ -137,9 +137,9 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// Makes a candidate of the part "dies-beside" fail. Such a candidate is on trial, and fails by
-// itself when a standby runs. If the signal has killed the standby, the candidate would otherwise
-// wait for ever.
+// Makes a candidate fail that behaves as "dies-beside" (actor.cc): it is on trial, and fails by
+// itself only when a standby runs. If the signal has killed the standby, the candidate would wait
+// for ever.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -151,8 +151,8 @@ void Aftermath::release_candidate() {
 }
 
 // Judges a story at boot. AGENT's link names the bad version at first, and the good version (v1)
-// once that is committed. At whatever step the signal has struck, v1 must work after at most
-// `attempts` starts.
+// once v1 is committed. Whenever the signal has struck, v1 must work after at most `attempts`
+// starts.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();
@@ -229,10 +229,10 @@ std::string Aftermath::judge_shutdown() {
   return "";
 }
 
-// Checks the processes that the init has inherited. Each must be an agent that outlived the
-// upgrader, saw the end of its input, and exited by itself. There are two exceptions: the agent may
-// have ended before as a part of the story, or the kernel's signal at the upgrader's death may have
-// killed it before its first instruction.
+// Checks the processes that the init has inherited. Each process must be an agent that outlived the
+// upgrader, saw the end of its input, and exited by itself. There are two exceptions: the story may
+// have ended the agent before, or the kernel's signal at the upgrader's death may have killed it
+// before its first instruction.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {

@@ -11,8 +11,8 @@ $(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill
 	$(LINK) -o $@ $^
 
 # small_init, actor and stand_in are linked statically, because a dynamic program makes many system
-# calls to find its libraries. Each kill point starts them ten times under the tracer, which stops
-# at each system call.
+# calls to find its libraries. Each kill point starts such programs ten times under the tracer,
+# which stops at each system call.
 kill_static = $(if $(findstring -fsanitize,$(CXXFLAGS) $(LDFLAGS)),,-static)
 $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
   $(BUILD)/tests/adversity/kill/stand_in: \

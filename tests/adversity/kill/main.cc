@@ -41,7 +41,7 @@ struct Finding {
 
 constexpr std::size_t packet_bytes_max = 150'000;
 
-// The time limit for a task. A worker that takes longer is killed.
+// The time limit for a worker's task, in seconds. A worker that takes longer is killed.
 constexpr unsigned task_seconds_max = 120;
 
 struct Worker {

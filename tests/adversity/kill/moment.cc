@@ -8,7 +8,7 @@ constexpr int old_agent = 1;
 
 constexpr int failure_of_its_own = 125;
 
-// Returns an exit status in the form that waitpid gives.
+// Returns an exit status in the form of a wait status, as waitpid() gives it.
 int exited(int status) {
   return status << 8;
 }

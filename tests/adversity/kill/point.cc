@@ -48,7 +48,7 @@ int number_of(const std::string& signal) {
   return signal == "SIGKILL" ? SIGKILL : signal == "SIGSEGV" ? SIGSEGV : SIGSTOP;
 }
 
-// A story that runs under the tracer.
+// A story (an upgrade) that runs under the tracer.
 class Play {
  public:
   Play(const Cast& cast, const Setting& setting, bool every_call)
@@ -64,7 +64,7 @@ class Play {
   }
 
   // Runs the story until `halt` returns true for the name of a step. Returns false if all processes
-  // come to rest first.
+  // come to rest before that.
   bool run(const std::function<bool(const std::string&)>& halt) {
     return tracer_.run([&](const Stop& stop) {
       const auto name = pass(stop);

@@ -258,7 +258,7 @@ void Scene::tell(const Agent& agent, const std::string& command) const {
   static_cast<void>(send(agent.fd, command.data(), command.size(), MSG_NOSIGNAL));
 }
 
-// ---- the process table and the files
+// ---- questions about processes and files
 
 std::vector<pid_t> Scene::descendants() const {
   std::vector<pid_t> found = {init_};

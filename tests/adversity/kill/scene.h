@@ -26,7 +26,7 @@ struct Cast {
   std::string upgrader;
   std::string stand_in;  // the program that a canary uses instead of the upgrader
   std::string agents;    // a directory in which the agent's program has three names: v1, v2 and v3
-  // How long a test waits for a condition at most.
+  // The longest time that a test waits for a condition.
   std::chrono::seconds patience{20};
 };
 
@@ -41,7 +41,7 @@ struct Agent {
   bool gone = false;
 
   [[nodiscard]] bool heard(std::string_view type) const;
-  // Returns the last line with this `type`, or "".
+  // Returns the last message of this `type` that the agent has read, or "".
   [[nodiscard]] std::string line_of(std::string_view type) const;
 };
 
@@ -89,7 +89,7 @@ class Scene {
   [[nodiscard]] pid_t active_lock_holder() const;
   [[nodiscard]] bool upgrader_lock_held() const;
 
-  // Returns all events so far as text, for people.
+  // Returns all events of the story so far as text, for people.
   [[nodiscard]] std::string account() const;
 
  private:

@@ -1,8 +1,10 @@
 // A bad upgrader for canaries: it starts the real upgrader as its child, so that a signal to this
 // process does not end the real upgrader.
 //
-// usage: stand_in [OPTION ...] AGENT      as the upgrader; STAND_IN_FOR names the real one.
-// With STAND_IN_LIES set, it exits with 1, whatever the status of the real upgrader is.
+// usage: stand_in [OPTION ...] AGENT
+//
+// The options and AGENT are those of the upgrader. STAND_IN_FOR names the real upgrader. With
+// STAND_IN_LIES set, the program exits with 1, whatever the status of the real upgrader is.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

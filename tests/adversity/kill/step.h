@@ -16,7 +16,7 @@ struct Step {
   bool after = false;
   int who = 0;  // the agent's generation, or 0 for the upgrader
   std::string verb{};
-  // If the verb is "reads" or "writes": the types of the messages, joined by '+'.
+  // The types of the messages, joined by '+', if the verb is "reads" or "writes".
   std::string object{};
   std::int64_t result = 0;  // the result of the system call, once it has returned
 

@@ -43,7 +43,7 @@ struct Story {
   [[nodiscard]] bool has_way_back() const { return with == With::way_back || with == With::boot; }
 };
 
-// Returns all stories: each says which upgrade is made, and how it must end.
+// Returns all stories. Each story says which upgrade is made, and how that upgrade must end.
 const std::vector<Story>& stories();
 
 // One way to play a story: with or without --lock, and with either the agents or the upgrader
@@ -53,7 +53,7 @@ struct Setting {
   bool lock;
   Order order;
 
-  // Returns a name such as `parallel/lock/good/upgrader-first`.
+  // Returns the name of this setting, such as `parallel/lock/good/upgrader-first`.
   [[nodiscard]] std::string name() const;
 };
 

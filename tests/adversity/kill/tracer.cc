@@ -163,7 +163,7 @@ Tracee* Tracer::choose() {
   return chosen;
 }
 
-// Waits until a running tracee stops, ends, or sleeps in a system call.
+// Waits until a running traced process stops, ends, or sleeps in a system call.
 bool Tracer::settle(Tracee& tracee) {
   news_ = false;
   if (!tracee.in_call || never_sleeps(tracee.call)) {
@@ -296,7 +296,7 @@ bool Tracer::freeze(Tracee& victim) {
     take(victim, status);
     if (!stopped_for_good) continue;
     detach(victim, 0);
-    // When the tracer has detached, SIGSTOP stops the process, which takes a moment.
+    // SIGSTOP stops the process when the tracer has detached. That takes a moment.
     int looks = 0;
     while (integration::state_of(victim.pid) != 'T' && Clock::now() < deadline)
       pause(looks);

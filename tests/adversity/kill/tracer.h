@@ -3,8 +3,8 @@
 // meaning: see step.h.
 //
 // Of the processes that can run, the first in the order runs until its next system call begins or
-// ends. A process that sleeps in a system call cannot run. The tracer learns that it was woken when
-// that call ends.
+// ends. A process that sleeps in a system call cannot run. When this call ends, the tracer learns
+// that the process was woken.
 #pragma once
 
 #include <sys/types.h>
@@ -34,7 +34,8 @@ struct Tracee {
 };
 
 // Returns whether the process is in a call, like vfork(), that returns only when its child has
-// executed a program. Until then it cannot be stopped, and of all signals only SIGKILL reaches it.
+// executed a program. Until then the process cannot be stopped, and of all signals only SIGKILL
+// reaches it.
 bool awaits_execution(const Tracee& tracee);
 
 struct Stop {
@@ -87,7 +88,7 @@ class Tracer {
   Tracee* choose();
   static Stop stop_of(Tracee& tracee);
   bool hold_others(const Tracee& exiting);
-  // Waits until the process is stopped, sleeps or has ended; returns false if it sleeps.
+  // Waits until the traced process is stopped, sleeps or has ended. Returns false if it sleeps.
   bool settle(Tracee& tracee);
   bool take(Tracee& tracee, int status);
   void take_event(Tracee& tracee, int event);

@@ -1,5 +1,5 @@
-# Tests one file system on a disk: makes it, runs the machine that works on it, builds the states in
-# which a power cut may leave it, and lets another machine judge them.
+# Tests one file system: makes it on a disk, runs a virtual machine that works on it, builds the
+# states in which a power cut may leave it, and lets another virtual machine judge these states.
 import os
 import shutil
 import subprocess
@@ -33,7 +33,7 @@ SYSTEMS = {
 
 
 class Bench:
-    """One file system, made once, and the virtual machines that work on it."""
+    """A file system that was made once, and the virtual machines that work on it."""
 
     bad_disk = "a disk that obeys only every third flush"
     flushes = "flushes"
@@ -57,7 +57,8 @@ class Bench:
             self.others["bin/e2fsck"] = "/sbin/e2fsck"
 
     def make_base(self, make):
-        """Makes the file `base`: the content of the disk before the first machine starts."""
+        """Makes the file `base`, which has the content of the disk before the first virtual machine
+        starts."""
         with open(self.base, "wb") as base:
             base.truncate(self.bytes)
         subprocess.run([*make, self.base], check=True, stdout=subprocess.DEVNULL)
@@ -190,7 +191,8 @@ class Bench:
         return log.state(base, entries, cut, chance, obeys, self.bytes, how)
 
     def run_judge(self, files, disk):
-        """Runs the machine that judges the states on `disk`. Returns the lines that it has printed.
+        """Runs the virtual machine that judges the states on `disk`. Returns the lines that it has
+        printed.
         """
         return run_machine(self.kernel, self.scratch, files, disk, PATIENCE_S)
 

@@ -1,5 +1,6 @@
-# Helpers of all machines: the agents' programs, and the start of an upgrader. Sourced by the init
-# of each machine; /config has FS, OPTIONS, SECTOR and the like.
+# Functions for the inits of all virtual machines: the agents' programs, and the start of an
+# upgrader. Each init sources this file. The file /config sets FS, OPTIONS, SECTOR and other
+# variables.
 
 /bin/busybox mkdir -p /proc /sys /dev /run /tmp /data
 /bin/busybox --install -s /bin
@@ -48,7 +49,8 @@ unmount_data() {
   esac
 }
 
-# Prints an agent in shell of the version NUMBER-KIND. It is as long as a small program.
+# Prints an agent, as a shell script, of the version NUMBER-KIND. The script is as long as a small
+# program.
 agent_of() {
   cat <<AGENT
 #!/bin/sh
@@ -82,7 +84,7 @@ start_upgrader() {
 }
 
 # usage: wait_until SECONDS COMMAND...
-# Repeats the command until it succeeds. Fails if that takes longer.
+# Repeats the command until it succeeds. Fails if that takes longer than SECONDS.
 wait_until() {
   tries=$(($1 * 20))
   shift

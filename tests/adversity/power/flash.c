@@ -2,9 +2,9 @@
 // each write and each erase, so that the host can build the content that a power cut leaves. Its
 // write only clears bits, and its erase sets all bits of a block.
 //
-// A second device, `notes`, keeps nothing. A program in the virtual machine writes to it to note
-// how far the program is. Each such note goes into the same log, so the log shows between which
-// writes to the flash the note was made.
+// A second device, `notes`, does not keep the bytes that are written to it. A program in the
+// virtual machine writes there how far it has come. Each such note goes into the same log, so the
+// log shows between which writes to the flash the note was made.
 //
 // The log lies in memory behind the flash. Its first 8 bytes say how many bytes of entries follow.
 // There is one entry for each write, each erase and each note: a `struct head`, and then the bytes

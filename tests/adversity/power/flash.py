@@ -1,6 +1,6 @@
-# Tests file systems for flash on the simulated flash of flash.c. There each write is complete
+# Tests file systems for flash on the simulated flash of flash.c. Each write to a flash is complete
 # before the next one begins, so a power cut tears only the last write or the last erase. The memory
-# of the virtual machine is a file on this host, in which the log is read.
+# of the virtual machine is a file on this host, from which the log is read.
 import struct
 from pathlib import Path
 

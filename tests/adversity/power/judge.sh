@@ -1,10 +1,10 @@
 #!/bin/busybox sh
-# The init of the machine that judges: it mounts each state of the disk, prints the files that it
-# finds, starts the upgrader with the same options as before the cut, and prints which agent has
-# started. verdict.py judges the output.
+# The init of the virtual machine that judges: it mounts each state of the disk, prints the files
+# that it finds, starts the upgrader with the same options as before the cut, and prints which agent
+# has started. verdict.py judges the output.
 . /common.sh
 
-# Prints the program that a link names, and whether that file is as it was made.
+# Prints the program that a link names, and whether that program's file is unchanged.
 look_at_link() {
   name=$(readlink "/data/$1") || { tell "$1 is not there"; return; }
   version=${name##*/}

@@ -25,8 +25,8 @@ $(power_flash): tests/adversity/power/flash.c $(power_kernel)/boot
 	    M=$(abspath $(power_kernel))/flash modules
 	@mkdir -p $(@D) && cp $(power_kernel)/flash/flash.ko $@
 
-# make check-hangs: runs upgrades in a virtual machine with a hardware watchdog, and with a program
-# that hangs.
+# make check-hangs: runs upgrades in a virtual machine with a hardware watchdog, in which some
+# program hangs.
 .PHONY: check-power check-hangs
 check-hangs:
 	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \

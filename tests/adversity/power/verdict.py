@@ -4,10 +4,10 @@
 
 import statistics
 
-# The names that may be on the disk beside the releases. Two of them are temporary: a cut may come
-# between the making of a link and its renaming. Others of the upgrader's temporary names must not
-# be left. The next commit replaces a temporary link, so the number of files does not grow;
-# tests/adversity/crash tests that.
+# The names that may be on the disk beside the releases. Two of them (PREPARED) are temporary: a
+# power cut may come between the making of a link and its renaming. No other temporary name of the
+# upgrader may be left. The next commit replaces a temporary link, so the number of files does not
+# grow; tests/adversity/crash tests that.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 PREPARED = {"./.current.upgrader", "./.previous.upgrader"}
 

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
-# The init of the machine whose power is cut: it makes upgrades, good and bad, on a disk whose
-# writes and flushes are logged. It puts notes into the log: `begin V` before an upgrade to version
-# V, and how the upgrade ended after it.
+# The init of the virtual machine whose power is cut: it makes upgrades, good and bad, on a disk
+# whose writes and flushes are logged. It puts notes into the log: `begin V` before an upgrade to
+# version V, and how the upgrade ended after it.
 . /common.sh
 
 # Writes a note to the last sectors of the disk, behind the file system, or to the flash's log.

@@ -43,8 +43,8 @@ Failure failure_of(const std::string& id, Stage stage) {
   return failure;
 }
 
-// Adds the order to put AGENT's link back to `actions`. Adds it only if the upgrade was to the
-// executable that AGENT's link names, and --relink is set.
+// Adds to `actions` the order that puts AGENT's link back, if the upgrade was to the executable
+// that AGENT's link names, and --relink is set.
 void put_link_back(const Notes& notes, Actions& actions) {
   if (notes.request.of_agent && notes.policy.relink) actions.push_back(RestoreLink{});
 }

@@ -80,8 +80,8 @@ TEST_CASE("a program that the kernel refuses when it is open is refused, whateve
   const Cat cat;
   std::filesystem::remove(cat.path);
   const int error = GENERATE(EACCES, EPERM);
-  // The exec is the call that fails. Before it, NSIG - 1 calls reset one signal each to its
-  // default.
+  // The exec is made by syscall(), and is the call that fails here. Before it, the child has called
+  // syscall() NSIG - 1 times, each time to reset one signal to its default.
   const Failing failing(Call::syscall, error, NSIG - 1);
 
   const auto result = start_process(cat.program(), {});

@@ -3,8 +3,9 @@
 # upgrader that the lock's file names, and wait for its end. It must never signal another process
 # that has got the pid of a dead upgrader.
 #
-# usage: play_busybox_stop.sh DIRECTORY     with the script as DIRECTORY/input, its lock's file
-# being `lock` in the working directory, and no pause between two looks; UPGRADER
+# usage: play_busybox_stop.sh DIRECTORY
+# DIRECTORY/input is a copy of the script that uses the lock's file `lock` in the working directory,
+# and does not pause between two looks. The variable UPGRADER names the upgrader.
 set -u
 cd "$1" || exit 1
 

@@ -2,7 +2,8 @@
 # Makes the run whose log README.md shows: version 1.0 of an agent is upgraded by SIGUSR2 to 1.1,
 # which ends at its start, and to 1.2, which dies on trial. Prints the differences to the real log.
 #
-# usage: play_log.sh DIRECTORY     with the lines as DIRECTORY/input; UPGRADER
+# usage: play_log.sh DIRECTORY
+# DIRECTORY/input has the lines of that log. The variable UPGRADER names the upgrader.
 set -u
 cd "$1" || exit 1
 

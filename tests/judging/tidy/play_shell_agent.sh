@@ -3,7 +3,8 @@
 # SIGUSR2, and ends by SIGTERM. In a second run it is killed. Waits for the agent's output; the
 # caller sets the time limit.
 #
-# usage: play_shell_agent.sh DIRECTORY     with the agent as DIRECTORY/input; UPGRADER
+# usage: play_shell_agent.sh DIRECTORY
+# DIRECTORY/input is the agent. The variable UPGRADER names the upgrader.
 set -u
 cd "$1" || exit 1
 

@@ -3,7 +3,8 @@
 # that they send, and must receive what the page says that they receive, byte for byte except for
 # deadlines and the time of a trial, which is short here.
 #
-# usage: play_transcripts.sh DIRECTORY     with the lines as DIRECTORY/input; UPGRADER
+# usage: play_transcripts.sh DIRECTORY
+# DIRECTORY/input has the transcripts. The variable UPGRADER names the upgrader.
 set -u
 cd "$1" || exit 1
 here=$(pwd -P)
