@@ -43,10 +43,10 @@ class Gate {
  public:
   explicit Gate(const std::string& directory) : path_(directory + "/confirm") {}
 
-  // Returns true if the operator has made the file, and removes the file.
+  // Returns true if the operator has made the file `confirm`, and removes that file.
   [[nodiscard]] bool take_opening() const { return unlink(path_.c_str()) == 0; }
 
-  // Removes the file if somebody made it for an earlier upgrade.
+  // Removes a file `confirm` that was made for an earlier upgrade.
   void close() const { unlink(path_.c_str()); }
 
  private:
@@ -57,8 +57,8 @@ class SampleAgent {
  public:
   using Agent = agent_protocol::Agent;
 
-  // `arguments` are those of the command line, from which `configuration` was made. An upgrade
-  // starts the new version with the same arguments.
+  // Makes the agent. `configuration` was parsed from `arguments`, the arguments of the command
+  // line. An upgrade starts the new version with the same arguments.
   SampleAgent(uv_loop_t& loop, const Configuration& configuration,
               std::vector<std::string> arguments, Agent agent);
 
@@ -98,8 +98,8 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  // The watchdog_ms of the welcome, which says how often heartbeats are due; absent if none are
-  // wanted.
+  // The member watchdog_ms of the welcome: the upgrader wants a heartbeat at least this often.
+  // Absent if the upgrader wants no heartbeats.
   std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // copies the lines of the log; exists while this agent is active

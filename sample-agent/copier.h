@@ -26,7 +26,7 @@ class Output {
   void add(const Record& record) { append_record(pending_, record); }
   [[nodiscard]] std::size_t pending_bytes() const { return pending_.size(); }
 
-  // Writes the records that add() has collected.
+  // Writes the records that add() has collected to the output file.
   [[nodiscard]] Outcome flush();
 
   // Writes the records that add() has collected, and makes all records durable.

@@ -54,7 +54,7 @@ class File {
   [[nodiscard]] Result<std::uint64_t> size() const;
   [[nodiscard]] Result<FileAge> age() const;
 
-  // Reads bytes, and returns their number: 0 at the end.
+  // Reads bytes, and returns how many were read: 0 at the end of the file.
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<char> bytes) const;
 
   // Writes all bytes: at the end of the file if it was opened with O_APPEND.

@@ -95,8 +95,8 @@ std::vector<std::string> Follower::take_reports() {
   return std::exchange(reports_, {});
 }
 
-// Opens the file that has the input's name. Returns false if there is no such file: then a rotation
-// has renamed the old file, and the new one has not been made yet.
+// Opens the file that has the input's name. Returns false if there is no such file. This happens
+// during a rotation, when the old file has been renamed and the new one has not been made yet.
 Result<bool> Follower::open_present() {
   Result<std::optional<File>> file = File::open_if_there(path_, O_RDONLY);
   if (!file) return Refusal{file.reason()};

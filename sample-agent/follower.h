@@ -32,9 +32,8 @@ class Follower {
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
-  // Returns how long the present file, after the last peek(), must stay unchanged before peek()
-  // leaves it for the next file. Returns nothing if there is no next file yet, or peek() found
-  // another line.
+  // Returns how long the present file must still stay unchanged before peek() leaves it for the
+  // next file. Returns nothing if peek() has found another line, or if there is no next file yet.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
   // Returns how many times the follower has begun to read a file from some position: at its start,

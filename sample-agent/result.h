@@ -19,11 +19,11 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
 
-  // Must only be called if there is a value.
+  // Returns the value. Must be called only if there is one.
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // Must only be called if there is no value.
+  // Returns the reason why there is no value. Must be called only if there is none.
   [[nodiscard]] const std::string& reason() const { return std::get<1>(content_).reason; }
 
  private:

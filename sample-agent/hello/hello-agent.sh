@@ -2,15 +2,15 @@
 # Serves a counter on a TCP port: each connection gets the next number, and no number is given away
 # twice.
 #
-# usage: hello-agent.sh PORT FILE, where FILE holds the last number that was given away. Upgrades,
-# crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
+# usage: hello-agent.sh PORT FILE, where FILE holds the last number that was given away. A number is
+# on the disk before anybody gets it, so upgrades, crashes and power cuts repeat no number. A number
 # that was written, but not sent before a crash, is skipped. Needs socat, and flock and setpriv of
 # util-linux.
 #
-# There are two processes: this one talks to the upgrader; socat listens, and runs this script
-# again, with --next, for each connection. Numbers are taken under a lock, whose file names the
-# active agent: a client that connects too late for one agent gets no number, and connects to the
-# next one.
+# This process talks to the upgrader. A second process, socat, listens on the port, and runs this
+# script with --next for each connection. A number is taken under a lock. The lock's file names the
+# active agent. A client that has connected to an agent that is not active any more gets no number,
+# and has to connect again.
 
 number_next() { # usage: number_next FILE AGENT
   exec 5<"$1.active"

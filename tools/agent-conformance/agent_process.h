@@ -131,7 +131,7 @@ class AgentProcess {
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
   upgrader::OwnedFd input_;  // this program's end of the agent's standard input
-  // this program's own writing end of the agent's output, for clog()
+  // a second writing end of the agent's output, by which clog() fills the pipe
   upgrader::OwnedFd output_writer_;
   upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;
   std::unique_ptr<PolledFd> output_, error_, trace_;

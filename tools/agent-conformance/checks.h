@@ -1,5 +1,5 @@
-// The list of all checks of agent-conformance, in the order in which they are made. If one check
-// needs another to pass, it comes after that one.
+// The list of all checks of agent-conformance, in the order in which they are made. A check comes
+// after all checks that must pass before it can be judged.
 #pragma once
 
 #include <vector>

@@ -74,7 +74,7 @@ void Play::take_message(int agent, const Said& said, Time now) {
   answer(agent, said, now);
 }
 
-// Sends the answer that the upgrader would send to this message.
+// Sends the answer that an upgrader would send to this message of the agent.
 void Play::answer(int agent, const Said& said, Time now) {
   Life& it = life(agent);
   if (said.type == "hello" && !seat(agent).welcome.empty()) {

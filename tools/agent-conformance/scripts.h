@@ -28,8 +28,8 @@ namespace conformance {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// The next three functions make scripts that start a first agent. In held() it becomes ready and
-// stays held. In active() it becomes active. In stopped_for_upgrade() an active agent stops for an
+// The next three functions make scripts for a first agent. After held(), the agent is ready and
+// held. After active(), it is active. With stopped_for_upgrade(), an active agent stops for an
 // upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});

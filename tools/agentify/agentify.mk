@@ -23,7 +23,8 @@ agentify_walk := tests/together/agentify/explore_test.cc
 agentify_units := $(agentify_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/agentify/%.o $(BUILD)/objects/tests/together/agentify/%.o: \
   CXXFLAGS += -O0
-# The test in agentify_walk walks through every state, which is slow without optimisation.
+# The test in agentify_walk visits every state of agentify's state machine, which would take long
+# without optimisation.
 $(call objects,$(agentify_walk)): CXXFLAGS += -O2
 $(call wing,together/agentify/wing,$(agentify_files))
 $(BUILD)/tests/together/agentify/wing: $(call objects,$(agentify_walk)) \
@@ -53,8 +54,8 @@ tool_packages += python3 minisign openssl strace
 sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))
 sanitized_programs += $(BUILD)/agentify $(BUILD)/agent-releases $(agentify_witness)
 
-# kill-agentify repeats an upgrade, and kills agentify, its keeper, the daemon or the upgrader at
-# one of POINTS points of it. At one point in six there is no process to kill.
+# kill-agentify makes an upgrade POINTS times. Each time it kills agentify, its keeper, the daemon
+# or the upgrader at another point of the upgrade. At one point in six there is no process to kill.
 .PHONY: kill-agentify fault-agentify check-daemons endurance-agentify
 POINTS ?= 2600
 kill-agentify:

@@ -23,7 +23,7 @@ class DaemonLock {
   [[nodiscard]] int try_take();
   void release() { held_.reset(); }
 
-  // Returns a process that holds the lock, or 0 if /proc shows none.
+  // Returns the pid of a process that holds the lock, or 0 if /proc shows no such process.
   [[nodiscard]] pid_t holder() const;
 
   [[nodiscard]] const std::string& path() const { return path_; }

@@ -50,7 +50,7 @@ std::string part_of(CURLU* url, CURLUPart part) {
 
 std::optional<HttpUrl> parse_http_url(std::string_view text) {
   HttpUrl url{.text = std::string(text), .host = {}, .tls = text.starts_with("https://")};
-  // A third slash is refused, since libcurl would ignore it.
+  // A URL with a third slash, as in http:///HOST, is refused. libcurl would ignore that slash.
   const std::size_t scheme_bytes = url.tls ? 8 : 7;
   if ((!url.tls && !text.starts_with("http://")) || text.substr(scheme_bytes).starts_with('/')) {
     return std::nullopt;

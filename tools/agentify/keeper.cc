@@ -238,9 +238,9 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// Sends a signal to the main process, but never to another process that has got the same pid. A
-// child of the keeper has its pid until the keeper reaps it. For any other process a pidfd is used,
-// if the kernel has pidfds.
+// Sends a signal to the main process, and never to another process that has got the same pid since.
+// A child of the keeper keeps its pid until the keeper reaps it. A main process that is not a child
+// of the keeper is signalled by a pidfd, if the kernel has pidfds.
 void Keeper::send_to_main(int signal) {
 #ifdef SYS_pidfd_send_signal
   if (main_handle_) {

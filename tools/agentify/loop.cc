@@ -79,8 +79,9 @@ bool Loop::watch_all() {
       look_at_ready_pipe();
     }) && ready_watch_.look_for(0);
   }
-  // Only without an upgrader must agentify itself react to Ctrl-C at a terminal. An upgrader starts
-  // its agents in sessions of their own, so it alone gets the signal, and tells the agents to stop.
+  // Without an upgrader, agentify itself must react to Ctrl-C at a terminal. An upgrader starts its
+  // agents in sessions of their own, so that Ctrl-C reaches only the upgrader, which tells the
+  // agents to stop.
   if (good && agent_.alone()) {
     good = interrupt_.begin(loop_, SIGINT, [this] { feed(StopAsked{}); });
   }

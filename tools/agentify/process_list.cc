@@ -34,8 +34,9 @@ std::optional<Process> look_at(pid_t pid) {
   return parse_process({text, static_cast<std::size_t>(count)});
 }
 
-// Kills exactly this process, by a pidfd. On a kernel without pidfds, kills only children of this
-// process, because no other process can get their pids.
+// Kills this process by a pidfd, so that another process with the same pid cannot be hit. On a
+// kernel without pidfds, kills only children of this process: no other process can get the pid of a
+// child that has not been reaped.
 bool kill_this(const Process& process) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));

@@ -21,8 +21,8 @@ namespace agentify {
 // Kills and reaps all descendants of the calling process, which must be a subreaper.
 class Sweep {
  public:
-  // Prepares the killing. killed() does not count `spared`, the daemon's main process, because its
-  // end is reported separately.
+  // Makes a sweep. killed() does not count `spared`, the daemon's main process, because the end of
+  // that process is reported separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
   // Reaps the descendants that have ended, and kills the others. Returns true if none is left.
@@ -30,7 +30,7 @@ class Sweep {
   // forked before it was killed.
   [[nodiscard]] bool round();
 
-  // Returns how many processes that still lived were killed.
+  // Returns how many processes were killed, without those that had already ended.
   [[nodiscard]] int killed() const { return static_cast<int>(killed_.size()); }
 
  private:

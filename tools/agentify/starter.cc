@@ -23,7 +23,7 @@ using upgrader::Program;
 
 constexpr std::string_view listen_pid_name = "LISTEN_PID=";
 
-// The number of bytes for a process id in decimal and a NUL.
+// The size of a buffer for a process id in decimal digits and a NUL.
 constexpr std::size_t pid_text_bytes = 12;
 
 // The argv and envp of a child, made before the fork.
@@ -66,7 +66,7 @@ bool reset_signals() {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   for (int number = 1; number < _NSIG; ++number)
-    // Fails for signals such as SIGKILL, which have their default action anyway.
+    // This call fails for signals such as SIGKILL, which have their default action anyway.
     ::sigaction(number, &by_default, nullptr);
   sigset_t none;
   ::sigemptyset(&none);

@@ -11,10 +11,10 @@ namespace notify_watchdog {
 
 class Device {
  public:
-  // Opens the device, which arms it. If that fails, logs the reason and continues: a machine
-  // without a watchdog is better than one without its agent. Each feed() then tries again to open
-  // the device. If its timeout turns out to be shorter than the program was told, the device is
-  // stopped.
+  // Opens the device, which arms it. If that fails, logs the reason and continues, because a
+  // machine without a watchdog is better than one without its agent. Each feed() then tries again
+  // to open the device. If the device then has a shorter timeout than the program was told at its
+  // start, the device is stopped.
   Device(std::string path, upgrader::Duration timeout);
 
   // Returns the device's actual timeout. It may differ from the requested one: most devices accept

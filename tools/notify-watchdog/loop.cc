@@ -49,7 +49,7 @@ struct StartFailed {
 
 using upgrader::OwnedFd;
 
-// The number of bytes for a process id in decimal and a NUL.
+// The size of a buffer for a process id in decimal digits and a NUL.
 constexpr std::size_t pid_bytes = 12;
 
 std::optional<std::int64_t> number_of(const char* variable) {
@@ -178,8 +178,8 @@ Time now() {
                                           std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// Opens a descriptor that reports all signals, except those of crashes, and blocks these signals.
-// Sets `before` to the signals that init had blocked.
+// Blocks all signals except those of crashes, and opens a descriptor that reports them. Sets
+// `before` to the signals that init had blocked.
 OwnedFd open_signals(sigset_t& before) {
   sigset_t all;
   ::sigfillset(&all);

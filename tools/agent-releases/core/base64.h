@@ -18,7 +18,7 @@ namespace agent_releases {
          c == '/' || c == '=';
 }
 
-// Returns the text's bytes as the type that libsodium takes.
+// Returns the bytes of the text as `unsigned char`, the type that libsodium takes.
 [[nodiscard]] inline const unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }

@@ -19,7 +19,7 @@ namespace agent_releases {
 // reason is the first fault that was found.
 class JsonReader {
  public:
-  // Parses `text`, which must be exactly one object.
+  // Parses `text`, which must be exactly one object of JSON.
   [[nodiscard]] static Result<JsonReader> parse(std::string_view text);
 
   // Returns true if the member exists and is an object. If the member is of another kind, the whole

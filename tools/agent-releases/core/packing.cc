@@ -51,7 +51,7 @@ Outcome check_mode(const Found& file) {
                  file.path};
 }
 
-// Checks that the kernel can execute the file.
+// Checks that the kernel can execute the release's program.
 Outcome check_program(const Found& file) {
   if (file.kind != Found::Kind::file) {
     return Refusal{file.path + " is no regular file, so it cannot be what is executed"};

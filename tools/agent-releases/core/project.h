@@ -48,11 +48,11 @@ inline constexpr std::string_view python_packages = "site-packages";
 [[nodiscard]] std::string python_entry_text(const std::string& name, const std::string& program,
                                             bool is_module, const std::string& version);
 
-// Returns the name of a package whose native addon was not built: the source is there, the addon is
-// not. Returns nothing if there is no such package.
+// Returns the name of a package whose native addon was not built: the package has the addon's
+// source code, but no built file. Returns nothing if there is no such package.
 [[nodiscard]] std::optional<std::string> unbuilt_addon(const std::vector<Found>& tree);
 
-// Returns true if the tree has ELF files.
+// Returns true if there are ELF files among the project's files.
 [[nodiscard]] bool has_native_files(const std::vector<Found>& tree);
 
 // Returns the path of a Python project's program: the one that the publisher named, or else

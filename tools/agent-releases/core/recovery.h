@@ -16,8 +16,9 @@ namespace agent_releases {
 inline constexpr std::string_view no_partial = ".";
 
 // Returns the entries of .staging that must be removed. Partial downloads may stay, so that the
-// next `add` of the same bytes can continue them. `wanted` says which ones stay: if it is empty,
-// all of them; if it is `no_partial`, none; otherwise only the one of that name.
+// next `add` of the same bytes can continue them. If `wanted` is empty, all partial downloads stay.
+// If it is `no_partial`, none stays. Otherwise only the partial download with the name `wanted`
+// stays.
 [[nodiscard]] std::vector<std::string> leavings(const std::vector<std::string>& entries,
                                                 std::string_view wanted);
 

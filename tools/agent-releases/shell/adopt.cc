@@ -70,8 +70,8 @@ Result<upgrader::OwnedFd> Adoption::open_program() const {
   return program;
 }
 
-// Finds out the program's processor, and stores it in arch_. A script gets this machine's
-// processor, because its interpreter may not exist on machines with another one.
+// Finds out the program's processor, and stores it in arch_. For a script, this machine's processor
+// is stored, because the script's interpreter may not exist on machines with another processor.
 Outcome Adoption::learn_processor(int program) {
   std::array<char, elf_header_bytes> header;
   const ssize_t count = ::pread(program, header.data(), header.size(), 0);

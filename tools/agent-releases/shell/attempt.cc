@@ -23,10 +23,10 @@ struct Chosen {
 };
 
 // Chooses the release that should replace `running`, and verifies it. Returns nothing if no release
-// should. A release that cannot be verified is left out, and the next one is chosen. An adopted
-// release has no manifest, so its hash is known only after the verification. If the ledger says
-// that a release with this hash has failed, the release is left out, too. Refuses if no release is
-// left and one of them could not be verified.
+// should replace `running`. A release that cannot be verified is left out, and the next one is
+// chosen. An adopted release has no manifest, so its hash is known only after the verification. If
+// the ledger says that a release with this hash has failed, the release is left out, too. Refuses
+// if no release is left and one of them could not be verified.
 Result<std::optional<Chosen>> choose_verified(const Store& store, const Version& running,
                                               const std::optional<Wish>& wish,
                                               const std::vector<Entry>& ledger) {

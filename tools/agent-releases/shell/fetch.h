@@ -52,12 +52,12 @@ class Fetcher {
 
   struct Request {
     std::string url;
-    // the number of bytes that are there already; the transfer begins after them
+    // how many bytes of the file an earlier fetch has left; the transfer begins after them
     std::int64_t from = 0;
     std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
     std::chrono::milliseconds limit{};  // the time limit of the whole transfer
     std::function<Outcome(std::string_view)> take;
-    // Called repeatedly with the number of bytes that are there by then.
+    // Called repeatedly during the transfer with the number of bytes that have been fetched in all.
     std::function<void(std::int64_t)> progress;
   };
   enum class End { complete, cut_off, cannot_resume };

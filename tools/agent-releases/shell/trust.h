@@ -14,9 +14,9 @@
 namespace agent_releases {
 
 // Checks the owner of a directory in which this program writes: it must be root or the caller, as
-// in check_owner(). The refusal names the user to run as. So root is refused for a directory of
-// another user. Otherwise that user's agent could not change the files that root writes, and root
-// would follow links that the user has made.
+// in check_owner(). The refusal names the user to run as. Even root is refused for a directory of
+// another user: that user's agent could not change the files that root writes, and root would
+// follow links that the user has made.
 [[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
 
 // Checks all directories above `path`, because the owner of a directory can replace everything

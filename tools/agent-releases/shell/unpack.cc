@@ -93,8 +93,8 @@ Outcome Unpacking::note(Listed listed) {
   return Refusal{"the archive's names have more than 16,777,216 bytes"};
 }
 
-// Opens the directory that contains the entry of this path, and makes missing directories. No link
-// can be on the way to it, because links are made only after all files.
+// Opens the directory that contains the entry of this path, and makes missing directories. No
+// component of the path can be a symbolic link yet, because links are made only after all files.
 Result<Directory> Unpacking::parent_of(const std::vector<std::string>& path) {
   Result<Directory> parent = into_.subdirectory(".");
   std::vector<std::string> way;

@@ -11,8 +11,8 @@
 namespace agentify {
 namespace {
 
-// The suggested time for a stop is the measured time multiplied by this factor, but not outside of
-// these limits. The daemon may take longer another time.
+// The suggested time for a stop is the measured time multiplied by this factor, since the daemon
+// may take longer another time. The result is kept between the two limits.
 constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};

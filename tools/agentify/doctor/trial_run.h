@@ -26,7 +26,7 @@ inline constexpr std::size_t run_log_bytes_max = 65'536;
 
 class RunLog {
  public:
-  // Adds the next bytes of the output.
+  // Adds the bytes that were written to the output since the last call.
   void add(std::string_view bytes);
   // Returns the older lines of agentify and the upgrader, followed by the end of the whole output.
   // A small output is returned unchanged.
@@ -42,7 +42,7 @@ class TrialRun {
   TrialRun() = default;
   TrialRun(const TrialRun&) = delete;
   TrialRun& operator=(const TrialRun&) = delete;
-  // Kills all processes that still run.
+  // Kills all processes of this run that still live.
   ~TrialRun();
 
   // Starts the daemon. If `socket` is not -1, passes it to the daemon as a listening socket, as

@@ -52,7 +52,8 @@ struct Places {
 // given with another value.
 [[nodiscard]] std::vector<std::string> upgrader_command(const Launch& launch, const Places& places);
 
-// Returns a command line with the same options, with which the upgrader only checks them and exits.
+// Returns a command line that has the same options as upgrader_command(), but with which the
+// upgrader only checks the options and exits.
 [[nodiscard]] std::vector<std::string> judging_command(const Launch& launch, const Places& places);
 
 // Returns one argument as a shell reads it, quoted if necessary.

@@ -88,8 +88,8 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // The upgrader that got the request has ended if status.json is that of another upgrader now. It
-  // has also ended if its status is in previous.json and there is no status.json.
+  // The upgrader that got the request has ended in two cases: status.json is that of another
+  // upgrader now, or this upgrader's status is in previous.json and there is no status.json.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;

@@ -8,8 +8,8 @@
 namespace upgraderctl {
 
 // Returns the status with its times converted to the present clock. `age` is how long the upgrader
-// has run, by a clock that is never set. A time that lies before the upgrader's start or in the
-// future is wrong. It is moved by the same difference as the time of the start.
+// has run, by a clock that is never set. A time before the upgrader's start or in the future is
+// wrong. It is moved by the difference by which the recorded time of the start is wrong.
 [[nodiscard]] Status in_todays_clock(Status status, Moment now, Duration age);
 
 }  // namespace upgraderctl

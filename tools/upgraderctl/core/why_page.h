@@ -15,9 +15,9 @@ namespace upgraderctl {
 [[nodiscard]] const Ending* last_failure(const std::optional<Status>& status,
                                          const std::optional<Status>& previous);
 
-// How long after the end of an upgrade the last words may have been written to belong to it.
-// agentify writes them as soon as the daemon has failed, which ends the upgrade. Later ones belong
-// to a later failure of the daemon, which no upgrade has caused.
+// The last words of a daemon belong to a failed upgrade if they were written at most this long
+// after its end: agentify writes them as soon as the daemon has failed, which ends the upgrade.
+// Later ones belong to a later failure of the daemon, which no upgrade has caused.
 inline constexpr Duration last_words_delay_max = std::chrono::seconds{5};
 
 // Returns the lines of the page, escaped and without newlines. Leaves out last words from before

@@ -25,9 +25,9 @@ void News::watch() {
   if (!there) return;
   auto fresh = upgrader::make_handle(uv_fs_event_init, loop_, this);
   if (!fresh) return;
-  // libuv calls this callback for each event, and continues while events come. If files changed
-  // faster than they can be read, no timer would ever run. So the directory is read later, by a
-  // timer.
+  // libuv calls this callback for each event, and goes on as long as events come. If files changed
+  // faster than they are read, no timer would ever run. So the directory is not read here, but
+  // later by a timer.
   const auto on_event = [](uv_fs_event_t* handle, const char*, int, int) {
     static_cast<News*>(handle->data)->schedule(0);
   };

@@ -99,9 +99,9 @@ class Releases {
   // version, the newest release is desired.
   [[nodiscard]] Outcome desire(const std::optional<Version>& version);
 
-  // Makes the running version the desired one, unless the file `desired` exists already. Agents
-  // that follow the directory then keep that version even when a newer release is added. A release
-  // of the version `running` need not be in this directory.
+  // Sets the desired version to `running`, unless the file `desired` exists already. Agents that
+  // follow the directory then keep this version even when a newer release is added. The directory
+  // need not have a release of this version.
   [[nodiscard]] Outcome hold(const Version& running);
 
   // Forgets that the release has failed, so that it can be tried again.
@@ -121,7 +121,7 @@ class Releases {
   // reading all of them. If keys are set, also checks the signature of the manifest.
   [[nodiscard]] Outcome verify(const Release& release) const;
 
-  // Returns the open directory, for code outside this class that works on it.
+  // Returns the store, the open directory of releases, for code outside of this class.
   [[nodiscard]] const Store& store() const { return *store_; }
 
  private:

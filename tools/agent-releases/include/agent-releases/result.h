@@ -32,11 +32,11 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
 
-  // Must only be called if there is a value.
+  // Returns the value. Must be called only if there is one.
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // Must only be called if there is no value.
+  // Returns the refusal. Must be called only if there is no value.
   [[nodiscard]] const Refusal& refusal() const { return std::get<1>(content_); }
   [[nodiscard]] const std::string& reason() const { return refusal().reason; }
 
