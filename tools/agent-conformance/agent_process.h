@@ -21,8 +21,8 @@ namespace conformance {
 
 // Reading an agent's output, at most a certain number of bytes in one turn of the event loop.
 
-// The most reads in one turn, enough for a full pipe. The output of an agent that writes faster is
-// read further in the loop's next turn, so that other work is not delayed.
+// The most reads in one turn, enough for a full pipe. If an agent writes faster than that, the rest
+// is read in the loop's next turn, so that other work is not delayed.
 inline constexpr int reads_a_turn_max = 16;
 
 // Reads the available bytes, with at most reads_a_turn_max reads, and passes them to `take`.

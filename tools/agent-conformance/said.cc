@@ -195,7 +195,7 @@ std::optional<std::string> member_text(const Value& object, const char* name) {
   return std::string(text_of(found->value));
 }
 
-// Copies those members of a well-formed message into `said` that the checks use.
+// Copies the members that the checks use from a well-formed message to `said`.
 void take_members(const Value& object, Said& said) {
   said.id = member_text(object, "id");
   said.state = member_text(object, "state");

@@ -6,7 +6,7 @@ tool_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev 
 build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
-# The files of the program agent-releases that are not in libagent-releases. All other files are.
+# The files that only the program agent-releases contains. All other files are in libagent-releases.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
   attempt.cc check_published.cc child.cc commands.cc interruption.cc key_files.cc \
   options.cc options_publish.cc pack.cc project_node.cc project_python.cc \

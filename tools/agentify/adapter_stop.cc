@@ -94,8 +94,8 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Handles the death of the keeper. All processes of the daemon are killed, because no keeper
-// reports the daemon's end any more, or keeps a second daemon from being started.
+// Handles the death of the keeper. All processes of the daemon are killed, because nobody would
+// report the daemon's end any more.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});

@@ -20,7 +20,7 @@ namespace agentify {
 // The most bytes that are kept of a line of a command's output. The rest of the line is dropped.
 inline constexpr std::size_t last_line_bytes_max = 1024;
 
-// Remembers the last line of an output that is not empty. The output is passed to add().
+// Remembers the last non-empty line of an output, whose bytes are passed to add().
 class LastLine {
  public:
   void add(std::string_view bytes);

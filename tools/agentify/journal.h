@@ -11,8 +11,8 @@ void log_line(std::string_view text);
 // Writes the bytes unchanged.
 void show(std::string_view bytes);
 
-// Ignores the signals that would end agentify when the log cannot be written: when it is a pipe
-// without a reader, a file at its size limit, or a terminal of another session. Must be called
+// Ignores the signals that would end agentify when the log cannot be written: when the log is a
+// pipe without a reader, a file at its size limit, or a terminal of another session. Must be called
 // first. The daemon is started with the default actions for these signals.
 void survive_a_broken_log();
 

@@ -226,8 +226,8 @@ void Loop::look_at_keeper() {
   feed(KeeperLost{});
 }
 
-// Begins to read the daemon's messages. Called when its start has been reported. Until then,
-// messages wait in the kernel.
+// Begins to read the daemon's messages. Called when the keeper has reported the daemon's start.
+// Until then, messages wait in the kernel.
 void Loop::listen_to_daemon() {
   if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
   if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);

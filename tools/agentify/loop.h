@@ -46,7 +46,8 @@ class NotifySocket {
 };
 
 // The protocol's optional feature `readiness`. An agent that lists it in `hello` may say `healthy`
-// in every role. init then gets READY=1 only after the first agent or the fallback has said so.
+// in every role. init then gets READY=1 only after the first agent or the fallback has said
+// `healthy`.
 inline constexpr char readiness_feature[] = "readiness";
 
 // The objects that main() makes before the loop begins.

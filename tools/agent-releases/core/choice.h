@@ -23,10 +23,10 @@ struct Wish {
   std::string writing;             // an identifier that changes at each write of the file
 };
 
-// Returns the index of the release that should replace `running`, or nothing. With a wish it is the
-// desired release. Without a wish it is the newest release, if that is newer than `running`;
-// pre-releases do not count. A release that has failed is never chosen. If the file `desired` holds
-// no valid version, no release is chosen, because the operator may have wanted any version.
+// Returns the index of the release that should replace `running`, or nothing. With a wish, this is
+// the desired release. Without a wish, it is the newest release that is newer than `running` and
+// not a pre-release. A release that has failed is never chosen. If the file `desired` holds no
+// valid version, no release is chosen, because the operator may have wanted any version.
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,

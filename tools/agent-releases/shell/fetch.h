@@ -1,5 +1,5 @@
-// Fetches by http and https (libcurl) and from files (fetch_file.h). Limits size and time, and
-// continues an interrupted fetch where it stopped.
+// Fetches files by http and https (libcurl), and local files (fetch_file.h). Limits size and time,
+// and continues an interrupted fetch at the byte at which it stopped.
 #pragma once
 
 #include <chrono>

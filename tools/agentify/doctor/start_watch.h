@@ -25,10 +25,10 @@ class StartWatch {
   explicit StartWatch(upgrader::Duration begun) : begun_(begun), changed_(begun) {}
 
   // Adds the observation of the time `now` to the findings. Returns true if the daemon has been
-  // watched for long enough. If the daemon listens or has said READY=1, that is when no new
-  // listener has appeared for some time. Otherwise it is when all processes of the daemon have
-  // slept for silent_time(), because a process that computes or waits for a processor may still be
-  // starting. In any case, half a minute is enough.
+  // watched for long enough. If the daemon listens or has said READY=1, it is watched until no new
+  // listener has appeared for some time. Otherwise it is watched until all its processes have slept
+  // for silent_time(), because a process that computes or waits for a processor may still be
+  // starting. No daemon is watched for longer than half a minute.
   [[nodiscard]] bool look(const StartLook& look, upgrader::Duration now, Findings& findings);
 
   // Returns true if the daemon's process has been observed.

@@ -48,8 +48,8 @@ struct Places {
 // Returns false if the upgrader's options name both a control directory and a lock.
 [[nodiscard]] bool needs_directory(const Launch& launch);
 
-// Returns the upgrader's command line. Options that a daemon needs are added, unless they were
-// given with another value.
+// Returns the upgrader's command line. Adds options that a daemon needs, except those that the user
+// has given.
 [[nodiscard]] std::vector<std::string> upgrader_command(const Launch& launch, const Places& places);
 
 // Returns a command line that has the same options as upgrader_command(), but with which the
