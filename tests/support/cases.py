@@ -36,7 +36,7 @@ def run_cases(make_world, close=None):
         except Exception as error:  # a failed assertion or any other error: the case has failed
             failed += 1
             trace = error.__traceback__
-            while trace.tb_next:  # the innermost frame has the line that failed
+            while trace.tb_next:  # until the innermost frame, which has the line that failed
                 trace = trace.tb_next
             print("not ok %s: line %d: %s %s"
                   % (name, trace.tb_lineno, type(error).__name__, error))

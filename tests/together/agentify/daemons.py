@@ -99,7 +99,7 @@ class Machine:
 
     def read(self, process, log, lines):
         rest = b""
-        while True:
+        while True:  # ends at the end of the log
             line = rest + log.readline()
             # The line is not complete: the upgrader has closed its log, or the daemon logs to a
             # file that has no more bytes yet.

@@ -39,7 +39,7 @@ class Server:
         threading.Thread(target=self.take_all, daemon=True).start()
 
     def take_all(self):
-        while True:
+        while True:  # ends when __exit__() closes the listener
             try:
                 connection, _ = self.listener.accept()
             except OSError:

@@ -245,7 +245,7 @@ for play in (play_upgrades, play_held, play_heartbeats, play_odd_words, play_alo
     with tempfile.TemporaryDirectory() as scratch:
         try:
             play(scratch)
-        except Exception as error:
+        except Exception as error:  # any error counts as a failure of this test
             check(play.__name__, False, repr(error))
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)

@@ -28,8 +28,8 @@ class AgentDouble {
   void wake();
   void signalled(int signal);
 
-  // From now on, a guide (guide.h) chooses the agent's messages. The agent still reads its input,
-  // but does nothing by itself.
+  // Makes the agent send only what a guide (guide.h) chooses, from now on. The agent still reads
+  // its input, but does nothing else by itself.
   void become_puppet();
   // Makes the agent stop reading its input, or start again.
   void read_on(bool wanted);

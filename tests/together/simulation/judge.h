@@ -19,8 +19,8 @@
 
 namespace upgrader::simulation {
 
-// What the upgrader's shell code asks of the machine, such as the check of a program, and the
-// outcomes.
+// The actions that the upgrader's shell code performs on the machine, such as the check of a
+// program, and their outcomes.
 enum class World {
   check,
   check_fails,

@@ -23,7 +23,7 @@ namespace {
 const std::string upgrade_line = "upgrade\n";
 const std::string cancel_line = "cancel\n";
 
-// What has really happened to the upgrader to which the request was sent. It is kept until that
+// The true facts about the upgrader to which the request was sent. They are kept until that
 // upgrader ends.
 struct Truth {
   bool alive = true;
