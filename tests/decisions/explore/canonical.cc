@@ -227,8 +227,8 @@ State normalised(State state) {
   }
   if (state.upgrade && state.upgrade->failure) state.upgrade->failure->reason = "";
   if (state.upgrade && state.upgrade->boot) state.upgrade->boot->failure.reason = "";
-  state.last_failure.reset();  // used only in texts for people
-  state.lasted = false;        // used only in texts for people
+  state.last_failure.reset();  // only texts for people use this member
+  state.lasted = false;        // only texts for people use this member
   return state;
 }
 

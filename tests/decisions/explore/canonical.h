@@ -36,15 +36,15 @@ struct NamedDeadline {
 // people read, such as reasons.
 [[nodiscard]] State normalised(State state);
 
-// Returns new numbers, from 1 on, for the generations that the state mentions: those of its agents
-// and of its upgrade. Their order stays the same.
+// Returns new numbers, from 1 on, for the generations of the agents and of the upgrade in this
+// state. The numbers keep the order of the generations.
 [[nodiscard]] std::map<Generation, Generation> ranks_of(const State& state);
 [[nodiscard]] State renumbered(State state, const std::map<Generation, Generation>& ranks);
 
 // ---- for programs that use other texts and times than the exploration
 
 // A policy is a set of the upgrader's options, and has a number as its name. There are five basic
-// policies: with and without --relink, each with and without time limits; and one with the options
+// policies. Four are without --relink and with it, each with and without time limits. The fifth has
 // --mode=sequential and --on-unclean-stop=continue, which apply to requests that do not set these
 // terms themselves.
 inline constexpr int policies = 5;
@@ -52,8 +52,9 @@ inline constexpr int policies = 5;
 inline constexpr int plain_policy = 1;
 inline constexpr int relink_policy = 3;
 inline constexpr int sequential_policy = policies - 1;
-// More policies, which not every program explores: one with a watchdog; one with --gate=confirm and
-// --commit=healthy, which apply to SIGUSR2; and one with --fallback=warm.
+// Three more policies, which not every program explores: one with a watchdog; one with
+// --gate=confirm and --commit=healthy, which apply to upgrades by SIGUSR2; and one with
+// --fallback=warm.
 inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
 inline constexpr int warm_policy = gate_policy + 1;
@@ -90,7 +91,7 @@ struct Breadth {
 // Returns the same hash as key_of() for a state with any texts and times.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
 
-// Returns whether this is the id of an upgrade that SIGUSR2 has requested.
+// Returns whether an upgrade with this id was requested by SIGUSR2.
 [[nodiscard]] inline bool is_signal_id(std::string_view id) {
   return id.rfind("sigusr2-", 0) == 0;
 }
@@ -100,7 +101,7 @@ struct Breadth {
 using EventClass = std::uint16_t;
 inline constexpr EventClass other_event = 65'535;
 [[nodiscard]] EventClass class_of(const State& before, const Event& event, Time now);
-// Returns the name of a class, such as "the candidate: stopped".
+// Returns the name of a class of events, such as "the candidate: stopped".
 [[nodiscard]] std::string name_of_class(EventClass kind);
 
 // The two parts of an event's class: the agent that the event is about, and the kind of the event.
@@ -197,12 +198,12 @@ enum class EventKind : std::uint8_t {
 }
 static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 
-// A move from one state to another: an event, and the outcomes of the orders that the supervisor
-// has given because of the event.
+// A move of the exploration from one state to another: an event, and the outcomes of the orders
+// that the supervisor has given because of the event.
 struct Move {
   std::uint32_t from = 0;
   std::uint32_t to = 0;  // the number of the next state; set only if `whole` is true
-  bool whole = false;    // `steps` contains the outcomes of all orders
+  bool whole = false;    // true if `steps` has the outcomes of all orders
   std::uint8_t length = 0;
   EventClass steps[6] = {};
 };

@@ -1,4 +1,4 @@
-// Finds the class of an event: the part of canonical.h that is about events.
+// Finds the class of an event. canonical.h declares these functions, and explains the classes.
 #include <algorithm>
 #include <iterator>
 
@@ -108,8 +108,8 @@ bool is_judged_late(State state, Time by, Time now) {
   });
 }
 
-// Returns the class of the first deadline that is due, in the order in which the supervisor checks
-// deadlines.
+// Returns the class of the first deadline that is due. The supervisor checks deadlines in this
+// order, too.
 EventClass class_of_deadline(const State& state, Time by, Time now) {
   if (is_judged_late(state, by, now)) return other_event;
   const auto is_due = [now](const std::optional<Time>& deadline) {
@@ -184,7 +184,7 @@ EventKind kind_is(const Outcome& outcome, Pending pending) {
   return EventKind::count;
 }
 
-// Returns the kind of an event that no agent causes.
+// Returns the kind of an event that no agent causes, such as a signal or an operator's request.
 std::optional<EventKind> kind_of_other(const Event& event, const State& state) {
   if (const auto* asked = std::get_if<ControlRequested>(&event)) {
     return kind_is(asked->request, state);

@@ -33,7 +33,7 @@ struct Node {
   Watcher watcher;
   std::shared_ptr<const Companion> companion;  // null if the run has no second opinion
   std::string accounts;                        // the accounts of watcher and companion, as text
-  Move how;                                    // the move that led from the parent node to this one
+  Move how;                                    // the move that has led to this node first
 };
 
 // The two observers of a supervisor, which check every step: the watcher, and the companion.
@@ -110,7 +110,8 @@ class Walk {
     make_of_an_instant(watchers);
     visit(State{}, std::move(watchers), {});
     for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
-      // This must be a copy: the loop adds to `nodes_`, which may then move in memory.
+      // Copies the node's state, since the loop adds nodes to `nodes_`, which may then move in
+      // memory.
       const State state = nodes_[at].state;
       for (NamedEvent& next : every_event(state, of_one_gone_)) {
         if (!readiness_ && has_features(next.event)) continue;

@@ -26,13 +26,13 @@ struct Exploration {
   // All pairs of a phase and a kind of event that have occurred together. The kind is an index into
   // the variant Event.
   std::set<std::pair<Phase, std::size_t>> cells;
-  // The changes from one phase to another, except those caused by SIGTERM, SIGQUIT or the request
-  // `shutdown`.
+  // The changes from one phase to another, except for those that SIGTERM, SIGQUIT or the request
+  // `shutdown` has caused.
   std::set<PhaseStep> phase_steps;
   std::set<PhaseStep> signalled_steps;  // the changes by SIGTERM, SIGQUIT and `shutdown`
   std::size_t running_states = 0;
-  // The violations that were found, each as text. The text ends with the shortest sequence of
-  // events that leads to the violation, written as a scenario.
+  // The violations that were found, as texts. Each text ends with the shortest sequence of events
+  // that leads to the violation, written as a scenario.
   std::vector<std::string> violations;
   std::vector<std::vector<Move>> ways;  // the moves that lead to each violation
 };
@@ -51,7 +51,7 @@ class Companion {
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
   // Sets the times of all running deadlines: `due_at` for the deadline `due`, and `later` for all
-  // others. `put_off` is true if the due deadline has been put off to that time.
+  // others. `put_off` is true if the deadline `due` has been put off to `due_at`.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
   // Checks a step of the supervisor at instant 0. Must be called once for each step. Afterwards
   // violations() returns every rule that the step has broken, as text.

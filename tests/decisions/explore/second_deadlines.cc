@@ -1,5 +1,5 @@
-// The second table's effects on deadlines. Written from the protocol page, without a look at the
-// supervisor.
+// The effects on deadlines that the rows of the second table (second.table) name. Written from the
+// protocol page, without a look at the supervisor.
 #include <algorithm>
 
 #include "tests/decisions/explore/second_notes.h"

@@ -1,4 +1,5 @@
-// The guards of the second table. Written from the protocol page, without a look at the supervisor.
+// The guards that the rows of the second table (second.table) name. Written from the protocol page,
+// without a look at the supervisor.
 #include "tests/decisions/explore/second_notes.h"
 
 namespace upgrader::test {

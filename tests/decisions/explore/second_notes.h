@@ -16,7 +16,8 @@ const Kind& said(const Happening& happening) {
   return std::get<Kind>(as<MessageReceived>(happening).message);
 }
 
-// Returns the terms of an upgrade: those that the request sets, and the defaults for the others.
+// Returns the terms of a requested upgrade: those that the request sets, and the defaults for the
+// others.
 [[nodiscard]] Terms terms_of(const Policy& policy, const agent_protocol::Upgrade& asked,
                              bool by_signal);
 
@@ -34,7 +35,7 @@ Function named(const Named<Function> (&all)[size], std::string_view name) {
   return nullptr;
 }
 
-// Returns the effect on deadlines that has this name, or null.
+// Returns the effect on deadlines with this name, or null if there is none.
 [[nodiscard]] Effect deadline_effect_named(std::string_view name);
 
 }  // namespace upgrader::test

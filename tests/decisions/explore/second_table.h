@@ -92,7 +92,7 @@ class Reading {
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
 
   struct Answer {
-    bool row = true;  // false if the table had no row for the last step
+    bool row = true;  // false if no row was for the last step
     Actions actions;
   };
   Answer step(const Event& event, Time now);

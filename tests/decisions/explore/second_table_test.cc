@@ -287,7 +287,7 @@ TEST_CASE("canary: errors seeded in the second table are found") {
             << (found == seeded_errors.size() ? "caught" : "MISSED") << "\n";
 }
 
-// Not run by default, since it takes some minutes.
+// This test is not run by default, since it takes some minutes.
 TEST_CASE("every row of the second table is missed when it is dropped", "[.every-row]") {
   const Rows good = read_second_table();
   for (const Row& which : good.rows) {

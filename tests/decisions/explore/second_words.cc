@@ -1,5 +1,5 @@
-// The second table's effects, except those on deadlines. Written from the protocol page, without a
-// look at the supervisor.
+// The effects that the rows of the second table (second.table) name, except for those on deadlines.
+// Written from the protocol page, without a look at the supervisor.
 #include "tests/decisions/explore/second_notes.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ Request request_of(const Notes& notes, const Upgrade& asked) {
   return request;
 }
 
-// Begins the upgrade that the notes' request describes.
+// Begins the upgrade that is requested in the notes, by ordering the check of its program.
 void begin(Notes& notes, Actions& actions) {
   Request& request = notes.request;
   request.previous = notes.a.program;
@@ -395,7 +395,7 @@ const Named<Effect> effects[] = {
      }},
     {"attempts are over", [](N& n, const H&, A&) { n.attempts_over = n.policy.attempts; }},
 
-    // Effects that record the cause of a failure.
+    // Effects that record why an upgrade has failed.
     {"cause request", cause<Stage::request>},
     {"cause request errno", cause<Stage::request, Detail::trouble>},
     {"cause spawn errno", cause<Stage::spawn, Detail::trouble>},

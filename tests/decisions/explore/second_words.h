@@ -24,14 +24,14 @@ struct Party {
   std::optional<Time> limit = {};  // the deadline for `ready`, for `stopped`, or for the exit
   std::optional<Time> grace = {};  // the deadline for the exit after a pipe was closed
   std::optional<Time> beat = {};   // the deadline for the next `heartbeat`
-  std::optional<Time> hello = {};  // when the log reports that `hello` is missing
-  std::optional<Time> lasts = {};  // when the agent's start counts as a success
+  std::optional<Time> hello = {};  // the time at which the log reports a missing `hello`
+  std::optional<Time> lasts = {};  // the time from which the agent's start counts as a success
   // True if the agent has missed the deadline for a `heartbeat`, and has sent none since.
   bool silent = false;
   bool offered = false;  // the agent's `activate` has been sent and is not written whole yet
-  // The agent has the feature `readiness`: it will send `healthy` when it works.
+  // True if the agent has the feature `readiness`, and so will send `healthy` when it works.
   bool promises_word = false;
-  bool works = false;       // the agent has sent `healthy`, or does not have to send it
+  bool works = false;       // the agent has sent `healthy`, or need not send it
   bool left_unfit = false;  // the agent's `unfit` was read only after its exit
   bool stood_by = false;    // the agent was started as a standby
   bool told_why = false;    // the agent's `welcome` said why the upgrade had failed

@@ -16,10 +16,10 @@ struct Story {
   std::vector<std::string> violations;
 };
 
-// Writes `moves`, which begin at the start, as a scenario under one of the explored policies. If a
-// scenario cannot show a move, the text ends before that move, and its last line says that it is
-// not complete. There are two such moves: a deadline that passes before an earlier one, and an
-// agent that does not read.
+// Writes `moves`, a course of events from the supervisor's start, as a scenario under one of the
+// explored policies. If a scenario cannot express a move, the text ends before that move, and its
+// last line says that it is not complete. There are two such moves: a deadline that passes before
+// an earlier one, and an agent that does not read.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

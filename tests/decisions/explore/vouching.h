@@ -1,6 +1,6 @@
-// Checks the rules for heartbeats, and for those messages to init that depend on heartbeats, at
-// each step. Written from the manual pages alone. Reads only the supervisor's state, and the facts
-// from which messages to init are made.
+// Checks at each step of the supervisor the rules for heartbeats, and for those messages to init
+// that depend on heartbeats. Written from the manual pages alone. Reads only the supervisor's
+// state, and the facts from which messages to init are made.
 #pragma once
 
 #include <string>

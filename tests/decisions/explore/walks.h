@@ -9,8 +9,8 @@
 
 namespace upgrader::test {
 
-// The result of the exploration under one policy. If it was compared with the second table,
-// `unused_rows` has the line numbers of the rows that no step has used.
+// The result of exploring the supervisor under one policy. If the supervisor was compared with the
+// second table, `unused_rows` has the line numbers of the rows that no step has used.
 struct Walked {
   int policy = 0;
   Exploration seen;

@@ -1,5 +1,5 @@
-# make model: checks the model of upgrader, agents, lock and init with spin. `make check` only
-# compares the names of the model's phases with the supervisor's.
+# make model: checks a model of upgrader, agents, lock and init with the model checker spin. `make
+# check` only compares the names of the model's phases with the supervisor's.
 
 model_packages = spin gcc
 

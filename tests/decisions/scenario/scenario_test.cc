@@ -38,7 +38,8 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-// Reads the rows of endings.table, "name | phase | active | told", by name.
+// Reads the rows of endings.table, "name | phase | active | told". Returns them by the names of the
+// scenarios.
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
   std::istringstream lines(text_of(directory() / "endings.table"));

@@ -12,7 +12,7 @@ template <class Deed>
 bool aborts(const Deed& deed) {
   const pid_t pid = ::fork();
   if (pid == 0) {
-    // Restores the default effect of SIGABRT: the test framework handles the signal, and would
+    // Restores the default effect of SIGABRT. The test framework handles this signal, and would
     // report that the test itself has failed.
     ::signal(SIGABRT, SIG_DFL);
     const rlimit no_core{0, 0};

@@ -55,7 +55,8 @@ class Adapter {
   [[nodiscard]] std::map<int, std::string> descriptors() const {
     return descriptors_of(started_.pid);
   }
-  // Returns the inode behind one of the shell's descriptors, even if the file has been deleted.
+  // Returns the inode of the file behind one of the adapter's descriptors, even if the file has
+  // been deleted.
   [[nodiscard]] ino_t inode_of(const std::string& place) const {
     struct stat status {};
     REQUIRE(::stat(("/proc/" + std::to_string(started_.pid) + place).c_str(), &status) == 0);

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* mark = "LIBAGENT_PROTOCOL_PROCESS";
 
-// Tries to open the library once more, and reports whether that was refused.
+// Tries to open the agent's library once more. Reports to the test whether that was refused.
 void open_again() {
   errno = 0;
   agent_protocol_agent* agent = agent_protocol_open("1.2");
@@ -225,8 +225,8 @@ TEST_CASE("the mark names the process and its start, and an unknown start is any
 
 namespace {
 
-// Returns the start time of this process as the kernel shows it, if the process's name has no
-// blanks.
+// Returns the start time of this process as the kernel shows it. Works only if the process's name
+// has no blanks.
 std::string start_of_process() {
   std::ifstream stat("/proc/self/stat");
   std::string field;

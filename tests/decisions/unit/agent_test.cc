@@ -27,7 +27,8 @@ int request(agent_protocol_agent* agent, const char* id) {
   return agent_protocol_request_upgrade(agent, &upgrade);
 }
 
-// Opens the library, sends `ready`, and reports every event up to and including a stop.
+// Opens the agent's library, sends `ready`, and reports to the test every event up to and including
+// a stop.
 agent_protocol_agent* run_until_stop() {
   agent_protocol_agent* agent = agent_protocol_open("1.2");
   if (agent == nullptr || agent_protocol_ready(agent) != 0) ::_exit(98);
@@ -307,7 +308,7 @@ TEST_CASE("a line that is no message for an agent is passed over") {
   upgrader.say(R"({"type":"stop","reason":"shutdown","deadline_ms":1.5})");
   upgrader.say(R"({"type":"ready"})");
   upgrader.say(R"({"type":"error","reason":")" + std::string(70'000, 'x') + R"("})");
-  // An over-long line, whose beginning would be a complete message.
+  // This line is longer than allowed, and its beginning would be a complete message.
   std::string stop_and_more = stop_shutdown;
   stop_and_more.insert(stop_and_more.size() - 1, 200 - stop_and_more.size(), ' ');
   upgrader.say(stop_and_more + std::string(70'000, ' '));

@@ -1,5 +1,5 @@
-// A fixture with agents on an event loop. The agents are real processes that do nothing. The test
-// writes their output and reads their input itself.
+// A fixture with an event loop and agents. The agents are real processes that do nothing: the test
+// itself writes to their output and reads their input.
 #pragma once
 
 #include <fcntl.h>
@@ -106,7 +106,7 @@ struct Bench {
   std::unique_ptr<Agents> agents;
 };
 
-// An agent that does nothing by itself. The test writes its output and reads its input.
+// An agent that does nothing by itself. The test writes to its output and reads its input.
 class Puppet {
  public:
   Puppet(Bench& bench, Generation generation) : bench_(bench), generation_(generation) {
@@ -166,7 +166,7 @@ class Puppet {
   OwnedFd output_;
 };
 
-// Returns an `activate` whose line has `bytes` bytes.
+// Returns an `activate` message whose line has `bytes` bytes.
 inline agent_protocol::UpgraderMessage order_of(std::size_t bytes) {
   agent_protocol::Activate order{.state = "", .clean = false};
   order.state->resize(bytes - agent_protocol::encode(order).value().size(), 'x');

@@ -15,7 +15,7 @@ using namespace agent_protocol;
 
 namespace {
 
-// A message with one required member for each rule of member.h.
+// A message with required members, one for each rule of member.h.
 struct Required {
   std::string text = "old";
   std::int64_t number = 9;

@@ -1,6 +1,6 @@
-// Tests the permitted values of each member of each message. The table below is written by hand
-// from the protocol page. Each row is tried at its limits, beyond them, and with every kind of
-// malformed value.
+// Tests the permitted values of each member of each message. The table in this file is written by
+// hand from the protocol page. Each member is tried with values at its limits and beyond them, and
+// with every kind of malformed value.
 #include "agent-protocol/cpp/wire/archive.h"
 
 #include <catch2/catch.hpp>

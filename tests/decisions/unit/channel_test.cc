@@ -17,7 +17,7 @@ using namespace upgrader;
 
 namespace {
 
-// A channel on an event loop. The test holds the other ends of the channel's pipes. The pipe to the
+// A channel on an event loop. The other ends of its two pipes belong to the test. The pipe to the
 // agent can hold one page.
 struct Bench {
   Bench() {

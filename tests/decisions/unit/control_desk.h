@@ -43,7 +43,7 @@ class Desk {
         &loop, [](const auto&) { FAIL("a request"); },
         [this](const upgrader::Notice& notice) { shown.push_back(notice.text); }, [] {});
   }
-  // Replaces the supervisor by one that is in this phase.
+  // Replaces the supervisor by another one, which is in this phase.
   void reach(upgrader::Phase phase) {
     bench = upgrader::test::Bench();
     bench.reach(phase);
@@ -54,7 +54,7 @@ class Desk {
     return content_of(directory / "ctl/status.json").find("\"phase\":\"" + phase + "\"") !=
            std::string::npos;
   }
-  // Returns the warnings and errors of the log.
+  // Returns the text of the log, which has only warnings and errors.
   [[nodiscard]] std::string told() const {
     char text[4'096];
     const ssize_t bytes = ::pread(log_.get(), text, sizeof text, 0);

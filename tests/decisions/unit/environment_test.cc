@@ -1,4 +1,4 @@
-// Tests which variables of the upgrader's environment reach the agents.
+// Tests which of the upgrader's environment variables are passed on to the agents.
 #include "upgrader/shell/environment.h"
 
 #include <fcntl.h>

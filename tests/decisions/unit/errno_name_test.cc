@@ -1,4 +1,4 @@
-// Tests the names of system errors, and which errors count as a shortage that may pass.
+// Tests the names of system errors, and which errors count as a temporary shortage.
 #include "base/errno_name.h"
 
 #include <catch2/catch.hpp>

@@ -25,7 +25,8 @@ std::string bytes_of(const auto& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// A program made of an ELF header, a table of segments, and the bytes that the segments refer to.
+// The parts of a program file: an ELF header, a table of segments, and the bytes that the segments
+// refer to.
 struct Elf {
   Elf() {
     std::ifstream ours("/proc/self/exe", std::ios::binary);

@@ -181,8 +181,8 @@ TEST_CASE("a lock's number that is none is left alone, and so is a process witho
 TEST_CASE("interrupted reads, writes and waits of an agent are made again") {
   const Call call = GENERATE(Call::read, Call::write, Call::poll);
   const int error = GENERATE(EINTR, EAGAIN);
-  // The number of reads that succeed before one fails. The library first reads the process's start
-  // time, then its eventfd, and then the pipe.
+  // How often read() succeeds before it fails. The library first reads the process's start time,
+  // then its eventfd, and then the pipe.
   const int after = GENERATE(0, 1, 2, 3);
   if (call == Call::poll && error == EAGAIN) return;
   if (call != Call::read && after > 0) return;

@@ -194,7 +194,8 @@ TEST_CASE("what is said while the agent waits for its last word is kept, and may
   upgrader.say(stop_shutdown);
   CHECK(upgrader.is_reported() == "waits -1");
   upgrader.say(error_line);
-  // The library reads the message while its output is still full, and then waits for room to write.
+  // The library's output is still full. It reads the message from the upgrader, and then waits for
+  // room to write.
   CHECK(upgrader.is_reported() == "waits -1");
   while (upgrader.hears() != R"({"type":"stopped"})") {
   }

@@ -143,7 +143,7 @@ FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),
                 (fd, path, status, flags), -1)
 
-// If set, the magic number that fstatfs() reports for every file system.
+// If it is set, fstatfs() reports this magic number for every file system.
 inline std::optional<unsigned> file_system_told;
 
 extern "C" int __real_fstatfs64(int fd, struct statfs* status);
@@ -157,7 +157,7 @@ extern "C" int __wrap_fstatfs64(int fd, struct statfs* status) {
 
 FAILING_CALL_64(int, lstat, (const char* path, void* status), (path, status), -1)
 
-// If set, called before every fsync().
+// If it is set, this function is called before every fsync().
 inline std::function<void()> at_fsync;
 
 extern "C" int __real_fsync(int fd);
@@ -229,7 +229,7 @@ FAILING_CALL(int, setsid, (), (), -1)
 FAILING_CALL(int, signalfd, (int fd, const void* mask, int flags), (fd, mask, flags), -1)
 FAILING_CALL(int, sigprocmask, (int how, const void* set, void* before), (how, set, before), -1)
 
-// If set, called before and after every stat() that is not made to fail.
+// If it is set, this function is called before and after every stat() that is not made to fail.
 inline std::function<void(std::string_view path, bool done)> at_stat;
 
 extern "C" int __real_stat64(const char* path, void* status);

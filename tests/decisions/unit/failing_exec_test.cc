@@ -30,15 +30,15 @@ struct Cat {
 // user may not execute the program, so the test was not run.
 enum class AsOther { passed, failed, cannot_be };
 
-// Makes the process run as the user nobody if it runs as root. It cannot become root again.
+// Makes a process that runs as root run as the user nobody. The process cannot become root again.
 bool drop_root() {
   constexpr unsigned nobody = 65534;
   if (::geteuid() != 0) return true;
   return ::setgroups(0, nullptr) == 0 && ::setgid(nobody) == 0 && ::setuid(nobody) == 0;
 }
 
-// Runs `passes` in a child that is not root, and returns the result. Returns `cannot_be` if the
-// child may not execute `path`.
+// Runs the function `passes` in a child that does not run as root. Returns whether it passed, or
+// `cannot_be` if the child may not execute `path`.
 AsOther as_other_user(const std::string& path, const std::function<bool()>& passes) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -52,7 +52,8 @@ AsOther as_other_user(const std::string& path, const std::function<bool()>& pass
   return WIFEXITED(status) ? static_cast<AsOther>(WEXITSTATUS(status)) : AsOther::failed;
 }
 
-// Returns whether the started process copies its input to its output. Then ends the process.
+// Checks that the start has succeeded, and returns whether the process copies its input to its
+// output. Then ends the process.
 bool is_cat(const std::variant<Started, StartFailed>& result) {
   const auto& started = std::get<Started>(result);
   static_cast<void>(::write(started.input.get(), "x", 1));

@@ -1,5 +1,5 @@
-// Tests a program on a disk that fails. The error must say that the program cannot be read, and not
-// that it is bad.
+// Tests the judgement of a program whose disk fails. The error must say that the program cannot be
+// read, and not that the program is bad.
 #include "base/executable.h"
 
 #include <fcntl.h>

@@ -45,7 +45,7 @@ struct TwoPipes {
   }
   TwoPipes(const TwoPipes&) = delete;
   TwoPipes& operator=(const TwoPipes&) = delete;
-  // Makes a channel of the pipes. The channel must be destroyed before this object.
+  // Makes a channel of the two pipes. The channel must be destroyed before this object.
   [[nodiscard]] std::unique_ptr<Channel> channel() {
     return std::make_unique<Channel>(
         &loop, std::move(input), std::move(output), [] {}, [] {});

@@ -373,7 +373,7 @@ TEST_CASE("a program that may be executed but not opened for reading is one that
 TEST_CASE("an ELF file that is not to be executed is no program") {
   const TemporaryDirectory directory;
   std::string content = content_of("/bin/true");
-  content[16] = 1;  // sets e_type to 1, a relocatable object file
+  content[16] = 1;  // e_type: 1 is a relocatable object file
 
   CHECK(error_of_checking(directory.write("object", content)) == ENOEXEC);
 }

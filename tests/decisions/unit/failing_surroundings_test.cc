@@ -1,6 +1,6 @@
-// Tests failures of calls that set up an agent's surroundings (signals, descriptors, environment),
-// or that the upgrader needs for itself. If the kernel refuses one of them, no agent may be
-// started. If the refusal may be temporary, the upgrader must try again.
+// Tests failures of system calls that prepare an agent's signals, descriptors and environment, or
+// that the upgrader needs for itself. If the kernel refuses one of them, no agent may be started.
+// If the refusal may be temporary, the upgrader must try again.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// A fixture with the notification socket of an init, and with an InitSystem that writes to it. The
-// test moves the clock.
+// A fixture with the notification socket of an init, and with an InitSystem that writes to this
+// socket. The test moves the InitSystem's clock.
 #pragma once
 
 #include <sys/socket.h>
@@ -41,7 +41,8 @@ class InitBench {
     init_->tell(news, start + after);
   }
 
-  // Returns the messages that have come since the last call, except those that fill() has sent.
+  // Returns the messages that have arrived since the last call, except for those that fill() has
+  // sent.
   Texts heard() {
     Texts messages;
     char packet[4'096];

@@ -1,4 +1,5 @@
-// Tests the facts that the supervisor's state gives for the messages to init, in every phase.
+// Tests init_news(), which takes the facts for messages to init from the supervisor's state, in
+// every phase.
 #include "upgrader/core/init_news.h"
 
 #include <catch2/catch.hpp>

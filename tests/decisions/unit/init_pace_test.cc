@@ -1,5 +1,5 @@
 // Tests how often messages are sent to init, and which messages are held back and sent later. The
-// test moves the clock.
+// clock is moved by the test.
 #include <fcntl.h>
 #include <unistd.h>
 

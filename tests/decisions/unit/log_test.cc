@@ -1,5 +1,5 @@
-// Tests the log: the form of its lines, and a log that nobody reads. Such a log may lose lines, but
-// must not block the upgrader.
+// Tests the log: the form of its lines, and a log that nobody reads. A log that nobody reads may
+// lose lines, but must not block the upgrader.
 #include "upgrader/shell/log.h"
 
 #include <fcntl.h>

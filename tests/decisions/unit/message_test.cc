@@ -1,5 +1,5 @@
-// Tests the vocabulary of messages: the names of the enumerators, and the defaults that the
-// protocol page gives.
+// Tests message.h: the names of the enumerators on the wire, and the defaults that the protocol
+// page gives.
 #include "agent-protocol/cpp/wire/message.h"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// Tests the command line: the values and limits of every option, and the refusals.
+// Tests how the upgrader's command line is parsed: the values and limits of every option, and the
+// refusals.
 #include "upgrader/core/options.h"
 
 #include <catch2/catch.hpp>

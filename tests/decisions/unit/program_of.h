@@ -1,4 +1,4 @@
-// Checks a program as the upgrader does, for tests that start programs.
+// A helper for tests that start programs: it checks a program as the upgrader does.
 #pragma once
 
 #include <catch2/catch.hpp>

@@ -33,7 +33,7 @@ void put_at(int place, const OwnedFd& fd) {
   REQUIRE(::dup2(fd.get(), place) == place);
 }
 
-// Notifies init that an agent is active, with this descriptor of --notify-fd.
+// Notifies init that an agent is active, by an InitSystem that has this descriptor for --notify-fd.
 class Teller {
  public:
   explicit Teller(OwnedFd readiness) : init_(nullptr, Duration::zero(), std::move(readiness)) {
@@ -45,7 +45,7 @@ class Teller {
     news.active = true;
     init_.tell(news, Time{});
   }
-  // Returns whether the newline has to be written later.
+  // Returns whether the newline is still to be written.
   [[nodiscard]] bool waits() const { return init_.next_deadline().has_value(); }
 
  private:

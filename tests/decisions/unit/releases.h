@@ -10,8 +10,8 @@
 #include "tests/decisions/unit/temporary_directory.h"
 #include "upgrader/shell/relink.h"
 
-// Two programs, the link `current` to the first, and optionally the link `previous` to an earlier
-// program.
+// Two programs, the link `current` to the first of them, and optionally the link `previous` to an
+// earlier program.
 struct Releases {
   explicit Releases(const std::string& before = "") {
     if (!before.empty()) directory.link("previous", before);

@@ -90,7 +90,7 @@ class Bench {
   static constexpr std::uint64_t rotate_wait_us = 5'000'000;
 
  private:
-  // Appends to a file, and sets its time of modification to the fixture's own clock.
+  // Appends to a file, and sets its time of modification to the time of the fixture's own clock.
   void write(const std::string& path, const std::string& text) const {
     std::ofstream(path, std::ios::binary | std::ios::app) << text;
     const timespec now{.tv_sec = static_cast<std::time_t>(now_us_ / 1'000'000),

@@ -1,4 +1,5 @@
-// Tests the values in the sample agent's small files, and the texts that it sends to its upgrader.
+// Tests how the sample agent reads the values in its small files, and the texts that it sends to
+// its upgrader.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -99,7 +99,7 @@ std::string written_by_stock(const Variant& message) {
   return stream.str();
 }
 
-// Reads a line into a new message of the same type as `like`.
+// Reads a line into a new message of the type of `like`.
 template <class Variant>
 Variant read_by_stock(const std::string& line, const Variant& like) {
   std::istringstream stream(line);

@@ -118,7 +118,8 @@ lays_out() {
 # Compiles for 32 bits, with 64-bit numbers at multiples of eight bytes, as on arm.
 lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 
-# ---- a program that was compiled when agent_protocol_upgrade had fewer members
+# ---- a program that was compiled with an older header, in which agent_protocol_upgrade had fewer
+# members
 
 # usage: older_caller SIZE
 # Compiles and runs a program that passes an agent_protocol_upgrade of SIZE bytes, with a wrong
@@ -146,7 +147,7 @@ END
     LD_LIBRARY_PATH="$BUILD" "$scratch/older" >"$scratch/said_older"
 }
 
-# usage: says TEXT    the output of older_caller has the text
+# usage: says TEXT    checks that the output of older_caller has the text
 says() { cat "$scratch/said_older" && grep -q "$1" "$scratch/said_older"; }
 
 # An agent compiled with the first libagent-protocol.so.1 knows the members up to trial_ms.

@@ -1,4 +1,5 @@
-# Bad services, each wrong in one way that the checks must find and name.
+# Canaries for the checks of init systems: services that are each wrong in one way. The checks must
+# find and name the error.
 
 from checks import GOOD, Check
 from inits import Runit, SOURCE
@@ -49,8 +50,8 @@ def upgrade_by_restart(check):
 
 
 def power_cut_with_link(check):
-    """Cuts the power during a trial in which the operator's link names the version on trial again,
-    as if the upgrader had not put the link back."""
+    """Cuts the power during a trial. Before that, makes the operator's link name the version on
+    trial again, as if the upgrader had not put the link back."""
     check.ask_by_link()
     check.wait_for_trial("8.5.0")
     check.service.link_to(UNTRIED)

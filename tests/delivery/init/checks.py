@@ -9,7 +9,7 @@ from waiting import NotHere, demand, wait_until
 FIRST = "1.0.0"
 GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
-QUICK_CRASHES = 20  # more crashes than any init allows by default
+QUICK_CRASHES = 20  # more crashes than any init system allows by default
 MEMORY_LEFT = 100_000_000  # in bytes: enough for the service, too little for GREEDY
 # A release that passes its self-test. As a candidate it takes ten times MEMORY_LEFT.
 GREEDY = """#!/bin/sh
@@ -228,8 +228,9 @@ class Check:
             self.machine_halts()
 
     def machine_halts(self):
-        """Halts the machine by init's own command. The service must be stopped cleanly: without the
-        `shutdown` line in /etc/inittab, init would not give the agent enough time for that."""
+        """Halts the test machine by init's own command. The service must be stopped cleanly:
+        without the `shutdown` line in /etc/inittab, init would not give the agent enough time for
+        that."""
         self.init.start(self.machine)
         self.works("1.0.1")
         # Opens the file before the halt, so that it can still be read afterwards.
@@ -241,8 +242,8 @@ class Check:
                    + before.splitlines()[-1])
 
 
-# The columns of the table of results, with one row for each init system: the heading of the column,
-# and the check whose answer is written below that heading.
+# The columns of the table of results. Each has a heading, and the check whose result is written
+# below that heading, in the row of the init system.
 COLUMNS = [
     ("ready", Check.becomes_ready),
     ("good upgrade", Check.good_upgrade),

@@ -1,7 +1,7 @@
 # make check-init: boots real init systems as process 1 of their own machines, with the service
-# files of sample-agent/init/ and those that agentify unit prints for nginx and PostgreSQL
-# (ONLY=nginx/runit). The machines' root directories are made once, with packages from the network,
-# and kept in $(BUILD)/init.
+# files of sample-agent/init/ and those that agentify unit prints for nginx and PostgreSQL.
+# ONLY=nginx/runit chooses one daemon and one init system. The machines' root directories are made
+# once, with packages from the network, and kept in $(BUILD)/init.
 
 init_packages = $(build_packages) python3 mmdebstrap util-linux mount iproute2
 

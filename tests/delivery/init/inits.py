@@ -24,7 +24,8 @@ class Init:
     said = staticmethod(lambda machine: "nothing")
 
     def setup(self):
-        """Returns the commands in the comments of the service file, as a person copies them."""
+        """Returns the commands that root must type before the first start. A person copies them
+        from the comments of the service file."""
         commands = []
         for file in sorted((SOURCE / self.name).iterdir()):
             lines = iter(file.read_text().splitlines())
@@ -287,7 +288,7 @@ class WithInittab(Init):
     @staticmethod
     def signal(machine, name):
         """Sends a signal to the process that the lock's file names, as the comments of the service
-        files say."""
+        files tell people to do."""
         machine.must("sh", "-c", "read -r upgrader start </var/lib/sample-agent/lock"
                      " && kill -%s $upgrader" % name)
 

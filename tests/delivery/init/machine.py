@@ -146,7 +146,7 @@ class Machine:
             while True:  # ends by an error when the terminal is closed
                 try:
                     kept.write(os.read(terminal, 65536))
-                except OSError:  # no process has the terminal open any more
+                except OSError:  # no process uses the terminal any more
                     return
                 kept.flush()
 

@@ -140,8 +140,8 @@ class Service:
         raise Failed("there is no user " + USER)
 
     def main(self):
-        """Returns the identity of the upgrader if there is exactly one upgrader with exactly one
-        agent; otherwise None."""
+        """Returns the upgrader's identity (pid and start time) if there is exactly one upgrader,
+        with exactly one agent; otherwise None."""
         upgraders, agents = self.upgraders(), self.agents()
         if len(upgraders) != 1 or len(agents) != 1 or agents[0].parent != upgraders[0].pid:
             return None

@@ -9,8 +9,8 @@ NOT_HERE = "cannot be asked here"
 
 
 def table_lines(columns, rows):
-    """Returns the lines of the table. Its columns are numbered, and print_table() says what the
-    numbers mean."""
+    """Returns the lines of the table of results. Its columns are numbered, and print_table() says
+    what the numbers mean."""
     widths = [max(len(row[i]) for row in rows + [("init", "version")]) for i in (0, 1)]
     form = "%%-%ds  %%-%ds" % tuple(widths)
     lines = [form % ("init", "version") + "".join("%5d" % (n + 1) for n in range(len(columns)))]

@@ -38,9 +38,9 @@ command_of() (
   start_service
 )
 
-# Prints the paths in the command line that must outlive a boot. These are all paths except the
-# control directory, which the script itself makes, the lock in that directory, and the agent's
-# input.
+# Prints the paths in the upgrader's command line that must outlive a boot. These are all paths but
+# three: the control directory, which the script itself makes, the lock in that directory, and the
+# agent's input.
 lasting_paths() {
   command_of | sed -n -e 's/^--\(previous\|output\|state\|releases\|events\)=//p' \
     -e '\|^/.*/current$|p'

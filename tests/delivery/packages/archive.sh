@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes release archives from a copy of the tree without git, from the unpacked archive, and from a
-# commit: all must be the same, byte for byte, and have every file of the tree and no other.
-# Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/packages/archive.sh
+# commit: all archives must be the same, byte for byte, and have every file of the tree and no
+# other. Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/packages/archive.sh
 set -u
 export LC_ALL=C GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 unset MAKEFLAGS MAKELEVEL MFLAGS GIT_DIR GIT_WORK_TREE BUILD
@@ -32,7 +32,7 @@ has_its_name() {
   [ -n "$version" ] && [ "$names" = "upgrader-$version" ]
 }
 
-# Makes an archive from an unpacked archive whose files have another owner, time and mask.
+# Makes an archive from an unpacked archive, after changing the files' owner, time and mode.
 of_itself() {
   mkdir "$scratch/unpacked" && tar -xzf "$scratch/tree.tar.gz" --strip-components=1 -m \
     -C "$scratch/unpacked" && chmod -R g+w,o-rwx "$scratch/unpacked" &&

@@ -13,8 +13,8 @@ archive=$(realpath "$1") || exit 1
 said_lines=60
 root=$scratch/root
 
-# Runs a command in a network namespace of its own, without any other host, and with a git that
-# fails.
+# Runs a command in a network namespace of its own, so that it reaches no other host, and with a
+# `git` that always fails.
 alone() {
   as_whom=--map-root-user
   [ "$(id -u)" = 0 ] && as_whom=

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Runs inside a small Debian with the packages, a compiler and the libraries. Installs the packages,
 # and builds the sample agent from their examples. Upgrades the agent while it works, to good and
-# bad versions, under the installed upgrader, also while newer packages replace the installed ones.
-# Adds a release to a directory of releases, and removes the packages without a trace.
-# Prints `ok` lines and `N passed, N failed`. For packages.sh.
+# bad versions, under the installed upgrader. Meanwhile newer packages replace the installed ones.
+# Adds a release to a directory of releases, and removes the packages without a trace. Prints `ok`
+# lines and `N passed, N failed`. Run by packages.sh.
 set -u
 cd /trial || exit 1
 passed=0
@@ -74,7 +74,7 @@ links_the_library() {
 # Waits until the log has a line with this text.
 logged() { timeout "$limit" tail -n +1 -f log | grep -q -m 1 -- "$1" || ! cat log; }
 
-# Waits until that number of lines has been copied.
+# Waits until the agent has copied $1 lines.
 copied() { [ "$(timeout "$limit" tail -n +1 -f copy | head -n "$1" | wc -l)" = "$1" ]; }
 
 writes() { for number in $(seq "$1" "$2"); do echo "line $number"; done >>app.log; }

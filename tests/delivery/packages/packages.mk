@@ -1,7 +1,7 @@
-# make check-dist, make check-deb: test the results of `make dist` and `make deb`.
-# make check-reproducible [PACKAGES="npm wheels deb"]: makes each of these packages twice, in copies
-# of the tree with different paths, and compares the results. It makes everything anew, so it takes
-# as long as six such targets from nothing.
+# make check-dist, make check-deb: test the results of `make dist` and `make deb`. make
+# check-reproducible [PACKAGES="npm wheels deb"]: makes each of these packages twice, in copies of
+# the tree with different paths, and compares the results. Everything is made anew, so this takes as
+# long as making six such packages from nothing.
 
 .PHONY: check-dist check-deb check-reproducible
 check-dist: dist

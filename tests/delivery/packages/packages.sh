@@ -1,8 +1,9 @@
 #!/bin/sh
 # Judges the packages of `make deb` as Debian does (lintian, with its pedantic findings), and tests
-# them in a small Debian: see in_root.sh. That system is made once, in $BUILD, and only read
-# afterwards: a test's changes go to a file system in memory, which no other process sees. Prints
-# `ok` lines, a line for the table of results and `N passed, N failed`. Needs to be root, or sudo.
+# them in a small Debian: see in_root.sh. This small Debian is made once, in $BUILD, and is only
+# read afterwards: a test's changes go to a file system in memory, which no other process sees.
+# Prints `ok` lines, a line for the table of results and `N passed, N failed`. Needs to be root, or
+# sudo.
 #
 # usage: tests/delivery/packages/packages.sh    BUILD=build
 set -u
@@ -53,7 +54,7 @@ lints_spoilt() {
 
 multi_arch() { [ "$(dpkg-deb -f "$(file_of "$1")" Multi-Arch)" = "$2" ]; }
 
-# Prints the `deb` lines of the Debian sources that this machine's apt uses.
+# Prints, as `deb` lines, the package sources of Debian that this machine's apt uses.
 sources() {
   apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
     'Created-By: Packages' 'Origin: Debian' | sort -u

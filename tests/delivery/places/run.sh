@@ -31,7 +31,7 @@ fail() {
 }
 
 # usage: try PLACE
-# Makes the upgrades in the surroundings PLACE; see `in`.
+# Makes the upgrades in the surroundings PLACE, which the script `in` makes.
 try() {
   if ! reason=$(tests/delivery/places/in "$1"); then
     echo "report: skipped: upgrades, $1: $reason"

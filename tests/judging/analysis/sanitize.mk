@@ -52,7 +52,7 @@ sanitize-run:
 
 tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(sanitized_tests))
 
-# ---- settings for both sanitizing and counting coverage
+# ---- settings for both make sanitize and make coverage
 
 # Leaves out the walks through all states without LONG=1. They would take minutes, and find nothing
 # in the core that the other tests do not find.

@@ -1,7 +1,8 @@
-// A part of every program of the coverage build. It writes the counts to disk before a process ends
-// in a way in which gcc would lose them. gcc itself handles exit and fork. This file handles _exit,
-// abort, and a test that kills its child by SIGKILL. A child that is about to execute another
-// program shares its parent's memory, so its counts are in the parent.
+// Is linked into every program of the coverage build. Writes the counts of branches to disk if a
+// process ends in a way in which gcc would lose them. gcc itself writes the counts at exit and
+// fork. This file does so at _exit, at abort, and when a test kills its child by SIGKILL. A child
+// that is about to execute another program shares its parent's memory, so the parent has its
+// counts.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 # Finds the mutants of a C++ file: walks libclang's tree of the file, and notes for each place the
-# texts that could stand there instead. Knows nothing of how a mutant is switched on (weave.py) or
+# texts that could stand there instead. Other files know how a mutant is switched on (weave.py) and
 # judged.
 #
 # A mutant is named by its file, its function, the text at its place, the text instead of it, and a
@@ -184,7 +184,7 @@ class Finder:
 
     def look_at_case_stmt(self, cursor):
         body = list(cursor.get_children())[-1]
-        # The last `break` of a switch gets no mutant: without it, the program does the same.
+        # The last `break` of a switch gets no mutant, since the program does the same without it.
         if re.compile(rb'break;\s*\}').match(self.source, body.extent.start.offset):
             return 'done'
         self.look_at_statement(body)

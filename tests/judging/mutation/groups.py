@@ -36,7 +36,7 @@ class Group:
     name: str
     what: str
     files: list
-    killed_min: float  # the share of all mutants that must be killed
+    killed_min: float  # the share of the group's mutants that must be killed
     # True if the table of survivors must list each mutant of this group that survives, with the
     # reason. If false, it is enough to reach killed_min.
     listed: bool

@@ -1,6 +1,6 @@
 # Makes the instrumented copy of the project, and builds it with the project's own Makefile: the
-# sources with all mutants woven in, and the tests with a main that switches them (killer_main.cc).
-# A mutant that does not compile is taken out, and named in `stillborn`.
+# sources with all mutants woven in, and the tests with a main() that switches the mutants on
+# (killer_main.cc). A mutant that does not compile is taken out, and named in `stillborn`.
 import glob
 import hashlib
 import json
@@ -146,7 +146,8 @@ class Tree:
         return programs, ['upgrader', 'tests/together/integration/puppet'] + programs
 
     def compile(self, targets):
-        """Builds these targets. Returns the compiler's errors, or None if there are none."""
+        """Builds these targets of make. Returns the compiler's errors, or None if there are
+        none."""
         command = ['make', '-k', f'-j{os.cpu_count()}', '--no-print-directory', '-C', self.root,
                    *(f'build/{target}' for target in targets)]
         environment = dict(os.environ, BUILD='build', SINGLE='1', HARDENING='',

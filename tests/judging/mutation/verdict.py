@@ -130,7 +130,7 @@ WORST = 3
 
 
 def score(group, mutants, fates):
-    """Judges a group like judge(), but by the share of killed mutants alone."""
+    """Judges a group of source files like judge(), but by the share of killed mutants alone."""
     tried = [m for m in mutants if m['name'] in fates and m['name'] not in planted.NAMES]
     of, survive = {}, {}
     for mutant in tried:

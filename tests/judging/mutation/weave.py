@@ -129,7 +129,7 @@ def first_numbers(paths):
 
 
 def woven(job):
-    """Weaves the mutants into one file. Returns its text and its mutants."""
+    """Weaves the mutants into one source file. Returns the new text, and the mutants."""
     path, first_number, stillborn = job
     weaver = Weaver(path, first_number, stillborn)
     text = weaver.weave()

@@ -5,14 +5,15 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
   conformance_includes notify_watchdog_includes upgraderctl_includes fleet_model fleet_store
   fleet_orders fleet_cell fleet_http'
 
-# The files of base/ that do input or output: all others are pure.
+# The files of base/ that do input or output. All other files of base/ do neither, and read no
+# clock.
 base_shell='check|curl_loop|descriptors|directory|environment|executable|lock'
 base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|repeated|uv_handle"
 
 # Prints the layer of every file of the libraries and the program: L0 names, L1 reads bytes from
-# outside, L2 decides, L3 acts, L4 is main. The folder gives the layer, except for the files of L0
-# and for those of base/ that act, which are listed. A file may include only files of its own layer
-# or below.
+# outside, L2 decides, L3 acts, L4 is main. The directory determines the layer, except for the files
+# of L0 and the acting files of base/, which are listed. A file may include only files of its own
+# layer or below.
 layer_table() {
   find agent-protocol base upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort |
     awk -v base_shell="^base/($base_shell)[.]" '
@@ -233,7 +234,7 @@ canary_sample_agent_includes() {
   echo 'sample-agent/planted.h:3:agent-protocol/cpp/session/session.h'
 }
 
-# The files of agent-conformance that do input or output: all others are pure.
+# The files of agent-conformance that do input or output. All others only decide.
 conformance_shell='agent_process|look|main|stage|start'
 
 # Checks that agent-conformance and its double include no code of the programs that they judge or
@@ -262,7 +263,7 @@ canary_conformance_includes() {
   echo 'includes <uv.h>'
 }
 
-# The files of notify-watchdog that do input or output: all others are pure.
+# The files of notify-watchdog that do input or output. All others only decide.
 notify_watchdog_shell='child|device|log|loop|main|notify_socket'
 
 # Checks that the deciding part of notify-watchdog does no input or output, and that the whole
@@ -343,7 +344,7 @@ canary_fleet_model() {
   echo 'planted = '
 }
 
-# The files of fleet/store that do input or output: all others are pure, and use only the model.
+# The files of fleet/store that do input or output. All others do neither, and use only fleet/model.
 fleet_store_shell='etcd_(admin|call|line|snapshot|store|watch)|http2|uv_timers'
 
 check_fleet_store() {
@@ -419,7 +420,8 @@ canary_fleet_cell() {
   echo 'planted = '
 }
 
-# The files of fleet/http that do input or output: all others judge requests and choose answers.
+# The files of fleet/http that do input or output. All others only judge requests and choose
+# answers.
 fleet_http_shell='certificate_date|join_door|outside|page|peer|server'
 fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
 

@@ -7,7 +7,8 @@ living_checks='shell_agent played_transcripts shown_log busybox_stop examples'
 # events, so the limit only ends a run that hangs.
 living_limit=60
 
-# Prints the literal block between the comments `BEGIN $2` and `END $3` of the page $1, as rendered.
+# Prints a block of the manual page $1 as it is rendered: the literal block between the comments
+# `BEGIN $2` and `END $2`.
 extract() {
   sed -n "/^\\.\\\\\" BEGIN $2\$/,/^\\.\\\\\" END/p" "$1" |
     sed "/^\\./d; s/\\\\(aq/'/g; s/\\\\-/-/g; s/\\\\&//g; s/\\\\e/\\\\/g"

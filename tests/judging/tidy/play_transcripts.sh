@@ -13,7 +13,8 @@ upgrader=
 trap '[ -z "$upgrader" ] || kill -QUIT "$upgrader" 2>/dev/null' EXIT
 trap 'exit 1' HUP INT TERM
 
-# An actor: finds out its generation by counting, and plays the lines of that generation.
+# An agent that plays its part of the transcript. It finds out its generation by counting, and
+# plays the lines of that generation.
 cat >actor <<'ACTOR'
 #!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2

@@ -1,4 +1,4 @@
-# Checks the wording of pages and comments, by signs that a script can see: see sentences.py.
+# Checks the wording of pages and comments, by faults that a script can find: see sentences.py.
 
 sentence_checks='page_sentences comment_sentences'
 

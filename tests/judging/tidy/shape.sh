@@ -1,4 +1,5 @@
-# Checks the form of files: columns, lengths, opening comments, and format.
+# Checks the form of files: the width of lines, the lengths of files and functions, opening
+# comments, and format.
 
 shape_checks='columns file_lengths budget function_lengths heads test_namespaces format waits
   targets seeds planted'
@@ -127,7 +128,7 @@ openings() {
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/decisions/scenario/*.txt) opening='^# *[A-Za-z`-]' ;;
       docs/*.svg) continue ;;  # the <title> of an SVG file says what the file is for
-      # Files in the formats of npm and cargo.
+      # These files have the formats of npm and cargo.
       agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;
       fleet/http/openapi.json) continue ;;  # JSON has no comments
       agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
@@ -152,7 +153,7 @@ openings() {
       *.test.js) opening='^import ' ;;  # the name of a test of JavaScript says what it tests
       *.js) opening='^// *[A-Za-z]' ;;
       *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
-      # Files in the formats of Buildroot and Yocto.
+      # These files have the formats of Buildroot and Yocto.
       packaging/buildroot/Config.in | packaging/yocto/*.in) continue ;;
       packaging/openwrt/Makefile.in) continue ;;  # a file in OpenWrt's format
       packaging/*.in | packaging/container/Containerfile | packaging/nix/*.nix) opening='^#' ;;
@@ -283,7 +284,7 @@ check_planted() {
   python3 -B - <<'END'
 import sys, types
 sys.path.insert(0, "tests/judging/mutation")
-# find.py needs a compiler's parser, and this check does not.
+# Replaces the module find.py, which needs a compiler's parser, by an empty module.
 sys.modules["find"] = types.ModuleType("find")
 from planted import PLANTED
 for _, path, text, _ in PLANTED:

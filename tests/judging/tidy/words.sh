@@ -34,7 +34,7 @@ canary_sleeps() {
   echo 'tests/planted.py:3:'
 }
 
-# Finds paths that exist on one machine only.
+# Finds paths that exist only on the machine of one developer, such as those in a home directory.
 check_machine_paths() {
   tree_files | xargs grep -nIE '(^|[^A-Za-z0-9_.])/(wor[k]|hom[e]|roo[t]|User[s])/' | cut -c 1-120
 }
@@ -58,8 +58,8 @@ canary_documents() {
   echo 'upgrader/planted.h:1: PLANTED.md'
 }
 
-# Finds words for which this project has another word: see docs/words.md. A rollout's soak must
-# not be called a trial, which is an agent's.
+# Finds words for which this project has another word: see docs/words.md. For example, a rollout has
+# a soak, and only an agent has a trial.
 check_vocabulary() {
   { product_files; page_files; tree_files | grep '\.md$'; } | grep -v '^STYLE\.md$' \
     >"$scratch/files"

@@ -107,7 +107,7 @@ ERRORS = [
         "  if (agent.standby) return standby_lost(in_words(agent), reason);\n",
         "",
     ),
-    # ---- the way back at boot
+    # ---- errors in the way back at a boot
     (
         "endless way back: what has failed at boot in its turn is started once more",
         '  if (boot_failed) return end_with(exit_own_failure, "the way back has failed, too");\n',

@@ -21,7 +21,7 @@ verify:
 	@tests/need-packages $(check_packages) python3 git
 	@BUILD=$(BUILD) LONG=$(LONG) tests/judging/verify/verify $(STEPS)
 
-# Counts the lines of code that the upgrader consists of.
+# make lines: counts the lines of code that the upgrader consists of.
 lines:
 	@tests/need-packages python3
 	@tests/judging/verify/lines
