@@ -81,7 +81,7 @@ class Serving {
       actions = step(test::every_outcome(supervisor_.state()).front().event);
   }
 
-  // Lets an agent send its next message, or exit. It is the candidate if there is one, and
+  // Lets an agent send its next message, or exit. This agent is the candidate if there is one, and
   // otherwise the active agent.
   void move_on() {
     const State& state = supervisor_.state();

@@ -116,7 +116,7 @@ std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
 
 // Returns the allowed ends of the upgrade if the fallback is killed at the present step. While it
 // is held, the page says: "a fallback that cannot start: 125". If a standby fails before its
-// `activate`, the fall-back is only made cold, and nothing changes if the new version lasts.
+// `activate`, a later fall-back is a cold one, and nothing changes if the new version lasts.
 std::set<Allowed> Moment::after_end_of_fallback(int signal) const {
   const Allowed failed{End::restarted, exited(failure_of_its_own)};
   const Allowed with_it{End::restarted, exited(128 + signal)};

@@ -17,7 +17,8 @@ namespace kill_points {
 
 struct Allowed {
   End end;
-  int exit_status = -1;  // of `restarted`: the first upgrader's wait status
+  // Used only if the end is `restarted`: the wait status with which the first upgrader has ended.
+  int exit_status = -1;
   auto operator<=>(const Allowed&) const = default;
 };
 

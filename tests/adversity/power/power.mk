@@ -14,7 +14,8 @@ $(power_kernel)/boot:
 	  echo "Fetching from Debian: $$package" && cd $(power_kernel)/package && \
 	  apt-get download -q $$package >/dev/null 2>&1 && dpkg -x *.deb ..
 
-# Builds flash.c, the simulated flash for jffs2 and ubifs, as a module for that kernel.
+# Builds flash.c, the simulated flash for jffs2 and ubifs, as a module for the virtual machines'
+# kernel.
 power_flash := $(BUILD)/tests/adversity/power/flash.ko
 $(power_flash): tests/adversity/power/flash.c $(power_kernel)/boot
 	@mkdir -p $(power_kernel)/flash

@@ -1,4 +1,4 @@
-// Finds the class of an event. canonical.h declares these functions, and explains the classes.
+// Finds the classes of events. canonical.h declares the functions, and explains the classes.
 #include <algorithm>
 #include <iterator>
 

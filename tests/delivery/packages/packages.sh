@@ -70,7 +70,7 @@ makes_root() {
     echo "$content" >"$root/content"
 }
 
-# Runs in_root.sh in the small Debian. Its mounts and processes end with it.
+# Runs in_root.sh in the small Debian. When the script ends, its mounts and processes end, too.
 # shellcheck disable=SC2016  # expanded by the inner shell
 tries() {
   for package in $packages; do file_of "$package"; done >"$scratch/files"

@@ -41,7 +41,7 @@ class Group:
     # reason. If false, it is enough to reach killed_min.
     listed: bool
     patient: bool  # true if the tests start processes, and may therefore be slow
-    tests: tuple  # the beginnings of the paths of tests that may kill
+    tests: tuple  # the beginnings of the paths of tests that may kill mutants
 
     def may_kill(self, case):
         return case.program.startswith(self.tests)

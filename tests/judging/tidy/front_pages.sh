@@ -36,8 +36,8 @@ lines_of_doors() {
   ' README.md
 }
 
-# Checks that each command in a door of the front page is also on a page to which that door has a
-# link. Tests type the commands of these pages.
+# Checks that each command in a door, one of five sections of the front page, is also on a page to
+# which that door has a link. Tests type the commands of these pages.
 check_doors() {
   lines_of_doors >"$scratch/doors"
   [ "$(cut -d '|' -f 1 "$scratch/doors" | sort -u | wc -l)" = 5 ] ||
