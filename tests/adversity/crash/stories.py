@@ -9,7 +9,7 @@ import subprocess
 from disk import Disk
 from recorder import Recorder, strace
 
-PATIENCE_LOOKS = 4000  # 4000 looks, one every 5 ms, take 20 s: longer than any machine needs
+PATIENCE_LOOKS = 4000  # 20 s, at one look every 5 ms: longer than any machine needs
 
 
 class Broken(Exception):

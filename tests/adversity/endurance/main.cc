@@ -120,7 +120,7 @@ void Run::upgrade(std::size_t number) {
 }
 
 // Returns true if the upgrade is over: only one agent is left, and it has been told how the upgrade
-// ended. In this case sets `end` to the ending.
+// ended. If it is over, sets `end` to its ending.
 bool Run::has_ended(const Agent& before, std::size_t failures, End& end) const {
   const Agent* const only = troupe_.only_agent();
   if (only == nullptr || !only->active) return false;

@@ -23,7 +23,7 @@ using Lines = std::vector<TakenLine>;
 
 // Two bytes of the fuzzer's input are orders, and are removed from the stream. At this one, the
 // test takes all lines of the bytes that the reader has read so far.
-constexpr char drain_here = 0x02;  // the order to take all lines read so far
+constexpr char drain_here = 0x02;  // orders the test to take all lines read so far
 // At this byte of the input, the test takes one line from the reader.
 constexpr char one_line_here = 0x03;
 

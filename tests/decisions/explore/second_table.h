@@ -49,7 +49,7 @@ class SecondTable {
 
   struct CompiledRow {
     int line = 0;
-    // Each guard, and the value that it must return for the row to apply.
+    // The guards of the row. Each has the value that it must return for the row to apply.
     std::vector<std::pair<Guard, bool>> guards;
     std::vector<Effect> effects;
     std::optional<What> then;

@@ -97,7 +97,8 @@ goes_to() {
 
 upgrades() { goes_to 2.0.0 'generation 2.*is committed' && writes 101 200 && copied 200; }
 
-# Installs later versions of the same packages. The running upgrader goes on with its old program.
+# Installs later versions of the same packages. The running upgrader must continue with its old
+# program.
 becomes_newer() {
   for package in ./*.deb; do
     rm -rf newer && dpkg-deb -R "$package" newer || return 1

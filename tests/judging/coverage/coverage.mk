@@ -19,7 +19,7 @@ $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(prot
 $(coverage_dump): tests/judging/coverage/dump.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 $(WARNINGS) -O2 -c -o $@ $<
-	# so that all programs are linked again, with the new dump.o
+	# Deletes all programs, so that they are linked again with the new dump.o.
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader
 
 # Code in headers is counted where tests include it, so the tests of the C++ interface, which is a

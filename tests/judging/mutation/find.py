@@ -1,6 +1,6 @@
-# Finds the mutants of a C++ file: walks libclang's tree of the file, and notes for each place the
-# texts that could stand there instead. Other files know how a mutant is switched on (weave.py) and
-# judged.
+# Finds the mutants of a C++ file: walks libclang's tree of the file, and records for each place the
+# texts by which mutants replace the text there. Other files know how a mutant is switched on
+# (weave.py) and judged.
 #
 # A mutant is named by its file, its function, the text at its place, the text instead of it, and a
 # number among equal ones, so that its name survives changes elsewhere.

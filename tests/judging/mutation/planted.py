@@ -2,8 +2,8 @@
 # The others must survive, since they change nothing.
 import find
 
-# Each canary: its expected fate, its file, the text that it replaces, and the text that it puts
-# there.
+# The canaries. Each has its expected fate, its file, the text that it replaces, and the text that
+# it puts there.
 PLANTED = [
     ('killed', 'upgrader/core/state.cc', 'state.incumbent && state.incumbent->activated',
      '!(state.incumbent && state.incumbent->activated)'),
