@@ -6,7 +6,7 @@ const std::vector<Story>& stories() {
   using With = Story::With;
   constexpr const char* gate = R"(,"gate":"confirm")";
   static const std::vector<Story> all = {
-      // The stories, one in a line. The columns are the members of Story, in their order.
+      // The stories, one on each line. The columns are the members of Story, in their order.
       {"good", false, "good", "u1", "", false, false, End::committed},
       {"gate", false, "good", "u1", gate, false, false, End::committed},
       {"relink", false, "good", "u1", "", true, true, End::committed},

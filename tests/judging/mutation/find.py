@@ -125,7 +125,7 @@ class Finder:
     def enter_member(self, cursor):
         """Finds the places for mutants in the default value of a member."""
         self.function = self.name_of(cursor).replace('()', '')
-        self.at_run_time = True  # the value may be a constant's, at compile time
+        self.at_run_time = True  # the compiler may need the value for a constant
         self.result = None
         for child in cursor.get_children():
             if child.kind.is_expression() and '=' in self.text_of(cursor):

@@ -1,5 +1,5 @@
 // The main() of every test program in the instrumented build. Without an option it is Catch2's. As
-// `PROGRAM --serve` it reads orders from standard input, one in a line, and forks a process for
+// `PROGRAM --serve` it reads orders from standard input, one on each line, and forks a process for
 // each. So the program is started and set up only once. It kills the processes that a forked run
 // leaves behind.
 //

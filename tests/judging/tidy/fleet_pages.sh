@@ -9,7 +9,7 @@ fleet_program() {
   [ -x "$program" ] || { echo "$program: has not been built"; return 1; }
 }
 
-# Lists the commands of fleetctl, one in a line, each with all its words, such as `status` or
+# Lists the commands of fleetctl, one on each line, each with all its words, such as `status` or
 # `rollout start`.
 fleetctl_commands() {
   commands_below() { sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) .*/\1/p'; }

@@ -10,10 +10,10 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
 base_shell='check|curl_loop|descriptors|directory|environment|executable|lock'
 base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|repeated|uv_handle"
 
-# Prints the layer of every file of the libraries and the program: L0 names, L1 reads bytes from
-# outside, L2 decides, L3 acts, L4 is main. The directory determines the layer, except for the files
-# of L0 and the acting files of base/, which are listed. A file may include only files of its own
-# layer or below.
+# Prints the layer of every file of the libraries and the program: L0 is plain data, L1 reads bytes
+# from outside, L2 decides, L3 acts, L4 is main(). The directory determines the layer, except for
+# the files of L0 and the acting files of base/, which are listed. A file may include only files of
+# its own layer or below.
 layer_table() {
   find agent-protocol base upgrader -type f \( -name '*.cc' -o -name '*.h' \) | LC_ALL=C sort |
     awk -v base_shell="^base/($base_shell)[.]" '

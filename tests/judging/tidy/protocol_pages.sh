@@ -116,7 +116,7 @@ canary_limits() {
   echo 'state_bytes_max is 32,769'
 }
 
-# Prints the messages in the page's transcripts, one in a line, such as `1> {...}`.
+# Prints the messages in the page's transcripts, one on each line, such as `1> {...}`.
 transcript_lines() {
   awk '
     /^\.\\" BEGIN transcript/ { inside = 1; next }

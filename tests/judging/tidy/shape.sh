@@ -128,7 +128,7 @@ openings() {
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/decisions/scenario/*.txt) opening='^# *[A-Za-z`-]' ;;
       docs/*.svg) continue ;;  # the <title> of an SVG file says what the file is for
-      # These files have the formats of npm and cargo.
+      # Formats of npm and cargo: such files need no opening comment.
       agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;
       fleet/http/openapi.json) continue ;;  # JSON has no comments
       agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
@@ -153,7 +153,7 @@ openings() {
       *.test.js) opening='^import ' ;;  # the name of a test of JavaScript says what it tests
       *.js) opening='^// *[A-Za-z]' ;;
       *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
-      # These files have the formats of Buildroot and Yocto.
+      # Formats of Buildroot and Yocto: such files need no opening comment.
       packaging/buildroot/Config.in | packaging/yocto/*.in) continue ;;
       packaging/openwrt/Makefile.in) continue ;;  # a file in OpenWrt's format
       packaging/*.in | packaging/container/Containerfile | packaging/nix/*.nix) opening='^#' ;;
