@@ -31,8 +31,8 @@ int write_file(const std::string& path, std::string_view text) {
 
 }  // namespace
 
-// Makes the shared memory. The kernel fills it with zeros, which are the initial values of both
-// members.
+// Makes the shared memory. The kernel fills it with zeros, the initial values of all members of
+// LastWords.
 LastWords* LastWords::share() {
   void* const place =
       ::mmap(nullptr, sizeof(LastWords), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

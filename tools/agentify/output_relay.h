@@ -22,8 +22,8 @@ inline constexpr std::size_t waiting_bytes_max = 262'144;
 class OutputRelay {
  public:
   // Makes a pipe, which becomes the standard output and error of this process and of its later
-  // children. What is written to the pipe is passed on to the former standard error. On failure
-  // changes nothing, returns false and sets errno.
+  // children. Passes all bytes from the pipe on to the former standard error. On failure changes
+  // nothing, returns false and sets errno.
   [[nodiscard]] bool begin(LastWords* words);
   // The next two functions return the reading end of the pipe, and the descriptor of the log. Both
   // are -1 before begin(), and at least 3 afterwards.

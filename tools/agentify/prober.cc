@@ -121,8 +121,8 @@ void Prober::look_at_command() {
   if (command_->output_descriptor() < 0) output_watch_.end();
 }
 
-// Probes the next address. What is left of the time limit is divided evenly among this address and
-// the later ones.
+// Probes the next address. The rest of the time limit is divided evenly among this address and the
+// later ones.
 void Prober::connect() {
   uv_update_time(loop_);
   const std::uint64_t left = end_ - std::min(end_, uv_now(loop_));

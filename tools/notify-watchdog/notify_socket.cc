@@ -57,7 +57,7 @@ std::vector<Notification> NotifySocket::take() {
   return all;
 }
 
-// If a datagram counts, passes it on to init and returns it as a notification. Otherwise returns
+// Passes a datagram on to init and returns it as a notification, if it counts. Otherwise returns
 // nothing.
 std::optional<Notification> NotifySocket::judge(Datagram datagram) {
   const ucred& sender = datagram.sender;

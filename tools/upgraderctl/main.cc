@@ -148,8 +148,8 @@ int wait_for_phase(const Options& options, const Place& place, Terminal& termina
   return end_by(run(wait, {directory, terminal, std::nullopt, std::nullopt}), terminal);
 }
 
-// If the command waits for the end of an upgrade, returns an object that shows the steps of the
-// upgrade. Otherwise returns nothing.
+// Returns an object that shows the steps of the upgrade, if the command waits for its end.
+// Otherwise returns nothing.
 std::optional<Progress> progress_of(const Errand& errand, const std::string& command) {
   if (errand.goal == Errand::Goal::ending) return Progress(errand.id, command);
   if (errand.goal == Errand::Goal::rehearsal) return Progress(errand.id, "");

@@ -14,7 +14,7 @@
 
 namespace agent_releases {
 
-// The most bytes of a package.json that are read. Real ones are far smaller.
+// The most bytes of a package.json that are read. A real package.json is far smaller.
 inline constexpr std::size_t package_bytes_max = 1'048'576;
 
 // The members of a package.json that are used.

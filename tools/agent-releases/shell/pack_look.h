@@ -18,7 +18,7 @@ namespace agent_releases {
 // Returns the properties of an open file. `path` is its path.
 [[nodiscard]] Result<Found> look_at_file(int file, const std::string& path);
 
-// Returns when the file was last written, in nanoseconds since 1970, as in Found.
+// Returns the time of the last write to the file, in nanoseconds since 1970.
 [[nodiscard]] std::int64_t written_ns(const struct stat& status);
 
 }  // namespace agent_releases

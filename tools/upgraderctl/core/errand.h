@@ -19,7 +19,7 @@ namespace upgraderctl {
 // How a command ends at once that needs no request or must not send one.
 using NoErrand = Finish;
 
-// What is known of the upgrader before the request is sent.
+// The facts about the upgrader that are known before the request is sent.
 struct Seen {
   Status status;
   Hearing hearing = Hearing::listens;
