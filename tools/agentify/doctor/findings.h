@@ -59,7 +59,7 @@ struct Findings {
 // Facts about a well-known daemon. It is recognised by its name before it is run.
 struct KnownDaemon {
   std::string_view name;
-  // a command that checks the configuration; $0 and $@ are the daemon and its arguments
+  // a command that checks the configuration of the daemon; $@ are the daemon's arguments
   std::string_view check;
   std::string_view stop;        // a stop plan by which the daemon can finish its work, or ""
   std::string_view foreground;  // the arguments that keep the daemon in the foreground
