@@ -15,7 +15,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// Makes these texts this process's environment for as long as the object exists.
+// Sets this process's environment to these texts for as long as the object exists.
 class Inherited {
  public:
   explicit Inherited(Texts texts) : texts_(std::move(texts)) {

@@ -1,5 +1,5 @@
-// A program that calls a virtual function to find out the type of an object. With -DASKS it uses a
-// dynamic_cast instead. This program cannot be linked, because packaging/static/run_time.cc lacks
+// Calls a virtual function to find out the type of an object. With -DASKS it uses a dynamic_cast
+// instead. In this case the program cannot be linked, because packaging/static/run_time.cc lacks
 // the functions that a dynamic_cast calls. See tests/delivery/static/run.sh.
 namespace {
 

@@ -309,7 +309,7 @@ canary_named_code() {
   echo 'planted_here is not in the code'
 }
 
-# Checks that the version is the same in all places.
+# Checks that all places that name the version name the same version.
 check_versions() {
   version=$(sed -n 's/.*upgrader_version\[\] = "\(.*\)".*/\1/p' base/version.h)
   for told in "NEWS: $(sed -nE '1s/^upgrader ([0-9.]+)(,.*)?$/\1/p' NEWS)" \
