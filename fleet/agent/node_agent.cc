@@ -28,13 +28,6 @@ std::uint64_t seed_of(const std::string& instance) {
   return std::hash<std::string>()(instance);
 }
 
-// Returns the longest pause before a new connection to the store. The lease is renewed after each
-// third of its duration. So a pause of one third leaves the last third for the connection.
-Backoff::Milliseconds pause_limit(const AgentOptions& options) {
-  return std::min<Backoff::Milliseconds>(Backoff::longest,
-                                         std::chrono::seconds(options.lease_s) / 3);
-}
-
 }  // namespace
 
 NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
@@ -54,7 +47,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
                     .certificates = options_.store.certificates,
                     .judge = [this] { return clock_.judge(); },
                     .seed = seed_of(instance_),
-                    .pause_max = pause_limit(options_)}),
+                    .pause_max = Endpoints::longest_pause}),
       mirror_(store_, timers_, {node_prefix(options_.node), true},
               {.changed = [this](const Changes&) { look(); },
                .troubled =

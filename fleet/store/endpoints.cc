@@ -14,7 +14,7 @@ Endpoints::Endpoints(std::vector<std::string> urls, std::uint64_t seed, Millisec
     : urls_(std::move(urls)),
       chance_(seed),
       losses_(seed, pause_max, first_pause),
-      rounds_(seed, pause_max) {
+      rounds_(seed, std::min(pause_max, Backoff::longest)) {
   if (urls_.empty()) return;
   const auto first = static_cast<std::ptrdiff_t>(seed % urls_.size());
   std::rotate(urls_.begin(), urls_.begin() + first, urls_.end());
@@ -22,49 +22,51 @@ Endpoints::Endpoints(std::vector<std::string> urls, std::uint64_t seed, Millisec
   present_.url = urls_.front();
 }
 
+Endpoints::Milliseconds Endpoints::stretched(Milliseconds limit) const {
+  const Milliseconds long_limit = limit * (1 << std::min(left_, doublings_max));
+  return std::max(limit, std::min(long_limit, longest_wait));
+}
+
 void Endpoints::heard(std::uint64_t connection, Milliseconds now) {
-  if (connection != present_.connection || std::exchange(has_worked_, true)) return;
-  works_since_ = now;
-  tries_in_vain_ = 0;
-  rounds_.reset();
+  if (connection != present_.connection) return;
+  if (!std::exchange(has_worked_, true)) {
+    works_since_ = now;
+    tries_in_vain_ = 0;
+    rounds_.reset();
+  }
+  if (now - works_since_ < long_life) return;
+  left_ = 0;
+  losses_.reset();
 }
 
 void Endpoints::succeeded(std::uint64_t connection) {
-  if (connection != present_.connection) return;
-  cannot_help_ = false;
-  left_ = 0;
+  if (connection == present_.connection) cannot_help_ = false;
 }
 
 void Endpoints::failed(std::uint64_t connection, Milliseconds now) {
   if (connection != present_.connection || urls_.size() == 1) return;
   if (!std::exchange(cannot_help_, true)) {
-    const Milliseconds least = patience * (1 << std::min(left_, doublings_max));
+    const Milliseconds least = stretched(patience);
     const auto range = static_cast<std::uint64_t>(least.count());
     leaves_at_ = now + least + Milliseconds(static_cast<std::int64_t>(chance_() % range));
   }
-  if (now < leaves_at_) return;
-  ++left_;
-  move(now);
+  if (now >= leaves_at_) move(now);
 }
 
-void Endpoints::broke(std::uint64_t connection, Milliseconds now) {
+void Endpoints::broke(std::uint64_t connection, Milliseconds now, bool is_slow) {
   if (connection != present_.connection) return;
-  if (has_worked_) {
-    if (now - works_since_ >= long_life) losses_.reset();
-    return move(now + losses_.next());
-  }
-  ++tries_in_vain_;
-  const bool round_is_over = static_cast<std::size_t>(tries_in_vain_) % urls_.size() == 0;
+  if (has_worked_ || is_slow) return move(now + losses_.next());
+  const bool round_is_over = ++tries_in_vain_ % urls_.size() == 0;
   move(now + (round_is_over ? rounds_.next() : Milliseconds(0)));
 }
 
 void Endpoints::move(Milliseconds opens) {
   at_ = (at_ + 1) % urls_.size();
-  const Milliseconds limit = first_connect_limit * (1 << std::min(tries_in_vain_, doublings_max));
+  ++left_;
   present_ = {.connection = present_.connection + 1,
               .url = urls_[at_],
               .opens = opens,
-              .connect_limit = std::min(limit, last_connect_limit)};
+              .connect_limit = stretched(first_connect_limit)};
   has_worked_ = false;
   cannot_help_ = false;
 }

@@ -20,18 +20,18 @@ class Endpoints {
   // The limit of the random pause before a new connection, after the loss of a connection that has
   // worked. If connections are lost soon after each other, the limit doubles each time.
   static constexpr Milliseconds first_pause{2'000};
-  // If a connection has worked for at least this long before it is lost, the limit of the pause is
-  // first_pause again.
+  // The largest limit of that pause for programs of which there are many. On a slow machine, three
+  // members need some minutes for the TLS handshakes of 10,000 nodes.
+  static constexpr Milliseconds longest_pause{300'000};
+  // If a connection has worked for this time, all doubled times are short again.
   static constexpr Milliseconds long_life{60'000};
-  // The first and the last time limit for connecting to a member. The first is short, since other
-  // members may answer. The limit doubles with each failed try, since a member to which many
-  // clients return at once answers slowly.
+  // The first time limit for connecting to a member. It is short, since other members may answer.
+  // Later limits are longer: see stretched().
   static constexpr Milliseconds first_connect_limit{2'000};
-  static constexpr Milliseconds last_connect_limit{30'000};
   // How long a client keeps using a member that answers, but cannot serve requests. The real time
-  // is random, between `patience` and twice that. If the next member cannot serve requests either,
-  // the time doubles. A store that has lost its leader elects a new one in less time than
-  // `patience`, so an election makes no client change its member.
+  // is random, between `patience` and twice that, and longer after other connections were left: see
+  // stretched(). A store that has lost its leader elects a new one in less time than `patience`, so
+  // an election makes no client change its member.
   static constexpr Milliseconds patience{1'500};
 
   // `urls` has at least one member. `seed` decides the first member, the order of the others and
@@ -50,6 +50,12 @@ class Endpoints {
   // Returns whether anything has been received over the present connection.
   [[nodiscard]] bool has_worked() const { return has_worked_; }
   [[nodiscard]] std::size_t count() const { return urls_.size(); }
+  // Returns how long a client waits in place of `limit`, after it has left connections. The time
+  // doubles with each connection that it has left, up to `longest_wait`. A new connection costs the
+  // member a TLS handshake, and all reads anew. If all clients kept leaving members that are only
+  // slow, these members would stay overloaded for ever.
+  static constexpr Milliseconds longest_wait{60'000};
+  [[nodiscard]] Milliseconds stretched(Milliseconds limit) const;
 
   // ---- reports about the connection with this number; reports about earlier connections are
   // ignored
@@ -62,8 +68,10 @@ class Endpoints {
   // too long, chooses the next member.
   void failed(std::uint64_t connection, Milliseconds now);
   // Records that the connection has ended, or that its member does not answer. Chooses the next
-  // member.
-  void broke(std::uint64_t connection, Milliseconds now);
+  // member. `is_slow` is true if the member's machine has accepted the connection, but the member
+  // has not finished the TLS handshake in time. Then the other members may be overloaded, too, so
+  // the client pauses before it tries the next one.
+  void broke(std::uint64_t connection, Milliseconds now, bool is_slow = false);
 
  private:
   void move(Milliseconds opens);
@@ -71,15 +79,15 @@ class Endpoints {
   std::vector<std::string> urls_;
   std::size_t at_ = 0;
   std::mt19937_64 chance_;
-  Backoff losses_;  // computes the pause after a connection that has worked
+  Backoff losses_;  // computes the pause after a connection that has worked, or a slow member
   Backoff rounds_;  // computes the pause after all members were tried in vain
   Endpoint present_;
   bool has_worked_ = false;
   Milliseconds works_since_{0};
-  int tries_in_vain_ = 0;  // number of failed connections since anything was received
+  std::size_t tries_in_vain_ = 0;  // number of failed connections since anything was received
+  int left_ = 0;  // number of connections left since one of them has worked for `long_life`
   bool cannot_help_ = false;
   Milliseconds leaves_at_{0};  // when to leave the member, if it still cannot serve requests
-  int left_ = 0;               // how many members in a row could not serve requests
 };
 
 }  // namespace fleet

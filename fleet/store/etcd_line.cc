@@ -55,7 +55,7 @@ void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& endin
   if (connection != endpoints_.present().connection) return;
   opening_ = nullptr;
   if (ending.status.code() || ending.alone) return heard(connection);
-  if (!endpoints_.has_worked()) broke(connection, ending.error);
+  if (!endpoints_.has_worked()) broke(connection, ending.error, ending.silent && ending.accepted);
 }
 
 void EtcdLine::look_after() {
@@ -68,9 +68,10 @@ void EtcdLine::look() {
   const std::uint64_t connection = endpoints_.present().connection;
   if (asking_ != nullptr) return broke(connection, "the member is silent");
   const Timers::Milliseconds silence = timers_.now() - heard_;
-  if (silence < patience) {
-    pulse_ = timers_.after(patience - silence, [this] { look(); });
-  } else if (!ask(patience)) {
+  const Timers::Milliseconds limit = endpoints_.stretched(patience);
+  if (silence < limit) {
+    pulse_ = timers_.after(limit - silence, [this] { look(); });
+  } else if (!ask(limit)) {
     pulse_ = nullptr;  // look_after() will start the timer again
   }
 }
@@ -112,9 +113,9 @@ void EtcdLine::ended(std::uint64_t connection, Timers::Milliseconds since,
   ending.alone ? failed(connection, ending.error) : broke(connection, ending.error);
 }
 
-void EtcdLine::broke(std::uint64_t connection, const std::string& reason) {
+void EtcdLine::broke(std::uint64_t connection, const std::string& reason, bool is_slow) {
   const std::uint64_t before = endpoints_.present().connection;
-  endpoints_.broke(connection, timers_.now());
+  endpoints_.broke(connection, timers_.now(), is_slow);
   note_move(before, reason);
 }
 
@@ -123,7 +124,7 @@ void EtcdLine::suspect(std::uint64_t connection, Timers::Milliseconds since,
   if (connection != endpoints_.present().connection || asking_ != nullptr) return;
   if (!endpoints_.has_worked()) return;
   if (heard_ >= since) return failed(connection, reason);
-  if (!ask(patience_if_suspected)) broke(connection, reason);
+  if (!ask(endpoints_.stretched(patience_if_suspected))) broke(connection, reason);
 }
 
 void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {

@@ -20,7 +20,8 @@ class EtcdLine {
  public:
   // How long a member may be silent. If the member has sent nothing for `patience`, an open watch
   // asks it for a sign of life, and waits for `patience` once more. If a call got no answer in
-  // time, the member is asked at once, and has only `patience_if_suspected` to answer.
+  // time, the member is asked at once, and has only `patience_if_suspected` to answer. After
+  // connections were left, Endpoints::stretched() makes both times longer.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
@@ -76,8 +77,8 @@ class EtcdLine {
   void failed(std::uint64_t connection, const std::string& reason);
   // Records that a call has failed that was begun at the time `since`.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
-  // Records that the connection has ended.
-  void broke(std::uint64_t connection, const std::string& reason);
+  // Records that the connection has ended. `is_slow`: see Endpoints::broke().
+  void broke(std::uint64_t connection, const std::string& reason, bool is_slow = false);
   // Records that a call that was begun at the time `since` got no answer in time. This is ignored
   // while the connection is still being opened, since the member may not have received the call.
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);

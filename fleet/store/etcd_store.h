@@ -26,8 +26,8 @@ class EtcdStore : public Store {
     // begin with the same member.
     std::uint64_t seed = 0;
     // The largest limit of the random pause before a new connection to the store. Programs that run
-    // on many machines, such as fleet-agent, should set Backoff::longest, so that they do not all
-    // reconnect at once.
+    // on many machines, such as fleet-agent, should set Endpoints::longest_pause, so that they do
+    // not all reconnect at once.
     std::chrono::milliseconds pause_max{1'000};
   };
 

@@ -26,7 +26,8 @@ void EtcdWatch::open() {
                  Timers::Milliseconds(0),
                  {.message = [this](const std::string& message) { take(message); },
                   .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
-  timer_ = line().timers().after(EtcdLine::patience, [this, now] {
+  const Timers::Milliseconds limit = line().endpoints().stretched(EtcdLine::patience);
+  timer_ = line().timers().after(limit, [this, now] {
     line().suspect(connection(), now, "no answer");
     lose(Trouble::Kind::unreachable, "no answer");
   });

@@ -50,6 +50,7 @@ class Http2 {
     bool silent = false;  // true if no answer came within the time limit
     // True if only this call has ended, and its connection still works.
     bool alone = false;
+    bool accepted = false;  // the member's machine had accepted the TCP connection
   };
   struct Request {
     std::string url;

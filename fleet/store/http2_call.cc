@@ -178,6 +178,9 @@ Http2::Ending Http2::Call::ending(CURLcode code) const {
   ending.sent = has_begun_;
   ending.silent = code == CURLE_OPERATION_TIMEDOUT;
   ending.alone = code == CURLE_OK || code == CURLE_HTTP2_STREAM;
+  curl_off_t connected_us = 0;
+  curl_easy_getinfo(easy_.get(), CURLINFO_CONNECT_TIME_T, &connected_us);
+  ending.accepted = connected_us > 0;
   return ending;
 }
 

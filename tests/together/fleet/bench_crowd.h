@@ -46,9 +46,10 @@ struct CrowdBoard {
 
 class Crowd {
  public:
-  // The maximum number of nodes in one process. Each node needs about three descriptors, and the
-  // number of descriptors of a process may be limited.
-  static constexpr std::size_t nodes_a_process = 2'500;
+  // The maximum number of nodes in one process. A node needs three descriptors for each of its
+  // connections, and has several connections for a moment if the first ones break. The number of
+  // descriptors of a process may be limited.
+  static constexpr std::size_t nodes_a_process = 1'000;
 
   struct Settings {
     std::size_t nodes = 0;

@@ -160,6 +160,7 @@ TEST_CASE("a broken connection that had worked for long is replaced soon") {
     endpoints.broke(endpoints.present().connection, 1s);
   }
   endpoints.heard(endpoints.present().connection, 100s);
+  endpoints.heard(endpoints.present().connection, 200s);
 
   endpoints.broke(endpoints.present().connection, 200s);
 
@@ -180,7 +181,26 @@ TEST_CASE("members that cannot be reached are tried at once, with more time in e
   for (int i = 0; i < 20; ++i) {
     endpoints.broke(endpoints.present().connection, 20s);
   }
-  CHECK(endpoints.present().connect_limit == Endpoints::last_connect_limit);
+  CHECK(endpoints.present().connect_limit == Endpoints::longest_wait);
+}
+
+TEST_CASE("a client that keeps losing connections waits longer before it leaves a member") {
+  Endpoints endpoints({"a", "b"}, 0, 30s);
+  REQUIRE(endpoints.stretched(2s) == 2s);
+  for (const auto limit : {4s, 8s, 16s, 32s, 60s, 60s}) {
+    endpoints.heard(endpoints.present().connection, 1s);
+    endpoints.broke(endpoints.present().connection, 2s);
+    CHECK(endpoints.stretched(2s) == limit);
+    CHECK(endpoints.present().connect_limit == limit);
+  }
+  CHECK(endpoints.stretched(90s) == 90s);
+
+  const std::uint64_t calm = endpoints.present().connection;
+  endpoints.heard(calm, 100s);
+  endpoints.heard(calm, 100s + Endpoints::long_life - 1s);
+  CHECK(endpoints.stretched(2s) == 60s);
+  endpoints.heard(calm, 100s + Endpoints::long_life);
+  CHECK(endpoints.stretched(2s) == 2s);
 }
 
 TEST_CASE("a member that answers is left only if it cannot help for some time") {
