@@ -1,6 +1,7 @@
 #include "fleet/cell/cell_terms.h"
 
 #include <algorithm>
+#include <set>
 
 #include "fleet/model/ids.h"
 
@@ -48,6 +49,18 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
   return at == there.end() ? none : at->second;
 }
 
+// Returns why the certificates cannot be in one directory, or an empty text if each of them has a
+// file of its own. Without this check, the certificate of a member `ca` would replace the
+// authority's.
+std::string why_no_files(const CellTerms& terms) {
+  std::set<std::string> files;
+  for (const CertificateWanted& one : certificates_of(terms)) {
+    if (!files.insert(one.file).second)
+      return one.name + ": " + one.file + ".pem is another certificate; give it another name";
+  }
+  return "";
+}
+
 // Returns the file name of an existing certificate that this authority has signed, or an empty
 // text. Nobody would accept that certificate any more if a new authority replaced this one.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
@@ -77,7 +90,7 @@ std::string why_no_cell(const CellTerms& terms) {
         return member.name + " has two addresses, " + member.address + " and " + controller.address;
     }
   }
-  return "";
+  return why_no_files(terms);
 }
 
 std::string controller_file(const std::string& machine) {

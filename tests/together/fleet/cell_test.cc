@@ -235,6 +235,17 @@ TEST_CASE("terms that no cell can have are refused, with the name") {
   CHECK(why_no_cell(terms) == "m1 has two addresses, 192.0.2.1 and 192.0.2.9");
 }
 
+TEST_CASE("a machine's name that would give its certificate the file of another one is refused") {
+  const std::string name = GENERATE("ca", "root", "members", "m1-members");
+  CellTerms terms = three();
+  terms.members[1].name = name;
+  CHECK(why_no_cell(terms) ==
+        name + ": " + name + ".pem is another certificate; give it another name");
+  terms = three();
+  terms.members[1].name = terms.controllers[0].name + "-http";
+  CHECK_FALSE(why_no_cell(terms).empty());
+}
+
 TEST_CASE("an empty directory gets all certificates, and a full one none") {
   CHECK(made({}) == std::vector<std::string>{"ca", "members", "root", "m1", "m1-members", "m2",
                                              "m2-members", "m3", "m3-members", "m1-controller",
