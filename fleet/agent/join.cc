@@ -2,8 +2,10 @@
 
 #include <curl/curl.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
@@ -12,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/errno_name.h"
 #include "fleet/agent/join_place.h"
 #include "fleet/agent/join_talk.h"
 #include "fleet/common/authority.h"
@@ -203,6 +206,13 @@ std::variant<JoinAnswer, JoinEnd> ask(Joining& one, upgrader::Duration patience)
 }  // namespace
 
 int join_cell(const JoinOptions& options) {
+  if (token_in(options.token))
+    return fail(
+        "a token is read from a file or from standard input (-), since everybody on this "
+        "machine can see a command's arguments");
+  if (options.token != "-" && ::access(options.token.c_str(), R_OK) != 0)
+    return fail("the token in " + options.token +
+                " cannot be read: " + upgrader::in_words(upgrader::SystemError{errno}));
   const auto token = token_in(read_token(options.token));
   const std::string source = options.token == "-" ? "standard input" : options.token;
   if (!token) return fail("there is no token in " + source + ": " + token.reason());
