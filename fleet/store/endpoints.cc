@@ -34,7 +34,7 @@ void Endpoints::heard(std::uint64_t connection, Milliseconds now) {
     tries_in_vain_ = 0;
     rounds_.reset();
   }
-  if (now - works_since_ < long_life) return;
+  if (cannot_help_ || now - works_since_ < long_life) return;
   left_ = 0;
   losses_.reset();
 }

@@ -23,7 +23,8 @@ class Endpoints {
   // The largest limit of that pause for programs of which there are many. On a slow machine, three
   // members need some minutes for the TLS handshakes of 10,000 nodes.
   static constexpr Milliseconds longest_pause{300'000};
-  // If a connection has worked for this time, all doubled times are short again.
+  // If a connection has worked for this time, and its member can serve requests, all doubled times
+  // are short again.
   static constexpr Milliseconds long_life{60'000};
   // The first time limit for connecting to a member. It is short, since other members may answer.
   // Later limits are longer: see stretched().
