@@ -130,8 +130,8 @@ ERRORS = [
     ),
     (
         "wrong count: the end of a way back sets back how often AGENT's executable has failed",
-        "  upgrade.previous = program;\n    state_.attempts_done = true;",
-        "  upgrade.previous = program;",
+        "    state_.attempts_done = true;\n    log(LogLevel::warning,",
+        "    log(LogLevel::warning,",
     ),
     (
         "wrong end: a way back on trial that does not say that it works is killed at once",
