@@ -64,8 +64,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // If this controller is the driver that writes the history, returns that driver's fence, that is,
-  // the revision at which the driver's key was created. Otherwise returns 0.
+  // Returns the revision at which the key of the driver that writes the history was created, if
+  // this controller is that driver, or else 0.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();

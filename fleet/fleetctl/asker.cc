@@ -55,8 +55,8 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// If no member of the store could be reached, adds to the error what is wrong with the user's own
-// certificate, since the error message of TLS does not say whose certificate is wrong.
+// Adds to the error what is wrong with the user's own certificate, if no member of the store could
+// be reached. The error message of TLS does not say whose certificate is wrong.
 fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
   if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;
   const std::string why = why_not_let_in(options_.store.certificates, std::time(nullptr));

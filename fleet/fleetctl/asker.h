@@ -44,8 +44,8 @@ class Asker {
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // If no member of the store could be reached, adds to the error what is wrong with the user's own
-  // certificate.
+  // Adds to the error what is wrong with the user's own certificate, if no member of the store
+  // could be reached.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;

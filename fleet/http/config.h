@@ -19,7 +19,7 @@
 
 namespace fleet {
 
-// What a decision needs besides the request and the records.
+// The time, ids and time zones that a decision needs besides the request and the records.
 struct ConfigMoment {
   std::string time = {};         // the present time, as a text for records
   std::string trace = {};        // an id for the records and events of this order

@@ -18,8 +18,8 @@ namespace fleet {
 
 class BakeSuspects {
  public:
-  // Update what is known about nodes, from a written or erased record of a rollout, of a node in a
-  // rollout, or of an instance. Ignore all other records.
+  // Updates what is known about nodes, from a written or erased record of a rollout, of a node in a
+  // rollout, or of an instance. Ignores all other records.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 

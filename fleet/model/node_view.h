@@ -34,7 +34,7 @@ struct NodeView {
   // Sets the labels in the node's identity.
   void take_given(const std::map<std::string, std::string>& labels);
 
-  // Store a record of this node, or note that the node has no record at this key.
+  // Stores a record of this node, or notes that the node has no record at this key.
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key, std::string_view text);
 

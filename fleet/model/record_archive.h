@@ -186,7 +186,7 @@ class RecordNames : public cereal::OutputArchive<RecordNames> {
   std::vector<std::string> names;
 };
 
-// Connect cereal to the classes above: cereal passes each member of a record as a pair of a name
+// Connects cereal to the classes above: cereal passes each member of a record as a pair of a name
 // and a value.
 template <class Value>
 void save(RecordNames& archive, const cereal::NameValuePair<Value>& pair) {

@@ -38,8 +38,8 @@ inline constexpr std::int64_t again_max = 100'000;
 // one record, beside its other members.
 inline constexpr std::size_t judge_failed_max = 4'000;
 
-// Cut texts and lists in the record that are too long. Return the record's first fault, or no value
-// if the record is valid.
+// Cuts texts and lists in the record that are too long. Returns the record's first fault, or no
+// value if the record is valid.
 [[nodiscard]] std::optional<std::string> put_right(NodeInfo& record);
 [[nodiscard]] std::optional<std::string> put_right(Versions& record);
 [[nodiscard]] std::optional<std::string> put_right(Instance& record);

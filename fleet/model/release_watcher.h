@@ -66,7 +66,7 @@ class ReleaseWatcher {
   // Returns the next step. As long as the outcome of a step is awaited, the next step is Rest.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
-  // Handle the outcome of the step. Return a line for the log, or an empty text if the step has
+  // Handles the outcome of the step. Returns a line for the log, or an empty text if the step has
   // succeeded.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);

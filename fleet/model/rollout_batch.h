@@ -42,7 +42,7 @@ class RolloutBatchNow {
   // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
-  // Return the time over which the nodes of the batch begin a step, and the delay of one node
+  // Returns the time over which the nodes of the batch begin a step, and the delay of one node
   // within this time.
   [[nodiscard]] Ms spread() const { return spread_; }
   [[nodiscard]] Ms delay_of(const std::string& id) const;

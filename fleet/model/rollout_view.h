@@ -49,8 +49,8 @@ struct RolloutView {
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // Store a record, or note that the record at a key is absent. Ignore keys that do not matter to
-  // this rollout.
+  // Stores a record, or notes that the record at a key is absent. Ignores keys that do not matter
+  // to this rollout.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
