@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -56,20 +57,12 @@ bool is_from_a_server(const std::string& url) {
   return url.starts_with("https://") || url.starts_with("http://");
 }
 
-// Returns why this URL must not be fetched, or an empty text if it may. URLs come from the store,
-// and a person who can write to the store must not be able to read this machine's files by a
-// `file:` URL.
-std::string why_not_allowed(const Fetcher::Settings& settings, const std::string& url) {
-  if (is_from_a_server(url)) return "";
-  const std::string scheme = "file://";
+bool is_below(const std::filesystem::path& file, const std::string& directory) {
   std::error_code error;
-  const auto file = std::filesystem::weakly_canonical(
-      url.starts_with(scheme) ? url.substr(scheme.size()) : url, error);
-  for (const std::string& directory : settings.allowed_files) {
-    const auto allowed = std::filesystem::weakly_canonical(directory, error);
-    if (file.is_absolute() && file.string().starts_with(allowed.string() + "/")) return "";
-  }
-  return "neither http nor https, nor a file below what --allow-file names: " + url;
+  const auto allowed = std::filesystem::weakly_canonical(directory, error);
+  if (error || !allowed.is_absolute()) return false;
+  return std::mismatch(allowed.begin(), allowed.end(), file.begin(), file.end()).first ==
+         allowed.end();
 }
 
 // Makes this version the desired one of the directory, if the directory contains it. A program that
@@ -91,7 +84,8 @@ Fetcher::Result fetch_now(const Fetcher::Settings& settings, const Place& place,
                    std::string(agent_releases::processor_built_for()));
   }
   if (auto why = why_too_old(order, *version); !why.empty()) return refused(why);
-  if (auto why = why_not_allowed(settings, manifest->url); !why.empty()) return refused(why);
+  if (auto why = why_not_allowed(settings.allowed_files, manifest->url); !why.empty())
+    return refused(why);
   auto releases = agent_releases::Releases::open(place);
   if (!releases) return refused(releases.reason());
   // If the directory has no desired version yet, make the running version the desired one before
@@ -144,6 +138,17 @@ Fetcher::Result test_now(const std::string& version, const std::string& executab
 }
 
 }  // namespace
+
+std::string why_not_allowed(const std::vector<std::string>& directories, const std::string& url) {
+  if (is_from_a_server(url)) return "";
+  const std::string scheme = "file://";
+  std::error_code error;
+  const auto file = std::filesystem::weakly_canonical(
+      url.starts_with(scheme) ? url.substr(scheme.size()) : url, error);
+  const auto has_file = [&file](const std::string& directory) { return is_below(file, directory); };
+  if (!error && std::any_of(directories.begin(), directories.end(), has_file)) return "";
+  return "neither http nor https, nor a file below what --allow-file names: " + url;
+}
 
 struct Fetcher::Work {
   uv_work_t request{};

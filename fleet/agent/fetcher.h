@@ -17,6 +17,12 @@
 
 namespace fleet {
 
+// Returns why this URL must not be fetched, or an empty text if it may. `directories` are those
+// from which `file:` URLs may be fetched; symbolic links are followed first. URLs come from the
+// store, and a person who can write to the store must not be able to read this machine's files.
+[[nodiscard]] std::string why_not_allowed(const std::vector<std::string>& directories,
+                                          const std::string& url);
+
 class Fetcher {
  public:
   struct Settings {

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "fleet/agent/failure_meaning.h"
+#include "fleet/agent/fetcher.h"
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/ledger_file.h"
 #include "tests/together/fleet/fake_store.h"
@@ -44,6 +45,7 @@ class Directory {
   Directory(const Directory&) = delete;
   Directory& operator=(const Directory&) = delete;
   std::string file() const { return name_ + "/ledger"; }
+  const std::string& path() const { return name_; }
 
  private:
   std::string name_ = (std::filesystem::temp_directory_path() / "ledger.XXXXXX").string();
@@ -54,6 +56,30 @@ agent_protocol::Agent::Failure failure(const std::string& stage, const std::stri
 }
 
 }  // namespace
+
+TEST_CASE("a file is fetched only from below a directory that is allowed") {
+  const Directory directory;
+  const std::string& path = directory.path();
+  std::filesystem::create_directories(path + "/releases/1");
+  std::filesystem::create_directories(path + "/releases-old");
+  std::filesystem::create_symlink("/etc", path + "/releases/away");
+  std::filesystem::create_symlink("loop", path + "/loop");
+  const std::string releases = path + "/releases";
+
+  CHECK(why_not_allowed({}, "https://releases.example/agent").empty());
+  CHECK(why_not_allowed({releases}, "file://" + releases + "/1/agent").empty());
+  CHECK(why_not_allowed({"/nowhere", releases + "/"}, releases + "/1/agent").empty());
+  CHECK(why_not_allowed({"/"}, "file:///etc/hostname").empty());
+
+  CHECK(why_not_allowed({}, "file:///etc/hostname") ==
+        "neither http nor https, nor a file below what --allow-file names: file:///etc/hostname");
+  CHECK_FALSE(why_not_allowed({releases}, "file://" + releases + "-old/agent").empty());
+  CHECK_FALSE(why_not_allowed({releases}, "file://" + releases + "/../agent").empty());
+  CHECK_FALSE(why_not_allowed({releases}, "file://" + releases + "/away/hostname").empty());
+  CHECK_FALSE(why_not_allowed({path + "/loop"}, "file:///etc/hostname").empty());
+  CHECK_FALSE(why_not_allowed({releases}, "file://" + path + "/loop/agent").empty());
+  CHECK_FALSE(why_not_allowed({releases}, "ftp://releases.example/agent").empty());
+}
 
 TEST_CASE("a ledger comes back from the disk as it went there") {
   const Directory directory;
