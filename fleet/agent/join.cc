@@ -206,7 +206,7 @@ std::variant<JoinAnswer, JoinEnd> ask(Joining& one, upgrader::Duration patience)
 }  // namespace
 
 int join_cell(const JoinOptions& options) {
-  if (token_in(options.token))
+  if (options.token.starts_with('{'))
     return fail(
         "a token is read from a file or from standard input (-), since everybody on this "
         "machine can see a command's arguments");
