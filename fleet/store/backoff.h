@@ -14,8 +14,7 @@ class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
   static constexpr Milliseconds first{250};
-  // The largest limit of a pause. If 10,000 nodes lose a member of the store, their new connections
-  // are spread over this time.
+  // The largest limit of a pause, unless the owner gives another one.
   static constexpr Milliseconds longest{30'000};
 
   // `least` is the limit of the first pause. The limit grows up to `most`.

@@ -85,7 +85,9 @@ class Endpoints {
   Endpoint present_;
   bool has_worked_ = false;
   Milliseconds works_since_{0};
-  std::size_t tries_in_vain_ = 0;  // number of failed connections since anything was received
+  // The number of connections that could not be opened since anything was received, without those
+  // to slow members.
+  std::size_t tries_in_vain_ = 0;
   int left_ = 0;  // number of connections left since one of them has worked for `long_life`
   bool cannot_help_ = false;
   Milliseconds leaves_at_{0};  // when to leave the member, if it still cannot serve requests

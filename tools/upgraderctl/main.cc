@@ -101,8 +101,7 @@ std::variant<Status, Finish> meet(const ControlDirectory& directory,
                     file.trouble + "): nothing was sent"};
 }
 
-// Returns the program to which the link leads that the upgrader keeps by its option
-// --previous=LINK.
+// Returns the program to which the link of the upgrader's option --previous=LINK leads.
 std::variant<std::string, Finish> previous_program(const Status& status) {
   if (!status.boot || status.boot->previous.empty()) {
     return Finish{exit_refused,

@@ -28,8 +28,8 @@ struct Launch {
 
 using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
-// Parses the arguments after `agentify run`. Options for agentify are checked here. Options for the
-// upgrader are not: the upgrader checks them itself, see judging_command().
+// Parses the arguments after `agentify run`. Checks the options for agentify here. The upgrader
+// itself checks the options for the upgrader: see judging_command().
 [[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
 
 // Returns `launch` with a name: the name that was given, or else `name_of_releases`, or else the

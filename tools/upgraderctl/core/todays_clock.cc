@@ -41,8 +41,9 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // Correct each time that was written before the clock was set. For a deadline, which may be in
-  // the future anyway, the beginning of its phase shows whether it was written before.
+  // Correct each time that was written before the clock was set. A deadline may be in the future on
+  // either clock, so the time at which its phase began shows whether the deadline was written
+  // before the clock was set.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);
