@@ -47,7 +47,7 @@ NodeAgent::NodeAgent(uv_loop_t& loop, AgentOptions options, std::string version,
                     .certificates = options_.store.certificates,
                     .judge = [this] { return clock_.judge(); },
                     .seed = seed_of(instance_),
-                    .pause_max = Endpoints::longest_pause}),
+                    .is_one_of_many = true}),
       mirror_(store_, timers_, {node_prefix(options_.node), true},
               {.changed = [this](const Changes&) { look(); },
                .troubled =

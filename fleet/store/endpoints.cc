@@ -7,23 +7,27 @@ namespace fleet {
 namespace {
 
 constexpr int doublings_max = 5;
+constexpr int doublings_of_many = 2;
 
 }  // namespace
 
-Endpoints::Endpoints(std::vector<std::string> urls, std::uint64_t seed, Milliseconds pause_max)
+Endpoints::Endpoints(std::vector<std::string> urls, std::uint64_t seed, bool is_one_of_many)
     : urls_(std::move(urls)),
       chance_(seed),
-      losses_(seed, pause_max, first_pause),
-      rounds_(seed, std::min(pause_max, Backoff::longest)) {
+      losses_(seed, is_one_of_many ? longest_pause_of_many : longest_pause, first_pause),
+      rounds_(seed, is_one_of_many ? Backoff::longest : longest_pause),
+      doublings_(is_one_of_many ? doublings_of_many : 0),
+      doublings_min_(doublings_) {
   if (urls_.empty()) return;
   const auto first = static_cast<std::ptrdiff_t>(seed % urls_.size());
   std::rotate(urls_.begin(), urls_.begin() + first, urls_.end());
   std::shuffle(urls_.begin() + 1, urls_.end(), chance_);
   present_.url = urls_.front();
+  present_.connect_limit = stretched(first_connect_limit);
 }
 
 Endpoints::Milliseconds Endpoints::stretched(Milliseconds limit) const {
-  const Milliseconds long_limit = limit * (1 << std::min(left_, doublings_max));
+  const Milliseconds long_limit = limit * (1 << doublings_);
   return std::max(limit, std::min(long_limit, longest_wait));
 }
 
@@ -35,8 +39,9 @@ void Endpoints::heard(std::uint64_t connection, Milliseconds now) {
     rounds_.reset();
   }
   if (cannot_help_ || now - works_since_ < long_life) return;
-  left_ = 0;
-  losses_.reset();
+  works_since_ = now;
+  doublings_ = std::max(doublings_ - 1, doublings_min_);
+  if (doublings_ == doublings_min_) losses_.reset();
 }
 
 void Endpoints::succeeded(std::uint64_t connection) {
@@ -62,7 +67,7 @@ void Endpoints::broke(std::uint64_t connection, Milliseconds now, bool is_slow) 
 
 void Endpoints::move(Milliseconds opens) {
   at_ = (at_ + 1) % urls_.size();
-  ++left_;
+  doublings_ = std::min(doublings_ + 1, doublings_max);
   present_ = {.connection = present_.connection + 1,
               .url = urls_[at_],
               .opens = opens,

@@ -20,11 +20,13 @@ class Endpoints {
   // The limit of the random pause before a new connection, after the loss of a connection that has
   // worked. If connections are lost soon after each other, the limit doubles each time.
   static constexpr Milliseconds first_pause{2'000};
-  // The largest limit of that pause for programs of which there are many. On a slow machine, three
-  // members need some minutes for the TLS handshakes of 10,000 nodes.
-  static constexpr Milliseconds longest_pause{300'000};
-  // If a connection has worked for this time, and its member can serve requests, all doubled times
-  // are short again.
+  // The largest limit of that pause. It is long for programs of which there are many: on a slow
+  // machine, three members need some minutes for the TLS handshakes of 10,000 nodes.
+  static constexpr Milliseconds longest_pause{1'000};
+  static constexpr Milliseconds longest_pause_of_many{300'000};
+  // For each such time for which a connection has worked, and its member could serve requests, the
+  // doubled times are halved once. They do not become short at once: the members would then soon be
+  // left again if they are still slow.
   static constexpr Milliseconds long_life{60'000};
   // The first time limit for connecting to a member. It is short, since other members may answer.
   // Later limits are longer: see stretched().
@@ -37,9 +39,11 @@ class Endpoints {
 
   // `urls` has at least one member. `seed` decides the first member, the order of the others and
   // all random times. Each client should have another seed, so that not all of them use the same
-  // member, or change to the same next member. `pause_max` is the largest limit of the pause before
-  // a new connection.
-  Endpoints(std::vector<std::string> urls, std::uint64_t seed, Milliseconds pause_max);
+  // member, or change to the same next member. `is_one_of_many` is true for programs that run on
+  // many machines. They are four times as patient as others from the beginning: if all of them left
+  // their members during the election of a leader, their new connections would keep the members so
+  // busy that the next leader is lost, too.
+  Endpoints(std::vector<std::string> urls, std::uint64_t seed, bool is_one_of_many);
 
   struct Endpoint {
     std::uint64_t connection = 1;  // each new connection has a new number
@@ -88,7 +92,10 @@ class Endpoints {
   // The number of connections that could not be opened since anything was received, without those
   // to slow members.
   std::size_t tries_in_vain_ = 0;
-  int left_ = 0;  // number of connections left since one of them has worked for `long_life`
+  // How often the time limits are doubled: once for each connection that was left, less once for
+  // each `long_life` of a connection that works.
+  int doublings_ = 0;
+  int doublings_min_ = 0;  // doublings_ is never less than this
   bool cannot_help_ = false;
   Milliseconds leaves_at_{0};  // when to leave the member, if it still cannot serve requests
 };

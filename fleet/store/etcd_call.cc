@@ -8,7 +8,10 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause before a request is sent again to a member that could not serve it.
+// The longest pause before a request is sent again to a member that could not serve it. It is
+// longer for programs of which there are many, and after connections were left: see
+// Endpoints::stretched(). Otherwise their repeated requests would keep members without a leader so
+// busy that they could not elect one.
 constexpr Milliseconds pause_max{1'000};
 // The pause between the time limit of a call and the moment at which this class ends the call.
 // Usually libcurl has ended the call by then, with a better error message. But libcurl does not end
@@ -21,7 +24,8 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
                    std::function<void(Ended)> then)
     : Rider(line),
       question_(std::move(question)),
-      backoff_(seed, pause_max),
+      backoff_(seed, line.endpoints().stretched(pause_max),
+               line.endpoints().stretched(Backoff::first)),
       then_(std::move(then)),
       give_up_(line.timers().now() + line.deadline()) {
   try_or_wait();

@@ -50,7 +50,7 @@ EtcdStore::EtcdStore(uv_loop_t& loop, Settings settings)
     : http_(loop, std::move(settings.certificates), std::move(settings.judge)),
       timers_(loop),
       line_(http_, timers_,
-            Endpoints(std::move(settings.endpoints), settings.seed, settings.pause_max),
+            Endpoints(std::move(settings.endpoints), settings.seed, settings.is_one_of_many),
             settings.deadline),
       seed_(settings.seed) {
   UPGRADER_CHECK(line_.endpoints().count() > 0);

@@ -25,10 +25,9 @@ class EtcdStore : public Store {
     // The seed of random choices. Each client should have another seed, so that not all of them
     // begin with the same member.
     std::uint64_t seed = 0;
-    // The largest limit of the random pause before a new connection to the store. Programs that run
-    // on many machines, such as fleet-agent, should set Endpoints::longest_pause, so that they do
-    // not all reconnect at once.
-    std::chrono::milliseconds pause_max{1'000};
+    // True for programs that run on many machines, such as fleet-agent. They leave a member later
+    // than other programs, and do not all reconnect at once.
+    bool is_one_of_many = false;
   };
 
   EtcdStore(uv_loop_t& loop, Settings settings);

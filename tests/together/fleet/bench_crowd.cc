@@ -219,7 +219,7 @@ int crowd_main(int argc, char** argv) {
   EtcdStore::Settings store{.endpoints = {},
                             .certificates = {argv[9], argv[10], argv[11]},
                             .deadline = std::chrono::milliseconds(60'000),
-                            .pause_max = Endpoints::longest_pause};
+                            .is_one_of_many = true};
   for (int i = words_min - 1; i < argc; ++i)
     store.endpoints.emplace_back(argv[i]);
   auto part = std::make_unique<Part>(board->processes.at(number(4)), times, number(5), number(6),

@@ -41,7 +41,7 @@ class Bench {
     uv_loop_init(&loop_);
     http_ = std::make_unique<Http2>(loop_, Certificates());
     line_ = std::make_unique<EtcdLine>(
-        *http_, time_, Endpoints({"http://127.0.0.1:1", "http://127.0.0.1:2"}, 0, 30s), 5s);
+        *http_, time_, Endpoints({"http://127.0.0.1:1", "http://127.0.0.1:2"}, 0, false), 5s);
   }
   ~Bench() {
     riders.clear();
