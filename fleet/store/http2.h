@@ -97,6 +97,7 @@ class Http2 {
     void judge_certificates();
     [[nodiscard]] Ending ending(CURLcode code) const;
     [[nodiscard]] std::string transport_words(CURLcode code) const;
+    [[nodiscard]] std::string timeout_words() const;
 
     Http2& owner_;
     std::uint64_t number_;

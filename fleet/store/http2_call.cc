@@ -157,8 +157,19 @@ void Http2::Call::send(const std::string& framed) {
   owner_.push();
 }
 
+// Returns how far a request came that got no answer in time. libcurl's own words name the step in
+// which it was when the time was over, which may be the lookup of an address without a name.
+std::string Http2::Call::timeout_words() const {
+  if (has_begun_) return "the member does not answer in time";
+  curl_off_t connected_us = 0;
+  curl_easy_getinfo(easy_.get(), CURLINFO_CONNECT_TIME_T, &connected_us);
+  return connected_us == 0 ? "the member accepts no connection in time"
+                           : "the member does not finish the TLS handshake in time";
+}
+
 std::string Http2::Call::transport_words(CURLcode code) const {
   if (!judging_.wait.empty()) return judging_.wait;
+  if (code == CURLE_OPERATION_TIMEDOUT) return timeout_words();
   long verified = X509_V_OK;
   curl_easy_getinfo(easy_.get(), CURLINFO_SSL_VERIFYRESULT, &verified);
   if (!judging_.words.empty() && verified == X509_V_ERR_CERT_NOT_YET_VALID) {
