@@ -93,6 +93,15 @@ std::string why_no_cell(const CellTerms& terms) {
   return why_no_files(terms);
 }
 
+std::string advice_on_members(const CellTerms& terms) {
+  const std::size_t members = terms.members.size();
+  if (members % 2 != 0) return "";
+  const std::size_t may_fail = members / 2 - 1;
+  return std::to_string(members) + " members: the store stops when more than " +
+         std::to_string(may_fail) + " of them fail, as with " + std::to_string(members - 1) +
+         "; use an odd number";
+}
+
 std::string controller_file(const std::string& machine) {
   return machine + "-controller";
 }

@@ -33,7 +33,10 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   // elsewhere, and it is needed only to sign a missing certificate.
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
-  if (there.certificate && (there.key || wanted.authority.empty())) {
+  // Without the authority's certificate, nobody can say whether it has signed this one. Only the
+  // missing certificate is reported then.
+  const bool is_comparable = wanted.authority.empty() || (there.key && !authority.empty());
+  if (there.certificate && is_comparable) {
     there.unfit = fleet::why_unfit(content_of_file(path + ".pem"),
                                    there.key ? content_of_file(path + ".key") : "",
                                    {.name = wanted.name,

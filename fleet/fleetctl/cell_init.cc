@@ -139,6 +139,8 @@ int init_cell(const Options& options) {
   if (why.empty()) why = make_archives(path, terms.value(), made);
   say(made.empty() ? "all is there already" : "made: " + made);
   if (!why.empty()) return refuse(why);
+  if (const std::string advice = fleet::advice_on_members(terms.value()); !advice.empty())
+    complain(advice);
   say_what_is_next(path, terms.value());
   return exit_done;
 }

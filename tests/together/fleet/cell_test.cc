@@ -246,6 +246,16 @@ TEST_CASE("a machine's name that would give its certificate the file of another 
   CHECK_FALSE(why_no_cell(terms).empty());
 }
 
+TEST_CASE("an even number of members is advised against") {
+  CellTerms terms = three();
+  CHECK(advice_on_members(terms).empty());
+  terms.members.pop_back();
+  CHECK(advice_on_members(terms) ==
+        "2 members: the store stops when more than 0 of them fail, as with 1; use an odd number");
+  terms.members.pop_back();
+  CHECK(advice_on_members(terms).empty());
+}
+
 TEST_CASE("an empty directory gets all certificates, and a full one none") {
   CHECK(made({}) == std::vector<std::string>{"ca", "members", "root", "m1", "m1-members", "m2",
                                              "m2-members", "m3", "m3-members", "m1-controller",
