@@ -50,7 +50,7 @@ class Reader {
     if (is_integer(digits)) {
       return {.kind = JsonTree::Kind::number, .text = std::string(digits)};
     }
-    if (!foreign_) refusal = "a number is no integer of at most 18 digits";
+    if (!foreign_) refuse(place() + " is no integer of at most 18 digits");
     return {};
   }
 
@@ -68,13 +68,32 @@ class Reader {
     const std::size_t end = line_.after(index);
     for (std::size_t at = index + 1; at < end; at = line_.after(at + 1)) {
       const std::string name(line_.text(at));
-      if (!tree.members.emplace(name, read(at + 1)).second) refusal = name + " is there twice";
+      place_.push_back(name);
+      JsonTree member = read(at + 1);
+      if (!tree.members.emplace(name, std::move(member)).second)
+        refuse(place() + " is there twice");
+      place_.pop_back();
     }
     return tree;
   }
 
+  // Keeps the first reason only: the later ones may follow from it.
+  void refuse(const std::string& reason) {
+    if (!refusal) refusal = reason;
+  }
+
+  // Returns where the reader is: the names of the members, from the outermost to the innermost.
+  [[nodiscard]] std::string place() const {
+    std::string path;
+    for (const std::string& name : place_) {
+      path += (path.empty() ? "" : ".") + name;
+    }
+    return path;
+  }
+
   const JsonLine& line_;
   bool foreign_;
+  std::vector<std::string> place_;
 };
 
 Result<JsonTree> parse(std::string_view text, bool foreign) {

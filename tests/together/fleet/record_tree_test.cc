@@ -25,7 +25,7 @@ TEST_CASE("a tree is written as it was read, its members in their order by name"
 }
 
 TEST_CASE("a number that is not an integer is refused, and left out of a foreign tree") {
-  CHECK(parse_tree(R"({"a":1.5})").reason() == "a number is no integer of at most 18 digits");
+  CHECK(parse_tree(R"({"a":1.5})").reason() == "a is no integer of at most 18 digits");
   CHECK(write_tree(parse_foreign_tree(R"({"a":1.5,"b":2})").value()) == R"({"a":null,"b":2})");
 }
 
@@ -33,6 +33,10 @@ TEST_CASE("a text that is not JSON, or repeats a member, is refused") {
   CHECK_FALSE(parse_tree("[1]"));
   CHECK_FALSE(parse_tree(R"({"a":})"));
   CHECK(parse_tree(R"({"a":1,"a":2})").reason() == "a is there twice");
+  CHECK(parse_tree(R"({"window":{"night":{"a":[],"b":{}},"night":1.5}})").reason() ==
+        "window.night is no integer of at most 18 digits");
+  CHECK(parse_tree(R"({"window":{"night":{},"day":{},"night":{}}})").reason() ==
+        "window.night is there twice");
 }
 
 // Rows: A-41
