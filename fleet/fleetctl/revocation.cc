@@ -3,6 +3,8 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "fleet/common/certificate.h"
@@ -30,17 +32,20 @@ constexpr int rests_max = 120;
 // years later.
 constexpr int list_days = 3'650;
 
-// Runs the program and waits for its end. Returns its exit status, or -1 if the program could not
-// be started or was killed.
-int run(const std::string& program, const std::string& argument) {
+// Runs the program and waits for its end. Returns an empty text if it exits with 0, or else how it
+// failed.
+std::string run(const std::string& program, const std::string& argument) {
   std::string name = program;
   std::string given = argument;
   char* arguments[] = {name.data(), given.data(), nullptr};
   pid_t child = -1;
   int status = 0;
-  if (posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ) != 0) return -1;
-  if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
-  return WEXITSTATUS(status);
+  const int error = posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ);
+  if (error != 0) return std::strerror(error);
+  if (waitpid(child, &status, 0) != child) return std::strerror(errno);
+  if (WIFSIGNALED(status)) return "killed by signal " + std::to_string(WTERMSIG(status));
+  if (WEXITSTATUS(status) == 0) return "";
+  return "exit status " + std::to_string(WEXITSTATUS(status));
 }
 
 bool follows_leader(Asker& asker, const std::string& endpoint) {
@@ -54,9 +59,9 @@ bool follows_leader(Asker& asker, const std::string& endpoint) {
 // client with a revoked certificate could keep using an open connection.
 int restart_members(const Options& options, Asker& asker) {
   for (const std::string& endpoint : options.store.endpoints) {
-    if (const int status = run(options.restart, endpoint); status != 0) {
-      complain(options.restart + " " + endpoint + ": exit status " + std::to_string(status) +
-               "; the members behind it are not restarted");
+    if (const std::string why = run(options.restart, endpoint); !why.empty()) {
+      complain(options.restart + " " + endpoint + ": " + why +
+               "; neither this member nor those after it are restarted");
       return exit_failed;
     }
     int rests = 0;
@@ -70,6 +75,32 @@ int restart_members(const Options& options, Asker& asker) {
     say(endpoint + ": restarted");
   }
   return exit_done;
+}
+
+// Records that the connections of these revoked people and nodes have ended. Leaves out a record
+// that somebody has changed since it was read: its owner may have been revoked only now.
+int record_shut_out(Asker& asker, const fleet::Reading& before) {
+  for (const fleet::KeyValue& found : before.found) {
+    const auto read = fleet::read_record<fleet::Identity>(found.value);
+    if (!read || !may_have_streams(read.value())) continue;
+    fleet::Identity identity = read.value();
+    identity.shut_out = fleet::time_text();
+    const fleet::Outcome outcome =
+        asker.commit({.compares = {{.key = found.key, .revision = found.modified}},
+                      .puts = {{found.key, fleet::write_record(identity)}}});
+    if (!std::holds_alternative<fleet::Committed>(outcome) &&
+        !std::holds_alternative<fleet::Refused>(outcome))
+      return not_committed(outcome, "the members are restarted, but that is not recorded");
+  }
+  return exit_done;
+}
+
+// Shuts out all who were revoked until now, by restarting the members of the store.
+int shut_out(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::identity), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const int status = restart_members(options, asker);
+  return status == exit_done ? record_shut_out(asker, std::get<fleet::Reading>(reply)) : status;
 }
 
 // Makes the revocation list, if an option asks for one. Returns the exit status. It is exit_done if
@@ -121,7 +152,7 @@ int revoke(const Options& options, Asker& asker) {
   }
   say(name + " is revoked" +
       (options.restart.empty() ? "; what it has open lasts until each member is restarted" : ""));
-  return options.restart.empty() ? exit_done : restart_members(options, asker);
+  return options.restart.empty() ? exit_done : shut_out(options, asker);
 }
 
 namespace {

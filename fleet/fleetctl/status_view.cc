@@ -7,6 +7,7 @@
 #include "fleet/model/controllers_at_work.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 
@@ -79,6 +80,8 @@ struct Found {
   // The times at which the certificates of nodes and people expire.
   std::map<std::string, UnixSeconds> expiries = {};
   std::size_t revoked = 0;
+  // The revoked people and nodes whose connections to the store may still be open.
+  std::vector<std::string> not_yet = {};
   std::vector<std::string> waiting = {};  // nodes that wait for a new certificate
   // The size, in bytes, of each node's records in the store.
   std::map<std::string, std::size_t> bytes = {};
@@ -96,11 +99,12 @@ Found look_at(const fleet::Reading& reading) {
     if (key->kind != KeyKind::identity) continue;
     const auto identity = fleet::read_record<fleet::Identity>(record.value);
     if (!identity) continue;
+    const std::string name = fleet::certificate_name(key->names[0], key->names[1]);
+    if (may_have_streams(identity.value())) found.not_yet.push_back(name);
     if (!identity.value().revoked.empty()) {
       ++found.revoked;
     } else {
-      found.expiries[fleet::certificate_name(key->names[0], key->names[1])] =
-          expiry_of(identity.value());
+      found.expiries[name] = expiry_of(identity.value());
     }
   }
   return found;
@@ -139,6 +143,13 @@ std::string enrolled_words(const Found& found, UnixSeconds now) {
              " within " + std::to_string(soon_days) + " days";
   }
   return words + "; " + std::to_string(found.revoked) + " revoked";
+}
+
+// Returns a line about revoked people and nodes whose connections to the store may still be open.
+std::string not_yet_words(const std::vector<std::string>& names) {
+  return "not yet shut out: " + fleet::listed(names) +
+         ": connections to the store that were open stay so until each member is restarted "
+         "(fleetctl revoke --restart)";
 }
 
 // Returns a line about the cell's controllers, or an empty text if the cell has no controllers.
@@ -193,13 +204,18 @@ std::string status_json(const fleet::Reading& reading, const MemberCount& member
   care.members["enrolled"] = count(certificates.enrolled);
   care.members["ending"] = count(certificates.ending);
   care.members["revoked"] = count(certificates.revoked);
+  care.members["not_yet"] = count(certificates.not_yet);
   care.members["waiting"] = count(certificates.waiting);
   return write_tree(tree);
 }
 
 CertificateCount certificates_in(const fleet::Reading& reading, UnixSeconds now) {
   const Found found = look_at(reading);
-  return {found.expiries.size(), ending(found, now), found.revoked, found.waiting.size()};
+  return {.enrolled = found.expiries.size(),
+          .ending = ending(found, now),
+          .revoked = found.revoked,
+          .not_yet = found.not_yet.size(),
+          .waiting = found.waiting.size()};
 }
 
 std::vector<std::string> care_lines(const fleet::Reading& reading, const ShownCertificates& shown,
@@ -214,6 +230,7 @@ std::vector<std::string> care_lines(const fleet::Reading& reading, const ShownCe
   if (!found.expiries.empty() || found.revoked != 0) lines.push_back(enrolled_words(found, now));
   for (std::string& line : unrenewed_words(found, now))
     lines.push_back(std::move(line));
+  if (!found.not_yet.empty()) lines.push_back(not_yet_words(found.not_yet));
   if (!found.waiting.empty()) lines.push_back(waiting_words(found.waiting));
   if (!found.bytes.empty()) lines.push_back(bytes_words(found.bytes));
   return lines;

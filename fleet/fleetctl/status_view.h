@@ -38,6 +38,8 @@ struct CertificateCount {
   std::size_t enrolled = 0;
   std::size_t ending = 0;
   std::size_t revoked = 0;
+  // How many of the revoked may still have open connections to the store.
+  std::size_t not_yet = 0;
   std::size_t waiting = 0;  // how many nodes wait for a new certificate
 };
 [[nodiscard]] CertificateCount certificates_in(const fleet::Reading& reading,

@@ -168,6 +168,9 @@ struct Identity {
   std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
   std::string revoked = {};  // when the identity was revoked; empty if it was not
+  // When all members of the store had been restarted after the revocation, so that no connection of
+  // a revoked certificate is open any more. Empty before that.
+  std::string shut_out = {};
   // The labels of a node, from the token with which it joined. They win over labels that the node
   // itself reports.
   std::map<std::string, std::string> labels = {};

@@ -80,6 +80,7 @@ Identity with_certificate(Identity identity, const IssuedCertificate& certificat
     one.revoked = one.revoked || !identity.revoked.empty();
   identity.certificates.push_back(certificate);
   identity.revoked.clear();
+  identity.shut_out.clear();
   return identity;
 }
 
@@ -88,6 +89,10 @@ Identity revoked(Identity identity, const std::string& time) {
     one.revoked = true;
   if (identity.revoked.empty()) identity.revoked = time;
   return identity;
+}
+
+bool may_have_streams(const Identity& identity) {
+  return !identity.revoked.empty() && identity.shut_out.empty();
 }
 
 UnixSeconds expiry_of(const Identity& identity) {

@@ -50,6 +50,9 @@ struct Validity {
 // Returns the identity, marked as revoked at `time`, with all its certificates revoked. If the
 // identity was already revoked, its earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
+// Returns whether the identity is revoked, but its connections to the store may still be open: the
+// store's members have not all been restarted since then.
+[[nodiscard]] bool may_have_streams(const Identity& identity);
 // Returns when the last of the certificates expires, or 0 if there is none.
 [[nodiscard]] UnixSeconds expiry_of(const Identity& identity);
 

@@ -125,7 +125,8 @@ template <class Archive>
 void serialize(Archive& archive, Identity& identity) {
   using cereal::make_nvp;
   archive(make_nvp("certificates", identity.certificates), make_nvp("since", identity.since),
-          make_nvp("revoked", identity.revoked), make_nvp("labels", identity.labels));
+          make_nvp("revoked", identity.revoked), make_nvp("shut_out", identity.shut_out),
+          make_nvp("labels", identity.labels));
 }
 
 template <class Archive>

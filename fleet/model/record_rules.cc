@@ -165,7 +165,7 @@ Wrong put_right(Notified& notified) {
 }
 
 Wrong put_right(Identity& identity) {
-  cut_labels({&identity.since, &identity.revoked});
+  cut_labels({&identity.since, &identity.revoked, &identity.shut_out});
   cut_labels(identity.labels);
   return first_of({too_many(identity.certificates.size(), record_entries_max, "certificates"),
                    too_many(identity.labels.size(), record_entries_max, "labels")});

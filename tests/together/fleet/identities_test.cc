@@ -166,6 +166,19 @@ TEST_CASE("after a new enrolment only the new certificate is let in, and none re
   }
 }
 
+TEST_CASE("a revoked identity may have open connections until the members were restarted") {
+  CHECK_FALSE(may_have_streams(enrolled));
+  Identity one = revoked(enrolled, "2026-01-01T00:00:00Z");
+  CHECK(may_have_streams(one));
+  one.shut_out = "2026-01-01T00:01:00Z";
+  CHECK_FALSE(may_have_streams(one));
+  CHECK_FALSE(may_have_streams(revoked(one, "2026-01-02T00:00:00Z")));
+  SECTION("enrolled and revoked again") {
+    one = with_certificate(one, {.serial = "0C", .issued = 1'500, .expires = 9'000}, 1'500);
+    CHECK(may_have_streams(revoked(one, "2026-01-03T00:00:00Z")));
+  }
+}
+
 TEST_CASE("the name in a certificate has the kind of its owner") {
   CHECK(certificate_name("node", "n1") == "node:n1");
   CHECK(is_role("operator"));
