@@ -73,7 +73,7 @@ std::optional<int> try_document(const Options& options, Asker& asker,
 int apply(const Options& options, Asker& asker) {
   const auto text = document_of(options.file);
   if (!text) {
-    complain(options.file + ": cannot be read");
+    complain("the document cannot be read: " + fleet::why_unread(options.file));
     return exit_refused;
   }
   const auto orders = fleet::orders_in(*text);

@@ -45,6 +45,16 @@ std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::O
   return exit_done;
 }
 
+// Makes the lease of the order's records, if they need one. Returns the exit status.
+int lease(Asker& asker, Placed& placed) {
+  if (placed.taken.lease_s == 0) return exit_done;
+  const auto made = asker.lease(std::chrono::seconds(placed.taken.lease_s));
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&made)) return unreachable(*trouble);
+  placed.lease = std::get<fleet::Lease>(made).id;
+  add_lease(placed.taken, placed.lease);
+  return exit_done;
+}
+
 // Writes the records of a rollout or plan, and then a note, from which a controller makes an event
 // of the history. If the note cannot be written, that is ignored, since the record of the rollout
 // or plan also names the person.
@@ -100,10 +110,15 @@ Placed place(const Options& options, Asker& asker, const fleet::Order& order,
     }
     placed.taken = std::move(std::get<fleet::OrderTaken>(decision));
     if (options.dry_run) return placed;
+    if (const int status = lease(asker, placed); status != exit_done) {
+      placed.status = status;
+      return placed;
+    }
     if (const auto status = write_parts(asker, order, placed.taken)) {
       placed.status = *status == exit_done ? create(asker, placed.taken) : *status;
       return placed;
     }
+    if (placed.lease != 0) asker.end_lease(std::exchange(placed.lease, 0));
   }
   complain(order.subject +
            ": nothing may begin now (fleetctl stop), or it is written all the "

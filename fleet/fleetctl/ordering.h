@@ -17,6 +17,7 @@ struct Placed {
   std::optional<fleet::OrderRefused> refused = std::nullopt;
   fleet::OrderTaken taken = {};  // the changes that the order makes, unless it was refused
   std::string trace = {};
+  fleet::LeaseId lease = 0;  // the lease of the order's records; 0 if they have none
 };
 
 // Gives the order. If options.dry_run is set, only decides, and writes nothing. Prints errors, but

@@ -34,11 +34,4 @@ int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string&
   return exit_refused;
 }
 
-int look_for_newer(Asker& asker, const std::string& node, const std::string& component,
-                   const std::string& version) {
-  const auto reply = asker.read({fleet::node_prefix(node), true});
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
-  return look_for_newer(fleet::nodes_in(std::get<fleet::Reading>(reply)), component, version);
-}
-
 }  // namespace fleetctl

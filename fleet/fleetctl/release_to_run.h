@@ -26,8 +26,5 @@ struct ReleaseFound {
 // no such nodes, otherwise exit_refused.
 [[nodiscard]] int look_for_newer(const std::vector<fleet::NodeView>& nodes,
                                  const std::string& component, const std::string& version);
-// Reads the records of this node, and finds out whether it runs a newer version.
-[[nodiscard]] int look_for_newer(Asker& asker, const std::string& node,
-                                 const std::string& component, const std::string& version);
 
 }  // namespace fleetctl

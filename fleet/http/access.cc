@@ -3,6 +3,7 @@
 #include <charconv>
 #include <string>
 
+#include "fleet/orders/document.h"
 #include "fleet/orders/order.h"
 
 namespace fleet {
@@ -26,6 +27,7 @@ bool looks(Method method) {
 }
 
 bool exists(Method method, const Route& route) {
+  if (route.place == Place::apply) return method == Method::post;
   if (looks(method)) return true;
   return route.place == Place::config && method != Method::other && method != Method::post;
 }
@@ -57,7 +59,23 @@ std::optional<Response> why_not_from_page(const Request& request) {
   return std::nullopt;
 }
 
+// Refuses a document if the client may not write one of its records. A document that cannot be
+// parsed is refused later, in words about its form.
+std::optional<Response> why_not_apply(const Request& request, Role role) {
+  if (!may_write(role, KeyKind::release) && !may_write(role, KeyKind::window))
+    return problem(403, request.visitor->name + " may not apply a document");
+  const auto orders = orders_in(request.body);
+  if (!orders) return std::nullopt;
+  for (const Order& order : orders.value()) {
+    const auto key = config_record(order.subject);
+    if (key && !may_write(role, key->kind))
+      return problem(403, request.visitor->name + " may not write " + order.subject);
+  }
+  return std::nullopt;
+}
+
 std::optional<Response> why_not_write(const Request& request, const Route& route, Role role) {
+  if (route.place == Place::apply) return why_not_apply(request, role);
   const auto key = config_record(route.rest);
   if (!key) {
     return is_config_list(route.rest)
@@ -112,8 +130,10 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
   }
   if (route.place == Place::nowhere) return problem(404, "there is nothing here");
   if (!exists(request.method, route)) {
-    Response refused = problem(405, "here one may only look");
-    refused.headers.emplace_back("Allow", "GET, HEAD");
+    const bool applies = route.place == Place::apply;
+    Response refused =
+        problem(405, applies ? "a document is sent by POST" : "here one may only look");
+    refused.headers.emplace_back("Allow", applies ? "POST" : "GET, HEAD");
     return refused;
   }
   if (looks(request.method)) return std::nullopt;

@@ -5,6 +5,8 @@
 #include "fleet/http/shown_record.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
+#include "fleet/model/settings.h"
+#include "fleet/orders/document.h"
 #include "fleet/orders/order.h"
 
 namespace fleet {
@@ -67,7 +69,7 @@ Deed deed_of(Method method) {
 // Puts the stored URL of a webhook in the place of the shortened one. Clients are shown only the
 // shortened URL. So if a client reads the settings and sends them back, the URL must not change.
 std::string with_secret(const std::string& body, const KeyValue* found) {
-  const std::string name = "webhook";
+  const std::string name(secret_setting);
   const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);
   auto tree = parse_tree(body);
   if (webhook.empty() || !tree || tree.value().text_of(name) != shown_url(webhook)) return body;
@@ -87,22 +89,26 @@ int status_of(OrderRefused::Why why) {
   return 400;
 }
 
+Orderer orderer_of(const Request& request, const ConfigMoment& moment) {
+  return {.who = request.visitor->name,
+          .is_proved = true,
+          .time = moment.time,
+          .trace = moment.trace,
+          .zones = moment.zones};
+}
+
 ConfigDecision write(const Request& request, const std::string& rest, const KeyValue* found,
                      const Reading& reading, const ConfigMoment& moment) {
   Order order{deed_of(request.method), rest, request.body, request.query.contains("yes")};
   if (config_record(rest)->kind == KeyKind::settings) order.body = with_secret(order.body, found);
-  const Orderer orderer{.who = request.visitor->name,
-                        .is_proved = true,
-                        .time = moment.time,
-                        .trace = moment.trace,
-                        .zones = moment.zones};
-  OrderDecision decided = decide_order(order, reading, orderer);
+  OrderDecision decided = decide_order(order, reading, orderer_of(request, moment));
   if (const auto* why = std::get_if<OrderRefused>(&decided)) {
     return refused(status_of(why->why), why->reason);
   }
   auto& taken = std::get<OrderTaken>(decided);
   ConfigDecision decision{.response = {.status = taken.is_new ? 201 : 204, .body = taken.shown}};
   if (request.query.contains("validate")) return decision;
+  decision.lease_s = taken.lease_s;
   decision.first = std::move(taken.parts);
   decision.creation = std::move(taken.creation);
   decision.event = std::move(taken.event);
@@ -148,6 +154,42 @@ ConfigDecision decide_config(const Request& request, const std::string& rest,
   return write(request, rest, found, reading, moment);
 }
 
+std::vector<std::string> apply_reads(const Request& request) {
+  const auto orders = orders_in(request.body);
+  return orders ? document_reads(orders.value()) : std::vector<std::string>{};
+}
+
+ConfigDecision decide_apply(const Request& request, const Reading& reading,
+                            const ConfigMoment& moment) {
+  if (request.too_long) {
+    return refused(413, "the document has more than " + std::to_string(request_bytes_max) +
+                            " bytes: fleetctl apply takes longer ones");
+  }
+  if (const auto why = why_no_change(request)) return refused(400, *why);
+  const auto orders = orders_in(request.body);
+  if (!orders) return refused(400, "the document: " + orders.reason());
+  auto decided = decide_document(orders.value(), reading, orderer_of(request, moment));
+  if (!decided) return refused(400, decided.reason());
+  DocumentDecision& document = decided.value();
+  JsonTree shown{.kind = JsonTree::Kind::object};
+  JsonTree& changes = shown.members["changes"] = {.kind = JsonTree::Kind::object};
+  for (const DocumentChange& change : document.changes)
+    changes.members[change.subject] = json_texts(change.lines);
+  ConfigDecision decision{.response = {.body = write_tree(shown)}, .is_record = false};
+  if (document.changes.empty() || request.query.contains("validate")) return decision;
+  decision.event = std::move(document.event);
+  decision.transaction = std::move(document.transaction);
+  add_event(*decision.transaction, decision.event, moment.next_event);
+  return decision;
+}
+
+void add_lease(ConfigDecision& decision, LeaseId lease) {
+  for (Put& put : decision.transaction->puts) {
+    const auto key = parse_key(put.key);
+    if (key && key->kind != KeyKind::event) put.lease = lease;
+  }
+}
+
 Response creation_answer(const ConfigDecision& decision, const Creation::Next& ended,
                          const KeyValue* record) {
   if (const auto* not_begun = std::get_if<Creation::NotBegun>(&ended)) {
@@ -162,7 +204,7 @@ std::optional<Response> config_answer(const ConfigDecision& decision, const Outc
   if (const auto* done = std::get_if<Committed>(&outcome)) {
     Response response = decision.response;
     const bool erased = !decision.transaction->erases.empty();
-    if (!erased) response.etag = tag_of(done->revision);
+    if (decision.is_record && !erased) response.etag = tag_of(done->revision);
     return response;
   }
   if (const auto* unknown = std::get_if<Unknown>(&outcome)) {

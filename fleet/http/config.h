@@ -1,8 +1,8 @@
 // Decides about HTTP requests to read or change the records that people may set, such as
-// `/v1/config/window/night`. The caller first reads the keys that config_reads() returns. Then
-// decide_config() decides what to write, and config_answer() makes the response.
-// fleet/orders/order.h decides which orders are allowed, both for HTTP and for fleetctl. Does no
-// input or output.
+// `/v1/config/window/night`, or to apply a whole document (`/v1/apply`). The caller first reads the
+// keys that config_reads() returns. Then decide_config() decides what to write, and config_answer()
+// makes the response. fleet/orders/order.h decides which orders are allowed, both for HTTP and for
+// fleetctl. Does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,10 @@ struct ConfigDecision {
   // If set, writes all records of a new rollout or plan. Then there is no `transaction`.
   std::shared_ptr<Creation> creation = {};
   FleetEvent event = {};  // the event to write when `creation` has succeeded
+  // If not 0, the caller first makes a lease of so many seconds, and calls add_lease().
+  std::int64_t lease_s = 0;
+  // False if the request is for a document, so that the response has no tag of a record.
+  bool is_record = true;
 
   [[nodiscard]] bool writes() const { return transaction || creation != nullptr; }
 };
@@ -50,6 +54,16 @@ struct ConfigDecision {
 // request with the parameter `validate=true` gets the same response, but nothing is written.
 [[nodiscard]] ConfigDecision decide_config(const Request& request, const std::string& rest,
                                            const Reading& reading, const ConfigMoment& moment);
+
+// Returns the keys that must be read before decide_apply(). Returns none if the document is wrong.
+[[nodiscard]] std::vector<std::string> apply_reads(const Request& request);
+// Decides about a request to apply the document in its body. With `validate=true`, the response
+// says what would change, and nothing is written.
+[[nodiscard]] ConfigDecision decide_apply(const Request& request, const Reading& reading,
+                                          const ConfigMoment& moment);
+
+// Gives the lease to all records of the decision, but not to the event.
+void add_lease(ConfigDecision& decision, LeaseId lease);
 
 // Returns the response to a request for a new rollout or plan. Called when `decision.creation` has
 // written the records or has failed, as `ended` says. `record` is the present record of the rollout

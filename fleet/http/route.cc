@@ -29,6 +29,7 @@ Route route_of(std::string_view path) {
   if (path == "/metrics") return {Place::metrics};
   if (path == "/v1/join") return {Place::join};
   if (path == "/v1/changes") return {Place::changes};
+  if (path == "/v1/apply") return {Place::apply};
   if (auto rest = rest_below(path, "/v1/state")) {
     const bool below = !rest->empty() && path.ends_with('/');
     return {Place::state, *rest + (below ? "/" : "")};

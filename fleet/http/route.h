@@ -8,6 +8,7 @@
 //     /v1/state        a summary of the cell; /v1/state/PATH is the record at PATH, and
 //                      /v1/state/PATH/ all records below it
 //     /v1/config/PATH  the records that people set: one, or all of a kind
+//     /v1/apply        a document with many of these records
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@
 
 namespace fleet {
 
-enum class Place { page, metrics, join, changes, state, config, nowhere };
+enum class Place { page, metrics, join, changes, state, config, apply, nowhere };
 
 struct Route {
   Place place = Place::nowhere;

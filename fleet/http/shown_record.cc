@@ -5,11 +5,10 @@
 #include "base/escape.h"
 #include "base/utf8.h"
 #include "fleet/model/record_tree.h"
+#include "fleet/model/settings.h"
 
 namespace fleet {
 namespace {
-
-constexpr std::string_view webhook = "webhook";
 
 bool has_secret(KeyKind kind) {
   return kind == KeyKind::settings || kind == KeyKind::notified;
@@ -34,9 +33,9 @@ std::string shown_record(KeyKind kind, const std::string& value) {
     agent_protocol::append_quoted(quoted, has_secret(kind) ? "damaged" : text_of(value));
     return quoted;
   }
-  const std::string url = tree.value().text_of(std::string(webhook));
+  const std::string url = tree.value().text_of(std::string(secret_setting));
   if (!has_secret(kind) || url.empty()) return value;
-  tree.value().members[std::string(webhook)] = json_text(shown_url(url));
+  tree.value().members[std::string(secret_setting)] = json_text(shown_url(url));
   return write_tree(tree.value());
 }
 

@@ -133,13 +133,14 @@ void Website::take(HttpServer::Number number, const Request& request) {
                                          {world_.mirror.records(), world_.cell, world_.health},
                                          {.now = std::time(nullptr), .zone = zone_named}));
     case Place::config:
-      break;
+      return begin_errand(number, request, route.rest, config_reads(request, route.rest));
+    case Place::apply:
+      return begin_errand(number, request, "", apply_reads(request));
     case Place::join:
       return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:
       return;  // why_not_let_in() has refused such a request before
   }
-  begin_errand(number, request, route.rest);
 }
 
 void Website::answer(HttpServer::Number number, Response response) {

@@ -95,7 +95,9 @@ class Website {
   void push_all(const std::string& text);
   void push_changes();
   void beat();
-  void begin_errand(HttpServer::Number number, const Request& request, const std::string& rest);
+  void begin_errand(HttpServer::Number number, const Request& request, const std::string& rest,
+                    std::vector<std::string> reads);
+  void lease(const std::shared_ptr<Errand>& errand);
   void read_next(const std::shared_ptr<Errand>& errand);
   void decide(const std::shared_ptr<Errand>& errand);
   void write_next(const std::shared_ptr<Errand>& errand);

@@ -28,19 +28,21 @@ std::string new_trace() {
 struct Website::Errand {
   HttpServer::Number number = 0;
   Request request = {};
-  std::string rest = {};
-  std::vector<std::string> unread = {};
+  std::string rest = {};                 // the record; empty if the request applies a document
+  std::vector<std::string> reads = {};   // the keys to read before each decision
+  std::vector<std::string> unread = {};  // those of them that are not read yet
   Reading reading = {};
   ConfigDecision decision = {};
+  LeaseId lease = 0;
   std::optional<Outcome> last = {};  // the outcome of the last transaction that `creation` made
   int tries = 0;
 };
 
 void Website::begin_errand(HttpServer::Number number, const Request& request,
-                           const std::string& rest) {
+                           const std::string& rest, std::vector<std::string> reads) {
   auto errand = std::make_shared<Errand>();
-  *errand = {.number = number, .request = request, .rest = rest};
-  errand->unread = config_reads(request, rest);
+  *errand = {.number = number, .request = request, .rest = rest, .reads = std::move(reads)};
+  errand->unread = errand->reads;
   read_next(errand);
 }
 
@@ -78,13 +80,31 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
     // The client was revoked while this controller read the records.
     return answer(errand->number, std::move(*refused));
   }
-  errand->decision =
-      decide_config(errand->request, errand->rest, errand->reading, moment(new_trace()));
+  const ConfigMoment now = moment(new_trace());
+  errand->decision = errand->rest.empty() && errand->request.method == Method::post
+                         ? decide_apply(errand->request, errand->reading, now)
+                         : decide_config(errand->request, errand->rest, errand->reading, now);
   if (!errand->decision.writes()) return answer(errand->number, errand->decision.response);
   if (!world_.health.follows) {
     return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
   }
-  write_next(errand);
+  errand->decision.lease_s == 0 ? write_next(errand) : lease(errand);
+}
+
+// Makes the lease of the records, then writes them.
+void Website::lease(const std::shared_ptr<Errand>& errand) {
+  const std::weak_ptr<char> alive = alive_;
+  world_.store.grant(std::chrono::seconds(errand->decision.lease_s),
+                     [this, alive, errand](const Reply<Lease>& reply) {
+                       if (alive.expired()) return;
+                       if (const auto* trouble = std::get_if<Trouble>(&reply)) {
+                         return answer(errand->number,
+                                       problem(503, "the store: " + trouble->reason));
+                       }
+                       errand->lease = std::get<Lease>(reply).id;
+                       add_lease(errand->decision, errand->lease);
+                       write_next(errand);
+                     });
 }
 
 // Writes the transactions in `first`, one after the other. Then writes the last transaction, or
@@ -164,12 +184,16 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   if (auto response = config_answer(errand->decision, outcome)) {
     return answer(errand->number, std::move(*response));
   }
+  // Nothing was written. The next try makes a lease of its own.
+  if (errand->lease != 0) world_.store.revoke(std::exchange(errand->lease, 0), [](const auto&) {});
   if (++errand->tries == tries_max) {
-    return answer(errand->number, problem(503, errand->rest + " is written all the time"));
+    return answer(errand->number,
+                  problem(503, (errand->rest.empty() ? "a record of the document" : errand->rest) +
+                                   " is written all the time"));
   }
   retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
     errand->reading = {};
-    errand->unread = config_reads(errand->request, errand->rest);
+    errand->unread = errand->reads;
     // The timer owns this lambda. Keep the timer alive until the lambda has returned.
     const auto timer = retries_.extract(errand->number);
     read_next(errand);

@@ -147,6 +147,17 @@ bool is_about(std::string_view subject, std::string_view asked) {
   return subject.empty() || subject.starts_with('/');
 }
 
+void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number) {
+  const std::string key = key_of(KeyKind::event, {}, number);
+  transaction.compares.push_back({.key = key});
+  transaction.puts.push_back({key, write_record(event)});
+}
+
+void add_note(Transaction& transaction, const FleetEvent& event) {
+  const auto key = key_if(KeyKind::order, {event.trace});
+  if (key) transaction.puts.push_back({*key, write_record(event)});
+}
+
 FleetEvent event_of_note(const KeyValue& record, const std::string& time) {
   const auto read = read_record<FleetEvent>(record.value);
   FleetEvent event = read ? read.value() : FleetEvent{.text = "a note that " + read.reason()};

@@ -28,6 +28,13 @@ namespace fleet {
 // Returns whether people are notified of the event at once: it is a success, a failure or a halt.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
+// Adds the event with this number to a transaction. The store refuses the transaction if another
+// event already has the number.
+void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
+// Adds the event to a transaction as a note, for a person or program that may not write events. The
+// controller that writes the history later makes an event from the note.
+void add_note(Transaction& transaction, const FleetEvent& event);
+
 // Returns the event for a note, by which a person who may not write events has recorded an order.
 // If the note cannot be read, the event's text says so. Since anybody may write a note, the event
 // is not marked as proved.

@@ -153,7 +153,7 @@ Wrong take_setting(const std::string& name, const std::string& text, CellSetting
   if (name == "event-count") {
     return take_number(text, settings.event_count, event_count_min, event_count_max);
   }
-  if (name == "webhook") {
+  if (name == secret_setting) {
     if (!is_url(text) && !text.starts_with("file:/")) {
       return "an http or https URL, or file: and the whole path of a file that holds one";
     }

@@ -34,6 +34,10 @@
 
 namespace fleet {
 
+// The setting whose value is secret, since the URL of a webhook usually contains a password. Its
+// value is never put into an event, an answer or a list of differences.
+inline constexpr std::string_view secret_setting = "webhook";
+
 enum class ThenDo { publish, desire, rollout };
 
 struct WatchSettings {

@@ -6,6 +6,7 @@
 
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/settings.h"
 
 namespace fleet {
 namespace {
@@ -52,6 +53,10 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
     const JsonTree* old = before.find(name);
     const JsonTree* now = after.find(name);
     if (old != nullptr && now != nullptr && *old == *now) continue;
+    if (name == secret_setting) {
+      lines.push_back(name + ": another one, which is secret");
+      continue;
+    }
     lines.push_back(name + ": " + shown(old) + " -> " + shown(now));
   }
   return lines;
@@ -72,7 +77,10 @@ There rollout_there(const Order& order, const KeyValue& found) {
   const JsonTree* now = there.find("terms");
   for (const auto& [name, value] : wanted.find("terms")->members) {
     const JsonTree* is = now == nullptr ? nullptr : now->find(name);
-    if (is == nullptr || *is != value) return {true, "it is there already, with other terms"};
+    if (is != nullptr && *is == value) continue;
+    return {true, "it is there already, with other terms: " + name + " is " +
+                      (is == nullptr ? "not set" : write_tree(*is)) + " there, and " +
+                      write_tree(value) + " here"};
   }
   return {true, ""};
 }
@@ -84,10 +92,15 @@ There plan_there(const Order& order, const KeyValue& found) {
   if (!wanted) return {true, wanted.reason()};
   const Plan& one = wanted.value();
   const Plan& now = there.value();
-  const bool same = one.version == now.version && one.component == now.component &&
-                    one.agent == now.agent && one.soak_ms == now.soak_ms &&
-                    one.steps == now.steps && one.ignore_window == now.ignore_window;
-  return {true, same ? "" : "it is there already, with other steps"};
+  const auto other = [&one, &now]() -> std::string {
+    if (one.version != now.version) return "version";
+    if (one.component != now.component) return "component";
+    if (one.agent != now.agent) return "agent";
+    if (one.soak_ms != now.soak_ms) return "soak_ms";
+    if (one.ignore_window != now.ignore_window) return "ignore_window";
+    return one.steps == now.steps ? "" : "steps";
+  }();
+  return {true, other.empty() ? "" : "it is there already, with another value of " + other};
 }
 
 // Returns whether a record of the history shows that this rollout or plan has ended. Called if the

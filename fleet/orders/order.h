@@ -6,6 +6,7 @@
 //     desired/COMPONENT, node/ID/desired/COMPONENT    the desired version: put, patch, erase
 //     window/GROUP, settings, stop                    put, patch, erase
 //     release/COMPONENT/VERSION                       put; it cannot be changed later
+//     node/ID/command/COMPONENT                       put sends one command to one node
 //     rollout/ID                                      put begins it: {"terms": …}; patch orders
 //                                                     {"order": "pause"}, none, abort …
 //     plan/NAME                                       put begins it: the steps, and its nodes,
@@ -21,6 +22,7 @@
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/creation.h"
+#include "fleet/model/event_words.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/transaction.h"
 #include "fleet/model/window_view.h"
@@ -65,8 +67,11 @@ struct OrderTaken {
   // writing `parts`. It makes several transactions, each from the records that the store has at
   // that time.
   std::shared_ptr<Creation> creation = {};
+  // If not 0, the caller first makes a lease of so many seconds, and gives it to all records in
+  // `parts` by add_lease(). The store erases these records when the lease ends.
+  std::int64_t lease_s = 0;
   FleetEvent event = {};
-  std::string shown = {};  // JSON: the nodes of a new rollout or plan
+  std::string shown = {};  // JSON: the nodes of a new rollout or plan, or the id of a command
 };
 
 using OrderDecision = std::variant<OrderRefused, OrderTaken>;
@@ -82,12 +87,8 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 [[nodiscard]] OrderDecision decide_order(const Order& order, const Reading& reading,
                                          const Orderer& orderer);
 
-// Adds the event with this number to a transaction. The store refuses the transaction if another
-// event already has the number.
-void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
-// Adds the event to a transaction as a note, for a person who may not write events. The controller
-// that writes the history later makes an event from the note.
-void add_note(Transaction& transaction, const FleetEvent& event);
+// Gives the lease to all records that the order writes.
+void add_lease(OrderTaken& taken, LeaseId lease);
 
 // These functions make the refusal of an order, one for each kind of refusal.
 [[nodiscard]] inline OrderRefused malformed(std::string reason) {

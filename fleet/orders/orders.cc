@@ -7,7 +7,7 @@
 
 #include "fleet/model/ids.h"
 #include "fleet/model/record_brief.h"
-#include "fleet/model/record_text.h"
+#include "fleet/orders/command_order.h"
 #include "fleet/orders/order.h"
 #include "fleet/orders/plan_order.h"
 #include "fleet/orders/rollout_order.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::array orderable = {KeyKind::desired, KeyKind::node_desired, KeyKind::release,
                                   KeyKind::window,  KeyKind::stop,         KeyKind::settings,
-                                  KeyKind::rollout, KeyKind::plan};
+                                  KeyKind::rollout, KeyKind::plan,         KeyKind::node_command};
 
 std::string key_text(const Order& order) {
   return std::string(key_root) + order.subject;
@@ -70,6 +70,7 @@ OrderDecision decide(const Order& order, const ParsedKey& key, const Reading& re
   if (key.kind == KeyKind::plan) {
     return decide_plan_order(order, key.names.front(), reading, orderer);
   }
+  if (key.kind == KeyKind::node_command) return decide_command_order(order, key, reading, orderer);
   if (found == nullptr && order.deed != Deed::put) return absent(order.subject + " is not set");
   if (key.kind == KeyKind::rollout) {
     return decide_rollout_order(order, key.names.front(), found, reading, orderer);
@@ -92,11 +93,20 @@ std::vector<std::string> order_reads(const Order& order) {
     more = needs_of_rollout(order);
   } else if (key->kind == KeyKind::plan) {
     more = needs_of_plan(order, key->names.front());
+  } else if (key->kind == KeyKind::node_command) {
+    more = needs_of_command(order, *key);
   } else if (const auto body = parse_tree(order.body)) {
     more = needs_of_record(*key, body.value());
   }
   keys.insert(keys.end(), more.begin(), more.end());
   return keys;
+}
+
+void add_lease(OrderTaken& taken, LeaseId lease) {
+  for (Transaction& part : taken.parts) {
+    for (Put& put : part.puts)
+      put.lease = lease;
+  }
 }
 
 OrderDecision decide_order(const Order& order, const Reading& reading, const Orderer& orderer) {
@@ -106,26 +116,17 @@ OrderDecision decide_order(const Order& order, const Reading& reading, const Ord
   }
   OrderDecision decision = decide(order, *key, reading, orderer);
   if (auto* taken = std::get_if<OrderTaken>(&decision)) {
+    // A command has a trace of its own, which all events about it have.
+    const std::string before = key->kind == KeyKind::node_command ? "c-" : "";
     taken->event = {.time = orderer.time,
                     .kind = "ordered",
                     .subject = order.subject,
                     .text = brief(taken->event.text),
-                    .trace = orderer.trace,
+                    .trace = before + orderer.trace,
                     .who = orderer.who,
                     .proved = orderer.is_proved};
   }
   return decision;
-}
-
-void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number) {
-  const std::string key = key_of(KeyKind::event, {}, number);
-  transaction.compares.push_back({.key = key});
-  transaction.puts.push_back({key, write_record(event)});
-}
-
-void add_note(Transaction& transaction, const FleetEvent& event) {
-  const auto key = key_if(KeyKind::order, {event.trace});
-  if (key) transaction.puts.push_back({*key, write_record(event)});
 }
 
 }  // namespace fleet

@@ -65,6 +65,23 @@ Result<RecordSet> window(const Asked& asked) {
   return RecordSet{written(record.value(), kept), "is set"};
 }
 
+// Returns the settings in which two records differ, in words for the history.
+std::string changes_in_words(const Settings& before, const Settings& after) {
+  std::string words;
+  const auto add = [&words](const std::string& change) {
+    words += (words.empty() ? "" : ", ") + change;
+  };
+  for (const auto& [name, value] : after.values) {
+    const auto old = before.values.find(name);
+    if (old != before.values.end() && old->second == value) continue;
+    add(name + (name == secret_setting ? " is another one" : " is " + value));
+  }
+  for (const auto& [name, value] : before.values) {
+    if (!after.values.contains(name)) add(name + " is not set any longer");
+  }
+  return words;
+}
+
 Result<RecordSet> settings(const Asked& asked) {
   const auto record = read_record<Settings>(write_tree(asked.body));
   if (!record) return record.refusal();
@@ -79,7 +96,11 @@ Result<RecordSet> settings(const Asked& asked) {
   });
   if (const auto why = why_no_settings(changed)) return Refusal{*why};
   set.who = asked.orderer.who;
-  return RecordSet{write_record(set), "are set"};
+  const auto before =
+      read_record<Settings>(asked.before.is_object() ? write_tree(asked.before) : "{}");
+  const std::string changes =
+      changes_in_words(before ? before.value() : Settings{}, record.value());
+  return RecordSet{write_record(set), "are set" + (changes.empty() ? "" : ": " + changes)};
 }
 
 Result<RecordSet> stop(const Asked& asked) {

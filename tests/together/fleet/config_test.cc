@@ -2,9 +2,11 @@
 // how each request is answered. Also tests how people change single settings by name.
 #include "fleet/http/config.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "fleet/common/release_draft.h"
+#include "fleet/http/access.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
@@ -306,6 +308,93 @@ TEST_CASE("a setting that is not set has its default; a watch without a source i
   CHECK(watch.terms.batch_percent == 10);
   CHECK(watch.terms.soak_ms == 300'000);
   CHECK(watch.terms.target == "*");
+}
+
+// ---- a document
+
+Request apply(const std::string& document) {
+  Request one = request(Method::post, document);
+  one.visitor = Visitor{"admin:ada"};
+  return one;
+}
+
+TEST_CASE("a document is applied in one transaction, and the answer says what has changed") {
+  const Request one = apply(R"({"window":{"night":{"start":"02:00","duration_s":60}},
+                                "settings":{"webhook":"https://h.example/new"}})");
+  const auto reads = apply_reads(one);
+  CHECK(std::find(reads.begin(), reads.end(), root + "window/night") != reads.end());
+  const KeyValue settings{
+      .key = root + "settings", .value = R"({"webhook":"https://h.example/old"})", .modified = 6};
+
+  const auto decision = decide_apply(one, reading({settings, night()}), moment);
+
+  CHECK(decision.response.status == 200);
+  CHECK(decision.response.body ==
+        R"({"changes":{"settings":["webhook: another one, which is secret"],)"
+        R"("window/night":["later: \"kept\" -> not set","start: \"01:00\" -> \"02:00\""]}})");
+  REQUIRE(decision.transaction.has_value());
+  CHECK(decision.transaction->puts.size() == 3);
+  const auto event = read_record<FleetEvent>(decision.transaction->puts.back().value).value();
+  CHECK(event.who == "admin:ada");
+  CHECK(event.proved);
+  CHECK(config_answer(decision, Committed{20})->etag.empty());
+}
+
+TEST_CASE("a document that is only validated, changes nothing, or is wrong writes nothing") {
+  Request one = apply(R"({"window":{"night":{"start":"02:00","duration_s":60}}})");
+  one.query["validate"] = "true";
+  CHECK_FALSE(decide_apply(one, reading({}), moment).writes());
+  CHECK(decide_apply(one, reading({}), moment).response.body ==
+        R"({"changes":{"window/night":["new"]}})");
+  const auto nothing = decide_apply(apply("{}"), reading({}), moment);
+  CHECK_FALSE(nothing.writes());
+  CHECK(nothing.response.body == R"({"changes":{}})");
+  const auto wrong =
+      decide_apply(apply(R"({"window":{"night":{"start":"2"}}})"), reading({}), moment);
+  CHECK(wrong.response.status == 400);
+  CHECK(wrong.response.body.find("window/night: ") != std::string::npos);
+  CHECK(decide_apply(apply("{"), reading({}), moment).response.status == 400);
+  CHECK(apply_reads(apply("{")).empty());
+  one = apply("{}");
+  one.too_long = true;
+  CHECK(decide_apply(one, reading({}), moment).response.status == 413);
+}
+
+TEST_CASE("a client may apply a document only if it may write each of its records") {
+  const Door door{.certificates = true, .port = 443};
+  const auto status = [&door](const std::string& who, const std::string& document,
+                              Method method = Method::post) {
+    Request one = request(method, document);
+    one.path = "/v1/apply";
+    one.visitor = Visitor{who};
+    const auto refused = why_not_let_in(one, route_of(one.path), door);
+    return refused ? refused->status : 0;
+  };
+  const std::string window = R"({"window":{"night":{}}})";
+  const std::string both = R"({"settings":{},"window":{"night":{}}})";
+  CHECK(status("admin:ada", both) == 0);
+  CHECK(status("operator:olga", window) == 0);
+  CHECK(status("operator:olga", both) == 403);
+  CHECK(status("viewer:vic", "{}") == 403);
+  CHECK(status("viewer:vic", "{") == 403);
+  CHECK(status("publisher:pat", window) == 403);
+  CHECK(status("operator:olga", window, Method::put) == 405);
+  CHECK(status("operator:olga", window, Method::get) == 405);
+}
+
+TEST_CASE("the records of a command get the lease, the event does not") {
+  const KeyValue info{.key = root + "node/n1/info", .value = "{}", .modified = 3};
+  auto decision = decide_config(request(Method::put, R"({"action":"reboot","not_after_ms":2500})"),
+                                "node/n1/command/agent", reading({info}), moment);
+
+  CHECK(decision.response.status == 201);
+  CHECK(decision.response.body == R"({"id":"c-t1.reboot.1"})");
+  CHECK(decision.lease_s == 2);
+  add_lease(decision, 77);
+  std::vector<LeaseId> leases;
+  for (const Put& put : decision.transaction->puts)
+    leases.push_back(put.lease);
+  CHECK(leases == std::vector<LeaseId>{77, 77, 0});
 }
 
 }  // namespace

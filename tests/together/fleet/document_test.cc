@@ -98,7 +98,8 @@ TEST_CASE("a rollout of a document has its judge's terms, and others are refused
         50'000);
   CHECK(bench.apply(text + "}}}").empty());
   CHECK(bench.refusal(rollout + R"(,"alpha_millionths":60000}}})") ==
-        "rollout/spring: it is there already, with other terms");
+        "rollout/spring: it is there already, with other terms: alpha_millionths is 50000 there, "
+        "and 60000 here");
 }
 
 TEST_CASE("a rollout and a plan of a document begin once, even if their records are gone") {
@@ -108,11 +109,12 @@ TEST_CASE("a rollout and a plan of a document begin once, even if their records 
   CHECK(bench.value("rollout/spring/batch/2") != "");
   CHECK(bench.apply(rollout + "}}}").empty());
   CHECK(bench.refusal(rollout + R"(,"soak_ms":1}}})") ==
-        "rollout/spring: it is there already, with other terms");
+        "rollout/spring: it is there already, with other terms: soak_ms is 60000 there, and 1 "
+        "here");
   CHECK(bench.apply(plan + "}}}") == Lines{"plan/move: begins with 3 members"});
   CHECK(bench.apply(plan + "}}}").empty());
   CHECK(bench.refusal(plan + R"(,"soak_ms":1}}})") ==
-        "plan/move: it is there already, with other steps");
+        "plan/move: it is there already, with another value of soak_ms");
 
   bench.store.erase(root + "rollout/spring");
   bench.store.put(root + "history/000000000001",

@@ -219,6 +219,9 @@ TEST_CASE("OpenAPI has the members that the server takes of a rollout, a wish, a
         members_but<RolloutTerms>({"digest", "max_failed_unsaid", "no_undo"}));
   CHECK(member_names_of(schema(all, "Desired")) ==
         members_but<Desired>({"digest", "pending", "pinned", "who", "trace", "refused"}));
+  CHECK(member_names_of(schema(all, "NewCommand")) ==
+        members_but<fleet::Command>({"id", "digest", "instance", "soak_ms", "confirm_ms",
+                                     "deadline_ms", "delay_ms", "undo", "trace", "judged"}));
   CHECK(member_names_of(schema(all, "Window")) == members_but<Window>({"who"}));
   CHECK(member_names_of(schema(all, "Stop")) == members_but<Stop>({"who", "since"}));
   Names orders;

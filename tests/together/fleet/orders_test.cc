@@ -181,6 +181,85 @@ TEST_CASE("orders are refused for records that nobody may order, and changes of 
   CHECK(bench.refusal({.deed = Deed::erase, .subject = "window/x"}) == "window/x is not set");
 }
 
+// ---- a command to one node
+
+Order upgrade_of(const std::string& node, const std::string& members = R"("version":"2.0")") {
+  return {.subject = "node/" + node + "/command/agent",
+          .body = R"({"action":"upgrade",)" + members + "}"};
+}
+
+TEST_CASE("a command is written with a claim, and both have the lease") {
+  Bench bench;
+  auto decision = bench.decide(upgrade_of("n1", R"("version":"2.0","not_after_ms":5000)"));
+  REQUIRE(std::holds_alternative<OrderTaken>(decision));
+  auto& taken = std::get<OrderTaken>(decision);
+  CHECK(taken.lease_s == 5);
+  CHECK(taken.shown == R"({"id":"c-t1.upgrade.1"})");
+  CHECK(taken.event.subject == "node/n1/command/agent");
+  CHECK(taken.event.text == "upgrade 2.0");
+  CHECK(taken.event.trace == "c-t1");
+  add_lease(taken, 77);
+  REQUIRE(taken.parts.size() == 1);
+  REQUIRE(taken.parts[0].puts.size() == 2);
+  CHECK(taken.parts[0].puts[0].lease == 77);
+  CHECK(taken.parts[0].puts[1].lease == 77);
+  const auto command = read_record<fleet::Command>(taken.parts[0].puts[0].value).value();
+  CHECK(command.digest == "d");
+  CHECK(command.not_after_ms == 5'000);
+  CHECK(read_record<Claim>(taken.parts[0].puts[1].value).value().by == "command/anna");
+}
+
+TEST_CASE("a command that is wrong in itself is refused") {
+  Bench bench;
+  CHECK(bench.refusal(upgrade_of("n9")) == "n9: no such node");
+  CHECK(bench.refusal(upgrade_of("n1", R"("version":"7.0")")) == "agent 7.0 is not published");
+  CHECK(bench.refusal(upgrade_of("n1", R"("version":"1.0")")).find("--downgrade") !=
+        std::string::npos);
+  CHECK(bench.refusal(upgrade_of("n1", R"("version":"1.0","downgrade":true)")).empty());
+  CHECK(bench.refusal(upgrade_of("n1", R"("reason":"x")")) == "a version is needed");
+  CHECK(bench.refusal(upgrade_of("n1", R"("version":"2.0","digest":"x")")) ==
+        "there is no member digest");
+  CHECK(bench.refusal(upgrade_of("n1", R"("version":"2.0","not_after_ms":999)")) ==
+        "not_after_ms is at least 1000");
+  Order other = upgrade_of("n1");
+  other.body = R"({"action":"stop"})";
+  CHECK(bench.refusal(other) == "action may be prepare, upgrade or reboot");
+  other.body = R"({"action":"reboot","version":"2.0"})";
+  CHECK(bench.refusal(other) == "reboot needs no version");
+  other.body = R"({"action":"reboot"})";
+  CHECK(bench.refusal(other).empty());
+  other.deed = Deed::erase;
+  CHECK(bench.refusal(other) == "a command is neither changed nor taken away");
+}
+
+TEST_CASE("a command is refused while something else moves the node, or everything stands still") {
+  Bench bench;
+  SECTION("a claim") {
+    bench.store.put(root + "node/n1/claim/agent", write_record(Claim{.by = "rollout/r1"}));
+    CHECK(bench.refusal(upgrade_of("n1")) == "n1: rollout/r1 moves it already");
+  }
+  SECTION("another command") {
+    bench.give(upgrade_of("n1"));
+    bench.store.erase(root + "node/n1/claim/agent");
+    CHECK(bench.refusal(upgrade_of("n1")) == "n1: another command is there already");
+  }
+  SECTION("a stop") {
+    bench.give({.subject = "stop", .body = "{}"});
+    CHECK(bench.refusal(upgrade_of("n1")) == "n1: nothing may begin (fleetctl stop)");
+  }
+}
+
+TEST_CASE("the history says which settings a person has changed, but not the secret one") {
+  Bench bench;
+  const auto words = [&bench](const std::string& body) {
+    return bench.give({.subject = "settings", .body = body}).text;
+  };
+  CHECK(words(R"({"keep":"30d","webhook":"https://h.example/secret"})") ==
+        "are set: keep is 30d, webhook is another one");
+  CHECK(words(R"({"keep":"60d"})") == "are set: keep is 60d, webhook is not set any longer");
+  CHECK(words(R"({"keep":"60d"})") == "are set");
+}
+
 }  // namespace
 
 }  // namespace orders_test
