@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "fleet/model/event_words.h"
 #include "fleet/model/glob.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 
@@ -57,6 +59,17 @@ std::string request_key(const JoinCase& one) {
 
 std::string owner_key(const JoinCase& one) {
   return key_of(KeyKind::identity, {node_kind, one.request.node});
+}
+
+// Returns an event about a machine that wants to join. Its id is that of the machine's key. `who`
+// is the person who has let the machine in, or empty.
+FleetEvent joining_event(const JoinCase& one, const std::string& text, const std::string& who) {
+  constexpr std::size_t id_digits = 8;
+  return {.kind = "ordered",
+          .subject = "identity/node/" + one.request.node,
+          .text = brief(text),
+          .trace = one.fingerprint.substr(0, id_digits),
+          .who = who};
 }
 
 bool is_revoked(const JoinCase& one) {
@@ -209,7 +222,8 @@ std::optional<JoinCase> next_join(const RecordsByKey& records, UnixSeconds now) 
 Transaction answer_join(const JoinCase& one, const JoinDecision& decision) {
   JoinRequest answered = one.request;
   answered.waits = std::holds_alternative<JoinWaits>(decision);
-  if (const auto* refused = std::get_if<JoinRefused>(&decision)) answered.refused = refused->why;
+  const auto* refused = std::get_if<JoinRefused>(&decision);
+  if (refused != nullptr) answered.refused = refused->why;
   Transaction transaction{.compares = {{.key = request_key(one), .revision = one.request_revision}},
                           .puts = {{request_key(one), write_record(answered)}}};
   if (const auto* waits = std::get_if<JoinWaits>(&decision); waits && waits->drops_approval) {
@@ -217,6 +231,8 @@ Transaction answer_join(const JoinCase& one, const JoinDecision& decision) {
     transaction.compares.push_back({.key = key, .revision = one.approval_revision});
     transaction.erases.push_back({key});
   }
+  if (refused != nullptr && one.request.waits)
+    add_note(transaction, joining_event(one, "waits no longer: " + refused->why, ""));
   return transaction;
 }
 
@@ -244,6 +260,11 @@ Transaction record_join(const JoinCase& one, const JoinSigned& decision, const s
   signed_one.waits = false;
   signed_one.certificate = pem;
   transaction.puts.push_back({request_key(one), write_record(signed_one)});
+  if (decision.costs_use && one.token) {
+    const std::string& who = has_approval(one) ? one.approval->who : one.token->who;
+    const std::string text = "joins with the token " + token_id(one.request.token);
+    add_note(transaction, joining_event(one, text, who));
+  }
   return transaction;
 }
 

@@ -125,12 +125,13 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
     const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now);
 
 // Returns the transaction that answers a request without a certificate: the machine has to wait, or
-// is refused.
+// is refused. If a request that has waited is refused, the transaction contains a note of that for
+// the history.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
 // Returns the transaction that adds the signed certificate to the owner's identity and to the
-// request. The owner gets the certificate later, by publish_join(), when the store has a user of
-// that name. If this fleet-signer ends before that, another one finds the certificate in the
-// request and publishes it.
+// request. If the machine is new, the transaction also contains a note for the history. The owner
+// gets the certificate later, by publish_join(), when the store has a user of that name. If this
+// fleet-signer ends before that, another one finds the certificate in the request and publishes it.
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                                       const std::string& pem, const IssuedCertificate& issued,
                                       const std::string& time, UnixSeconds now);

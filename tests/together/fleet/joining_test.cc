@@ -220,12 +220,50 @@ TEST_CASE("a signed certificate is written with the use and the labels, or not a
       record_join(one, {.costs_use = true}, "PEM",
                   {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
 
-  REQUIRE(written.puts.size() == 3);
+  REQUIRE(written.puts.size() == 4);
   CHECK(read_record<Token>(written.puts[0].value).value().used == 1);
   const Identity identity = read_record<Identity>(written.puts[1].value).value();
   CHECK(identity.labels == std::map<std::string, std::string>{{"site", "north"}});
   CHECK(has_key(identity, key_a, noon));
   CHECK(written.compares.size() == 3);
+}
+
+TEST_CASE("the history says which token has let a machine in, and who made or approved it") {
+  const auto note = [](const Cell& cell) {
+    const Transaction written =
+        record_join(cell.join(), {.costs_use = true}, "PEM",
+                    {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
+    const Put& last = written.puts.back();
+    CHECK(parse_key(last.key)->kind == KeyKind::order);
+    return read_record<FleetEvent>(last.value).value();
+  };
+  Cell cell;
+  cell.token.who = "operator:anna";
+  CHECK(note(cell).subject == "identity/node/n1");
+  CHECK(note(cell).text == "joins with the token " + token_id(cell.token.hash));
+  CHECK(note(cell).who == "operator:anna");
+  cell.approval = Approval{.node = "n1", .who = "operator:bert"};
+  CHECK(note(cell).who == "operator:bert");
+}
+
+TEST_CASE("a machine that gets a certificate again is not in the history again") {
+  const Cell cell{.identity = identity_with(key_a)};
+  const Transaction written =
+      record_join(cell.join(), {.costs_use = false}, "PEM",
+                  {.serial = "0B", .expires = noon + 9, .key = key_a}, "now", noon);
+  for (const Put& put : written.puts)
+    CHECK(parse_key(put.key)->kind != KeyKind::order);
+}
+
+TEST_CASE("the history says that a request which has waited was refused, and no other refusal") {
+  Cell cell;
+  const JoinDecision used_up = JoinRefused{"the token is used up"};
+  CHECK(answer_join(cell.join(), used_up).puts.size() == 1);
+  cell.request.waits = true;
+  const Transaction written = answer_join(cell.join(), used_up);
+  REQUIRE(written.puts.size() == 2);
+  CHECK(read_record<FleetEvent>(written.puts[1].value).value().text ==
+        "waits no longer: the token is used up");
 }
 
 TEST_CASE("a certificate that was signed waits in its request, until its owner is known") {
