@@ -97,6 +97,7 @@ std::string why_no_signer(X509* certificate, EVP_PKEY* key) {
   if (certificate == nullptr) return "the signer's certificate is none in PEM";
   if (key == nullptr || X509_check_private_key(certificate, key) != 1)
     return "the signer's key is not that of its certificate";
+  if (X509_check_ca(certificate) == 0) return "the signer's certificate is not an authority's";
   return "";
 }
 

@@ -42,6 +42,13 @@ std::string content_of_file(const std::string& path) {
   return text.str();
 }
 
+std::string why_unread(const std::string& path) {
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  char byte = 0;
+  const bool is_read = file && (::read(file.get(), &byte, 1) >= 0 || errno == EAGAIN);
+  return is_read ? "" : error_words(path);
+}
+
 std::optional<std::string> beginning_of_file(const std::string& path, std::size_t most) {
   std::ifstream file(path, std::ios::binary);
   std::string text(most, '\0');

@@ -9,6 +9,9 @@ namespace fleet {
 
 // Returns the file's whole content, or an empty text if the file cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
+// Returns why the file cannot be read, such as `PATH: No such file or directory`. Returns an empty
+// text if it can be read.
+[[nodiscard]] std::string why_unread(const std::string& path);
 // Returns the first bytes of the file, at most `most` of them. Returns no value if the file cannot
 // be read or is a directory.
 [[nodiscard]] std::optional<std::string> beginning_of_file(const std::string& path,

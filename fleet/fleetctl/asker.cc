@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "fleet/fleetctl/own_certificate.h"
+#include "fleet/model/keys.h"
 #include "fleet/store/uv_timers.h"
 
 namespace fleetctl {
@@ -15,6 +16,21 @@ constexpr std::chrono::milliseconds deadline{5'000};
 // no other member can answer for this one.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
+
+// Returns the name by which people know a key of the store: the key without its beginning, which
+// all keys share.
+std::string name_in_words(const std::string& key) {
+  const std::string name =
+      key.starts_with(fleet::key_root) ? key.substr(fleet::key_root.size()) : key;
+  return name.empty() ? "the records of the cell" : name;
+}
+
+// Returns what a transaction does, for an error message. Names only one of the records.
+std::string deed_of(const fleet::Transaction& transaction) {
+  if (!transaction.puts.empty()) return "write " + name_in_words(transaction.puts.front().key);
+  if (!transaction.erases.empty()) return "erase " + name_in_words(transaction.erases.front().key);
+  return "write";
+}
 
 }  // namespace
 
@@ -55,37 +71,45 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// Adds to the error what is wrong with the user's own certificate, if no member of the store could
-// be reached. The error message of TLS does not say whose certificate is wrong.
-fleet::Trouble Asker::explained(fleet::Trouble trouble) const {
-  if (trouble.kind != fleet::Trouble::Kind::unreachable) return trouble;
-  const std::string why = why_not_let_in(options_.store.certificates, std::time(nullptr));
+// Completes the error of the store, which says neither whose certificate is wrong nor what was
+// denied.
+fleet::Trouble Asker::explained(fleet::Trouble trouble, const std::string& deed) const {
+  const fleet::Certificates& own = options_.store.certificates;
+  if (trouble.kind == fleet::Trouble::Kind::denied) {
+    trouble.reason = why_denied(own, deed, trouble.reason);
+    return trouble;
+  }
+  const std::string why = why_not_let_in(own, std::time(nullptr));
   if (!why.empty()) trouble.reason = why + " (" + trouble.reason + ")";
   return trouble;
 }
 
 template <class Value>
-fleet::Reply<Value> Asker::explained(fleet::Reply<Value> reply) const {
-  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return explained(*trouble);
+fleet::Reply<Value> Asker::explained(fleet::Reply<Value> reply, const std::string& deed) const {
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return explained(*trouble, deed);
   return reply;
 }
 
-std::optional<fleet::Trouble> Asker::explained(const std::optional<fleet::Trouble>& trouble) const {
-  if (trouble) return explained(*trouble);
+std::optional<fleet::Trouble> Asker::explained(const std::optional<fleet::Trouble>& trouble,
+                                               const std::string& deed) const {
+  if (trouble) return explained(*trouble, deed);
   return std::nullopt;
 }
 
 fleet::Reply<fleet::Reading> Asker::read(const fleet::Keys& keys) {
   return explained(
-      answer_to<fleet::Reply<fleet::Reading>>([&](auto then) { store_->read(keys, then); }));
+      answer_to<fleet::Reply<fleet::Reading>>([&](auto then) { store_->read(keys, then); }),
+      "read " + name_in_words(keys.key));
 }
 
 fleet::Outcome Asker::commit(const fleet::Transaction& transaction) {
   auto outcome = answer_to<fleet::Outcome>([&](auto then) { store_->commit(transaction, then); });
   if (auto* unknown = std::get_if<fleet::Unknown>(&outcome)) {
     unknown->reason =
-        explained(fleet::Trouble{fleet::Trouble::Kind::unreachable, unknown->reason}).reason;
+        explained(fleet::Trouble{fleet::Trouble::Kind::unreachable, unknown->reason}, "").reason;
   }
+  if (auto* denied = std::get_if<fleet::Denied>(&outcome))
+    denied->reason = why_denied(options_.store.certificates, deed_of(transaction), denied->reason);
   return outcome;
 }
 
@@ -97,7 +121,8 @@ fleet::Reply<fleet::MemberStatus> Asker::status(const std::string& endpoint) {
 
 fleet::Reply<fleet::Lease> Asker::lease(std::chrono::seconds ttl) {
   return explained(
-      answer_to<fleet::Reply<fleet::Lease>>([&](auto then) { store_->grant(ttl, then); }));
+      answer_to<fleet::Reply<fleet::Lease>>([&](auto then) { store_->grant(ttl, then); }),
+      "make a lease");
 }
 
 void Asker::end_lease(fleet::LeaseId lease) {
@@ -117,19 +142,22 @@ void Asker::rest() {
 std::optional<fleet::Trouble> Asker::grant(const fleet::Permissions& permissions) {
   fleet::EtcdAdmin admin(etcd_->line());
   return explained(
-      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.grant(permissions, then); }));
+      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.grant(permissions, then); }),
+      "make the user " + permissions.user);
 }
 
 std::optional<fleet::Trouble> Asker::enable_users() {
   fleet::EtcdAdmin admin(etcd_->line());
   return explained(
-      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.enable_users(then); }));
+      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.enable_users(then); }),
+      "let only users in");
 }
 
 std::optional<fleet::Trouble> Asker::revoke(const std::string& user) {
   fleet::EtcdAdmin admin(etcd_->line());
   return explained(
-      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.revoke(user, then); }));
+      answer_to<std::optional<fleet::Trouble>>([&](auto then) { admin.revoke(user, then); }),
+      "remove the user " + user);
 }
 
 }  // namespace fleetctl

@@ -45,12 +45,13 @@ class Asker {
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
   // Adds to the error what is wrong with the user's own certificate, if no member of the store
-  // could be reached.
-  [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble) const;
+  // could be reached. If the store denies the request, adds what was asked for: `deed`.
+  [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble, const std::string& deed) const;
   template <class Value>
-  [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply) const;
+  [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply,
+                                              const std::string& deed) const;
   [[nodiscard]] std::optional<fleet::Trouble> explained(
-      const std::optional<fleet::Trouble>& trouble) const;
+      const std::optional<fleet::Trouble>& trouble, const std::string& deed) const;
   [[nodiscard]] std::unique_ptr<fleet::EtcdStore> open(std::vector<std::string> endpoints,
                                                        std::chrono::milliseconds deadline);
 

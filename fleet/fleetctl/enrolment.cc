@@ -22,6 +22,16 @@ fleet::Signer signer_of(const Options& options) {
   return {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)};
 }
 
+// Returns why one of the files of the authority cannot be read, with the option that names it.
+// Returns an empty text if both can be read.
+std::string why_no_signer_files(const Options& options) {
+  if (const std::string why = fleet::why_unread(options.signer); !why.empty())
+    return "--signer: " + why;
+  if (const std::string why = fleet::why_unread(options.signer_key); !why.empty())
+    return "--signer-key: " + why;
+  return "";
+}
+
 }  // namespace
 
 int let_in(const Options& options, Asker& asker, const Owner& owner,
@@ -75,14 +85,16 @@ int secure_store(Asker& asker) {
 // fails. Then writes the permissions to the store, and only after that hands out the certificate.
 int enrol(const Options& options, Asker& asker) {
   const fleet::Permissions permissions = fleet::permissions_of(options.role, options.node);
+  const std::string not_enrolled = permissions.user + " is not enrolled: ";
+  if (const std::string why = fleet::why_unread(options.request); !why.empty())
+    return refuse(not_enrolled + "--request: " + why);
+  if (const std::string why = why_no_signer_files(options); !why.empty())
+    return refuse(not_enrolled + why);
   const fleet::Signed made = fleet::sign({.request = fleet::content_of_file(options.request),
                                           .signer = signer_of(options),
                                           .name = permissions.user,
                                           .days = options.days});
-  if (!made.error.empty()) {
-    complain(made.error);
-    return exit_refused;
-  }
+  if (!made.error.empty()) return refuse(not_enrolled + made.error);
   const int status = let_in(options, asker, {options.role, options.node}, made.issued);
   if (status != exit_done) return status;
   if (const auto why = fleet::replace_file(options.output, made.certificate); !why.empty()) {
@@ -102,6 +114,8 @@ int renew(const Options& options, Asker& asker) {
   for (const fleet::KeyValue& found : std::get<fleet::Reading>(reply).found) {
     records[found.key] = found;
   }
+  if (const std::string why = why_no_signer_files(options); !why.empty())
+    return refuse("nothing is renewed: " + why);
   const fleet::Signer signer = signer_of(options);
   bool all_signed = true;
   for (const fleet::PendingRenewal& pending : pending_renewals(records)) {

@@ -183,6 +183,19 @@ void add_settings(CLI::App& app, Options& options) {
   add_name(add(settings, options, Command::settings_unset, "unset", "as if it had not been set"));
 }
 
+// Returns the word that is in the place of a command but is none. Returns an empty text if there is
+// no such word.
+std::string unknown_command(const CLI::App& app) {
+  const CLI::App* last = &app;
+  while (!last->get_subcommands().empty())
+    last = last->get_subcommands().front();
+  if (last->get_require_subcommand_min() == 0) return "";
+  for (const std::string& word : app.remaining(true)) {
+    if (!word.starts_with('-')) return word;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::variant<Options, Text> options_from(int argc, char** argv) {
@@ -216,6 +229,8 @@ std::variant<Options, Text> options_from(int argc, char** argv) {
     const auto chosen = app.get_subcommands();
     return Text{chosen.empty() ? app.help() : chosen.front()->help(), exit_done};
   } catch (const CLI::ParseError& error) {
+    if (const std::string word = unknown_command(app); !word.empty())
+      return Text{"fleetctl: there is no command `" + word + "`; see --help\n", exit_usage};
     return Text{std::string("fleetctl: ") + error.what() + "; see --help\n", exit_usage};
   }
   return options;

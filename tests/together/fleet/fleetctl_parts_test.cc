@@ -117,6 +117,28 @@ TEST_CASE("status for programs has numbers about the store, and no records") {
   CHECK(fleetctl::status_json(cell_of(1'000), {3, 2}, 0).size() < text.size() + 10);
 }
 
+TEST_CASE("status names the revoked until their connections have ended") {
+  Reading reading = cell_of(1);
+  const auto line = [&reading]() -> std::string {
+    for (const std::string& one : fleetctl::care_lines(reading, {}, 0))
+      if (one.starts_with("not yet shut out")) return one;
+    return "";
+  };
+  CHECK(line().empty());
+  Identity eve{.revoked = "2026-01-01T00:00:00Z"};
+  const std::string key = key_of(KeyKind::identity, {"operator", "eve"});
+  reading.found.push_back(record(key, write_record(eve)));
+  CHECK(line() ==
+        "not yet shut out: operator:eve: connections to the store that were open stay so until "
+        "each member is restarted (fleetctl revoke --restart)");
+  CHECK(fleetctl::certificates_in(reading, 0).not_yet == 1);
+  eve.shut_out = "2026-01-01T00:01:00Z";
+  reading.found.back() = record(key, write_record(eve));
+  CHECK(line().empty());
+  CHECK(fleetctl::certificates_in(reading, 0).not_yet == 0);
+  CHECK(fleetctl::certificates_in(reading, 0).revoked == 1);
+}
+
 TEST_CASE("status names the controllers and people whose certificates end soon, and no nodes") {
   std::vector<std::string> named;
   for (const std::string& line : fleetctl::care_lines(cell_of(1), {}, 0))
@@ -178,8 +200,17 @@ TEST_CASE("an expired, early, foreign or missing certificate is explained in wor
   CHECK(says(why("anna.pem", now - 2 * day_s), "anna.pem begins at "));
   CHECK(says(why("anna.pem", now + 3 * day_s), "anna.pem ended at "));
   CHECK(says(why("berta.pem", now), "berta.pem is not signed by the authority of "));
-  CHECK(says(why("anna.key", now), "anna.key cannot be read, or is none in PEM"));
-  CHECK(says(why("absent.pem", now), "absent.pem cannot be read"));
+  CHECK(says(why("anna.key", now), "anna.key is none in PEM"));
+  CHECK(says(why("absent.pem", now), "your certificate: "));
+  CHECK(says(why("absent.pem", now), "absent.pem: No such file or directory"));
+  const auto with_key = [&](const std::string& key) {
+    return fleetctl::why_not_let_in(
+        {.authority = files.path("ca.pem"), .own = files.path("anna.pem"), .key = files.path(key)},
+        now);
+  };
+  CHECK(with_key("anna.key") == "");
+  CHECK(says(with_key("other.key"), "other.key is not that of your certificate "));
+  CHECK(says(with_key("absent.key"), "your key: "));
 }
 
 // ---- keys that are signed
