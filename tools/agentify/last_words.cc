@@ -17,7 +17,8 @@ namespace {
 
 constexpr mode_t last_words_mode = 0600;
 
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "two processes share it");
+// Not 64 bits: 32-bit MIPS has no such atomics without a lock.
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "two processes share it");
 
 int write_file(const std::string& path, std::string_view text) {
   ::unlink(path.c_str());  // a process that was killed may have left this temporary file
@@ -40,21 +41,19 @@ LastWords* LastWords::share() {
 }
 
 void LastWords::add(std::string_view bytes) {
-  std::uint64_t at = added_.load(std::memory_order_relaxed);
-  if (bytes.size() > last_words_bytes_max) {
-    const std::size_t skipped = bytes.size() - last_words_bytes_max;
-    at += skipped;
-    bytes.remove_prefix(skipped);
+  if (bytes.size() > last_words_bytes_max) bytes.remove_prefix(bytes.size() - last_words_bytes_max);
+  std::uint32_t end = end_.load(std::memory_order_relaxed);
+  for (const char byte : bytes) {
+    bytes_[end % last_words_bytes_max].store(byte, std::memory_order_relaxed);
+    if (++end == 2 * last_words_bytes_max) end = last_words_bytes_max;
   }
-  for (const char byte : bytes)
-    bytes_[at++ % last_words_bytes_max].store(byte, std::memory_order_relaxed);
-  added_.store(at, std::memory_order_release);
+  end_.store(end, std::memory_order_release);
 }
 
 std::string LastWords::text() const {
-  const std::uint64_t end = added_.load(std::memory_order_acquire);
+  const std::uint32_t end = end_.load(std::memory_order_acquire);
   std::string text;
-  for (std::uint64_t at = end - std::min<std::uint64_t>(end, last_words_bytes_max); at < end; ++at)
+  for (std::uint32_t at = end - std::min(end, last_words_bytes_max); at < end; ++at)
     text += bytes_[at % last_words_bytes_max].load(std::memory_order_relaxed);
   return text;
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +12,7 @@ namespace agentify {
 
 // The most bytes that are kept. People rarely read more, and the file of last words may be on a
 // file system in memory.
-inline constexpr std::size_t last_words_bytes_max = 2'048;
+inline constexpr std::uint32_t last_words_bytes_max = 2'048;
 
 class LastWords {
  public:
@@ -30,7 +29,10 @@ class LastWords {
   [[nodiscard]] std::string last_line() const;
 
  private:
-  std::atomic<std::uint64_t> added_;
+  // The number of bytes that were added, but less than twice last_words_bytes_max: at that number,
+  // the counter goes back to last_words_bytes_max. So it always says at which byte the ring ends,
+  // and whether the ring is full.
+  std::atomic<std::uint32_t> end_;
   std::atomic<char> bytes_[last_words_bytes_max];
 };
 
