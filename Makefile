@@ -185,7 +185,7 @@ help-all:
 	@echo 'make fault-agentify    system calls of agentify that fail, one a life'
 	@echo 'make check-languages   the libraries for Python, Go, Rust, JavaScript, with their tools'
 	@echo 'make check-agents      agents right and wrong, in all languages, judged by a kit'
-	@echo 'make fleet-demo        many machines: rollouts, good and bad, while drivers and stores die'
+	@echo 'make fleet-demo        six machines: rollouts, good and bad, and a driver and the store die'
 	@echo 'make fleet-check       many machines: all that is promised of them, on real members of etcd'
 	@echo 'make fleet-kill         drivers and fleet-agents killed behind 1,000 transactions (KILLS=N)'
 	@echo 'make fleet-hour         the same for an hour, members of etcd killed, too (SECONDS=N)'

@@ -11,8 +11,7 @@ fleet_doubles := $(BUILD)/tests/libfleet-doubles.a
 fleet-demo:
 	@tests/need-packages $(fleet_check_packages)
 	@$(MAKE) $(jobs) --no-print-directory fleet-demo-here
-fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet_programs) \
-    $(addprefix $(BUILD)/tests/together/fleet/agents/,1.0.0 1.1.0)
+fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet_programs)
 	@BUILD=$(BUILD) tests/demo/fleet
 
 # Measures what a rollout costs with 10, 100 and 1,000 nodes (NODES="N N"). Also measures how long
