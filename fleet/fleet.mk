@@ -17,7 +17,7 @@ fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet
 # Measures what a rollout costs with 10, 100 and 1,000 nodes (NODES="N N"). Also measures how long
 # it takes until another controller continues the rollout of a killed driver (TIMES=N). With CELL=1,
 # measures the life of a cell with NODES=N nodes instead, including REST=SECONDS without work. In
-# that case, one process simulates up to 2,500 nodes. fleet/SCALE.md has the results.
+# that case, one process simulates up to 1,000 nodes. fleet/SCALE.md has the results.
 fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:

@@ -166,8 +166,12 @@ ConfigDecision decide_apply(const Request& request, const Reading& reading,
                             " bytes: fleetctl apply takes longer ones");
   }
   if (const auto why = why_no_change(request)) return refused(400, *why);
-  const auto orders = orders_in(request.body);
+  auto orders = orders_in(request.body);
   if (!orders) return refused(400, "the document: " + orders.reason());
+  for (Order& order : orders.value()) {
+    const KeyValue* found = reading.find(key_text(order.subject));
+    if (order.subject == "settings") order.body = with_secret(order.body, found);
+  }
   auto decided = decide_document(orders.value(), reading, orderer_of(request, moment));
   if (!decided) return refused(400, decided.reason());
   DocumentDecision& document = decided.value();

@@ -133,9 +133,8 @@ void Website::take(HttpServer::Number number, const Request& request) {
                                          {world_.mirror.records(), world_.cell, world_.health},
                                          {.now = std::time(nullptr), .zone = zone_named}));
     case Place::config:
-      return begin_errand(number, request, route.rest, config_reads(request, route.rest));
     case Place::apply:
-      return begin_errand(number, request, "", apply_reads(request));
+      return begin_errand(number, request, route);
     case Place::join:
       return answer(number, problem(404, "machines join a controller that uses TLS"));
     case Place::nowhere:

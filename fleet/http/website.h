@@ -95,8 +95,7 @@ class Website {
   void push_all(const std::string& text);
   void push_changes();
   void beat();
-  void begin_errand(HttpServer::Number number, const Request& request, const std::string& rest,
-                    std::vector<std::string> reads);
+  void begin_errand(HttpServer::Number number, const Request& request, const Route& route);
   void lease(const std::shared_ptr<Errand>& errand);
   void read_next(const std::shared_ptr<Errand>& errand);
   void decide(const std::shared_ptr<Errand>& errand);

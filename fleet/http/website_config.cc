@@ -19,6 +19,11 @@ using std::chrono::milliseconds;
 constexpr int tries_max = 10;
 constexpr milliseconds again_time{50};
 
+// Returns the keys that must be read before the request is decided.
+std::vector<std::string> reads_of(const Request& request, const Route& route) {
+  return route.place == Place::apply ? apply_reads(request) : config_reads(request, route.rest);
+}
+
 std::string new_trace() {
   return new_instance_id().substr(0, 8);
 }
@@ -28,9 +33,8 @@ std::string new_trace() {
 struct Website::Errand {
   HttpServer::Number number = 0;
   Request request = {};
-  std::string rest = {};                 // the record; empty if the request applies a document
-  std::vector<std::string> reads = {};   // the keys to read before each decision
-  std::vector<std::string> unread = {};  // those of them that are not read yet
+  Route route = {};  // Place::config or Place::apply
+  std::vector<std::string> unread = {};
   Reading reading = {};
   ConfigDecision decision = {};
   LeaseId lease = 0;
@@ -38,11 +42,10 @@ struct Website::Errand {
   int tries = 0;
 };
 
-void Website::begin_errand(HttpServer::Number number, const Request& request,
-                           const std::string& rest, std::vector<std::string> reads) {
+void Website::begin_errand(HttpServer::Number number, const Request& request, const Route& route) {
   auto errand = std::make_shared<Errand>();
-  *errand = {.number = number, .request = request, .rest = rest, .reads = std::move(reads)};
-  errand->unread = errand->reads;
+  *errand = {.number = number, .request = request, .route = route};
+  errand->unread = reads_of(request, route);
   read_next(errand);
 }
 
@@ -81,9 +84,9 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
     return answer(errand->number, std::move(*refused));
   }
   const ConfigMoment now = moment(new_trace());
-  errand->decision = errand->rest.empty() && errand->request.method == Method::post
+  errand->decision = errand->route.place == Place::apply
                          ? decide_apply(errand->request, errand->reading, now)
-                         : decide_config(errand->request, errand->rest, errand->reading, now);
+                         : decide_config(errand->request, errand->route.rest, errand->reading, now);
   if (!errand->decision.writes()) return answer(errand->number, errand->decision.response);
   if (!world_.health.follows) {
     return answer(errand->number, problem(503, "the store: " + world_.health.trouble));
@@ -187,13 +190,14 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   // Nothing was written. The next try makes a lease of its own.
   if (errand->lease != 0) world_.store.revoke(std::exchange(errand->lease, 0), [](const auto&) {});
   if (++errand->tries == tries_max) {
+    const bool applies = errand->route.place == Place::apply;
     return answer(errand->number,
-                  problem(503, (errand->rest.empty() ? "a record of the document" : errand->rest) +
+                  problem(503, (applies ? "a record of the document" : errand->route.rest) +
                                    " is written all the time"));
   }
   retries_[errand->number] = world_.timers.after(again_time, [this, errand] {
     errand->reading = {};
-    errand->unread = errand->reads;
+    errand->unread = reads_of(errand->request, errand->route);
     // The timer owns this lambda. Keep the timer alive until the lambda has returned.
     const auto timer = retries_.extract(errand->number);
     read_next(errand);

@@ -96,6 +96,7 @@ OrderDecision decide_command_order(const Order& order, const ParsedKey& key, con
   taken.parts.push_back(
       {.compares = {{.key = itself}, {.key = claim}, {.key = key_of(KeyKind::stop)}},
        .puts = {{itself, write_record(command)}, {claim, write_record(by)}}});
+  taken.event.trace = command.trace;
   taken.event.text =
       std::string(text_of(command.action)) + (command.version.empty() ? "" : " " + command.version);
   JsonTree shown{.kind = JsonTree::Kind::object};

@@ -116,13 +116,12 @@ OrderDecision decide_order(const Order& order, const Reading& reading, const Ord
   }
   OrderDecision decision = decide(order, *key, reading, orderer);
   if (auto* taken = std::get_if<OrderTaken>(&decision)) {
-    // A command has a trace of its own, which all events about it have.
-    const std::string before = key->kind == KeyKind::node_command ? "c-" : "";
+    const std::string own_trace = taken->event.trace;
     taken->event = {.time = orderer.time,
                     .kind = "ordered",
                     .subject = order.subject,
                     .text = brief(taken->event.text),
-                    .trace = before + orderer.trace,
+                    .trace = own_trace.empty() ? orderer.trace : own_trace,
                     .who = orderer.who,
                     .proved = orderer.is_proved};
   }

@@ -160,11 +160,11 @@ void Http2::Call::send(const std::string& framed) {
 // Returns how far a request came that got no answer in time. libcurl's own words name the step in
 // which it was when the time was over, which may be the lookup of an address without a name.
 std::string Http2::Call::timeout_words() const {
-  if (has_begun_) return "the member does not answer in time";
+  if (has_begun_) return "the member has not answered in time";
   curl_off_t connected_us = 0;
   curl_easy_getinfo(easy_.get(), CURLINFO_CONNECT_TIME_T, &connected_us);
-  return connected_us == 0 ? "the member accepts no connection in time"
-                           : "the member does not finish the TLS handshake in time";
+  return connected_us == 0 ? "there was no connection to the member in time"
+                           : "the member has not finished the TLS handshake in time";
 }
 
 std::string Http2::Call::transport_words(CURLcode code) const {

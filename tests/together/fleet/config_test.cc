@@ -340,6 +340,26 @@ TEST_CASE("a document is applied in one transaction, and the answer says what ha
   CHECK(config_answer(decision, Committed{20})->etag.empty());
 }
 
+TEST_CASE("a document with the webhook as it is shown leaves the webhook as it is") {
+  const KeyValue settings{.key = root + "settings",
+                          .value = R"({"webhook":"https://h.example/secret"})",
+                          .modified = 6};
+  const auto shown = decide_config(
+      [] {
+        Request one = request(Method::get);
+        one.visitor = Visitor{"admin:ada"};
+        return one;
+      }(),
+      "settings", reading({settings}), moment);
+
+  const auto decision = decide_apply(apply(R"({"settings":)" + shown.response.body + "}"),
+                                     reading({settings}), moment);
+
+  CHECK(shown.response.body.find("secret") == std::string::npos);
+  CHECK_FALSE(decision.writes());
+  CHECK(decision.response.body == R"({"changes":{}})");
+}
+
 TEST_CASE("a document that is only validated, changes nothing, or is wrong writes nothing") {
   Request one = apply(R"({"window":{"night":{"start":"02:00","duration_s":60}}})");
   one.query["validate"] = "true";
