@@ -31,8 +31,8 @@ struct CellTerms {
 [[nodiscard]] std::string why_no_cell(const CellTerms& terms);
 
 // Returns a warning if the number of members is even, or an empty text. The store works as long as
-// more than half of its members work. So the last member of an even number makes no failure
-// bearable that would not be bearable without it.
+// more than half of its members work. So a store of four members survives the failure of one
+// member, as a store of three members does.
 [[nodiscard]] std::string advice_on_members(const CellTerms& terms);
 
 // A certificate that a cell needs, and its key. They are two files in the cell's directory:

@@ -148,7 +148,7 @@ std::string enrolled_words(const Found& found, UnixSeconds now) {
 // Returns a line about revoked people and nodes whose connections to the store may still be open.
 std::string not_yet_words(const std::vector<std::string>& names) {
   return "not yet shut out: " + fleet::listed(names) +
-         ": connections to the store that were open stay so until each member is restarted "
+         ": open connections to the store last until each member is restarted "
          "(fleetctl revoke --restart)";
 }
 

@@ -24,9 +24,9 @@ class Endpoints {
   // machine, three members need some minutes for the TLS handshakes of 10,000 nodes.
   static constexpr Milliseconds longest_pause{1'000};
   static constexpr Milliseconds longest_pause_of_many{300'000};
-  // For each such time for which a connection has worked, and its member could serve requests, the
-  // doubled times are halved once. They do not become short at once: the members would then soon be
-  // left again if they are still slow.
+  // Each time a connection has worked for so long, and its member could serve requests, the doubled
+  // times are halved. If they became short at once, clients would soon leave members that are still
+  // slow.
   static constexpr Milliseconds long_life{60'000};
   // The first time limit for connecting to a member. It is short, since other members may answer.
   // Later limits are longer: see stretched().

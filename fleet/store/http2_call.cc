@@ -157,8 +157,8 @@ void Http2::Call::send(const std::string& framed) {
   owner_.push();
 }
 
-// Returns how far a request came that got no answer in time. libcurl's own words name the step in
-// which it was when the time was over, which may be the lookup of an address without a name.
+// Returns how far a request came that got no answer in time. libcurl's own message is not used: it
+// may name the lookup of a host name, even if the URL has only an IP address.
 std::string Http2::Call::timeout_words() const {
   if (has_begun_) return "the member has not answered in time";
   curl_off_t connected_us = 0;

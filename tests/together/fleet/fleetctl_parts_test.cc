@@ -129,8 +129,8 @@ TEST_CASE("status names the revoked until their connections have ended") {
   const std::string key = key_of(KeyKind::identity, {"operator", "eve"});
   reading.found.push_back(record(key, write_record(eve)));
   CHECK(line() ==
-        "not yet shut out: operator:eve: connections to the store that were open stay so until "
-        "each member is restarted (fleetctl revoke --restart)");
+        "not yet shut out: operator:eve: open connections to the store last until each member is "
+        "restarted (fleetctl revoke --restart)");
   CHECK(fleetctl::certificates_in(reading, 0).not_yet == 1);
   eve.shut_out = "2026-01-01T00:01:00Z";
   reading.found.back() = record(key, write_record(eve));

@@ -206,7 +206,8 @@ TEST_CASE("a client that keeps losing connections waits longer before it leaves 
   }
 }
 
-TEST_CASE("a program of which there are many is patient from the beginning") {
+TEST_CASE(
+    "a program that runs on many machines waits longer than others before it leaves a member") {
   Endpoints endpoints({"a", "b"}, 0, true);
   CHECK(endpoints.stretched(2s) == 8s);
   CHECK(endpoints.present().connect_limit == 4 * Endpoints::first_connect_limit);
