@@ -82,9 +82,8 @@ void Component::look() {
   look_at_command();
 }
 
-// Looks for a new command in the local copy of the records, and passes it to the NodeCommander. The
-// command to stop the old version is held back until the new version is ready to replace it.
-
+// Looks for a new command in the local copy of the records, and passes it to the NodeCommander when
+// the upgrader can carry it out.
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
   const KeyValue* there = desk_.mirror.find(place);
@@ -95,8 +94,8 @@ void Component::look_at_command() {
     return;
   }
   const std::pair<std::string, Revision> now{command->id, there->modified};
-  const bool waits = command->action == CommandAction::stop && !machine_.is_cutover_ready() &&
-                     commander_->ledger().begun.id != command->id;
+  const bool waits =
+      machine_.must_wait(command->action) && commander_->ledger().begun.id != command->id;
   if (waits || std::exchange(seen_, now) == now) return;
   take(CommandSeen{*command, there->modified});
 }

@@ -147,6 +147,7 @@ class Component {
   void look_at_wish();
   void look_at_command();
   void feed(const WishEvent& event);
+  void attempt_ended(const std::string& why, const std::vector<Capsule>& evidence = {});
   void perform(const FetchRelease& fetch);
   void perform(const AskUpgrade& ask);
   void perform(const ConfirmUpgrade& confirm);

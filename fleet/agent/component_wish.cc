@@ -46,7 +46,13 @@ void Component::gate_reached(const std::string& id) {
 void Component::upgrade_ended(const UpgradeEnded& ended) {
   if (ended.command != machine_.upgrade().attempt) return take(ended);
   if (ended.ending == UpgradeEnding::committed) return settle(ended.command, "");
-  feed(AttemptEnded{ended.why, ended.evidence});
+  attempt_ended(ended.why, ended.evidence);
+}
+
+// Handles the end of an upgrade to a desired version. A command may have waited for this end.
+void Component::attempt_ended(const std::string& why, const std::vector<Capsule>& evidence) {
+  feed(AttemptEnded{why, evidence});
+  look();
 }
 
 void Component::feed(const WishEvent& event) {
@@ -81,7 +87,7 @@ void Component::perform(const AskUpgrade& ask) {
                         .gate = true,
                         .trial_ms = 0});
     }
-    if (!why.empty()) feed(AttemptEnded{why, desk_.evidence_of("request", why)});
+    if (!why.empty()) attempt_ended(why, desk_.evidence_of("request", why));
   });
 }
 
@@ -93,9 +99,9 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 void Component::perform(const CancelUpgrade& cancel) {
   const std::string attempt = machine_.upgrade().attempt;
   // The upgrade has not been requested of the upgrader yet, so there is nothing to cancel there.
-  if (asked_ != attempt) return feed(AttemptEnded{cancel.reason});
+  if (asked_ != attempt) return attempt_ended(cancel.reason);
   const std::string why = hands_.go_back(attempt, cancel.reason);
-  if (!why.empty()) feed(AttemptEnded{cancel.reason});
+  if (!why.empty()) attempt_ended(cancel.reason);
 }
 
 void Component::perform(const ReportUpgrade& report) {

@@ -236,7 +236,7 @@ void Neighbour::end_with_life(const upgraderctl::Status& status) {
   close_request();
   const upgraderctl::Ending* ending = before.status ? find_ending(*before.status, asked_) : nullptr;
   const std::string id = std::exchange(asked_, "");
-  component_.take(ending != nullptr ? ended(*ending) : ended_with_life(id));
+  component_.upgrade_ended(ending != nullptr ? ended(*ending) : ended_with_life(id));
 }
 
 void Neighbour::take_status(const upgraderctl::Status& status) {

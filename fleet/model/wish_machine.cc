@@ -2,13 +2,19 @@
 
 #include <utility>
 
+#include "base/number.h"
 #include "fleet/model/record_brief.h"
 
 namespace fleet {
+namespace {
 
-std::string attempt_at(const Wish& wish) {
-  return "desired." + std::to_string(wish.revision) + ".1";
+// Returns how the ids of all attempts to reach this desired version begin: `desired.REVISION.`,
+// with the revision at which the version was written. The number of the attempt follows.
+std::string attempts_at(const Wish& wish) {
+  return "desired." + std::to_string(wish.revision) + ".";
 }
+
+}  // namespace
 
 bool is_attempt(const std::string& upgrade) {
   return upgrade.starts_with("desired.");
@@ -23,6 +29,7 @@ WishActions WishMachine::step(const WishEvent& event, const std::string& now) {
 
 void WishMachine::take(const Settled& settled) {
   settled_ = true;
+  again_ = false;
   stage_ = Stage::idle;
   under_way_ = std::nullopt;
   version_ = settled.version;
@@ -76,21 +83,33 @@ void WishMachine::take(const AttemptEnded& ended) {
 void WishMachine::consider() {
   if (!settled_) return;
   const bool has_changed = under_way_ && (!wish_ || wish_->revision != under_way_->revision);
-  if (has_changed) give_up();
+  if (has_changed) give_up("the wish has changed");
+  if (claimed_) give_up("a rollout or a command moves the node");
   if (stage_ != Stage::idle || claimed_ || !wish_ || was_tried(*wish_)) return;
   begin(*wish_);
 }
 
 bool WishMachine::was_tried(const Wish& wish) const {
-  if (upgrade_.attempt != attempt_at(wish)) return false;
+  if (again_ || !upgrade_.attempt.starts_with(attempts_at(wish))) return false;
   return upgrade_.phase != UpgradePhase::unknown && !is_under_way(upgrade_.phase);
 }
 
+// Returns the id of the next attempt. An attempt that a restart has interrupted goes on under its
+// id, by which the upgrader recognises it.
+std::string WishMachine::next_attempt(const Wish& wish) const {
+  const std::string same = attempts_at(wish);
+  if (!upgrade_.attempt.starts_with(same)) return same + "1";
+  if (!again_) return upgrade_.attempt;
+  return same + std::to_string(
+                    upgrader::whole_number(upgrade_.attempt.substr(same.size())).value_or(0) + 1);
+}
+
 void WishMachine::begin(const Wish& wish) {
-  upgrade_ = Upgrade{.attempt = attempt_at(wish),
+  upgrade_ = Upgrade{.attempt = next_attempt(wish),
                      .from = brief(version_, label_bytes_max),
                      .to = wish.desired.version,
                      .began = now_};
+  again_ = false;
   if (wish.desired.version == version_) return report(UpgradePhase::done);
   under_way_ = wish;
   stage_ = Stage::fetching;
@@ -98,21 +117,28 @@ void WishMachine::begin(const Wish& wish) {
   actions_.push_back(FetchRelease{upgrade_.attempt, wish.desired});
 }
 
+bool WishMachine::must_wait(CommandAction action) const {
+  if (action == CommandAction::stop) return stage_ != Stage::gate;
+  return stage_ != Stage::idle && stage_ != Stage::fetching;
+}
+
 // Cancels the attempt. After the order to stop the old version, this is no longer possible, and the
 // attempt continues.
-void WishMachine::give_up() {
+void WishMachine::give_up(const std::string& why) {
   switch (stage_) {
     case Stage::idle:
     case Stage::going:
     case Stage::cancelling:
       return;
     case Stage::fetching:
-      fail("the wish has changed");
+      again_ = true;
+      fail(why);
       return;
     case Stage::asking:
     case Stage::gate:
+      again_ = true;
       stage_ = Stage::cancelling;
-      actions_.push_back(CancelUpgrade{"the wish has changed"});
+      actions_.push_back(CancelUpgrade{why});
       return;
   }
 }

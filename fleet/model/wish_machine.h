@@ -7,7 +7,8 @@
 // another version. Each write of that record is called a wish, even if it names the same version.
 // Each wish is tried once: its revision is in the attempt's id, and the record
 // node/ID/upgrade/COMPONENT says how the attempt ended. So if the same wish is read again, for
-// example after a restart, it is not tried again.
+// example after a restart, it is not tried again. An attempt that a claim has
+// cancelled does not count.
 //
 //   phase of the attempt | event                 | next phase, and what is done
 //   none                 | an untried wish       | staging: fetch the release
@@ -15,6 +16,7 @@
 //   verifying            | ready, and waits      | cutover-ready
 //   cutover-ready        | a command to stop     | going: confirm the upgrade
 //   any but going        | another wish          | cancel; when that is done, begin the new wish
+//   any but going        | a claim on the node   | cancel; begin again when the claim is gone
 //   any                  | failed                | failed, with the error as a text
 //   (the new instance)   | committed             | done
 #pragma once
@@ -36,10 +38,6 @@ struct Wish {
 
   bool operator==(const Wish&) const = default;
 };
-
-// Returns the id of the attempt to reach a desired version: `desired.REVISION.1`, with the revision
-// at which the version was written.
-[[nodiscard]] std::string attempt_at(const Wish& wish);
 
 // Returns whether an upgrade with this id was begun to reach a desired version.
 [[nodiscard]] bool is_attempt(const std::string& upgrade);
@@ -123,12 +121,15 @@ class WishMachine {
   // `now` is only written into records for people. No decision depends on it.
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
+  // Returns whether a command with this action has to wait. The command to stop the old version
+  // waits until the new version is ready to replace it. All others wait until the upgrader has
+  // ended the upgrade to a desired version, since the upgrader carries out one upgrade at a time.
+  [[nodiscard]] bool must_wait(CommandAction action) const;
   // Returns whether the upgrade with this id has begun and is still wanted, and its new version is
   // not waiting beside the old one yet.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
-  [[nodiscard]] bool is_cutover_ready() const { return stage_ == Stage::gate; }
   [[nodiscard]] const Upgrade& upgrade() const { return upgrade_; }
 
  private:
@@ -144,14 +145,16 @@ class WishMachine {
 
   void consider();
   void begin(const Wish& wish);
-  void give_up();
+  void give_up(const std::string& why);
   void fail(const std::string& error, const std::vector<Capsule>& evidence = {});
   void report(UpgradePhase phase, const std::string& error = {},
               const std::vector<Capsule>& evidence = {});
   [[nodiscard]] bool was_tried(const Wish& wish) const;
+  [[nodiscard]] std::string next_attempt(const Wish& wish) const;
 
   bool settled_ = false;
   bool claimed_ = false;
+  bool again_ = false;  // the last attempt was cancelled here, so its wish may be tried again
   std::string version_;
   std::optional<Wish> wish_;  // the node's desired version, as last seen
   std::optional<Wish> under_way_;

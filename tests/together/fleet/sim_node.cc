@@ -186,8 +186,8 @@ void SimNode::look_at_command() {
     return;
   }
   const std::pair<std::string, Revision> now{command->id, there->modified};
-  const bool waits = command->action == CommandAction::stop && !machine_.is_cutover_ready() &&
-                     commander_.ledger().begun.id != command->id;
+  const bool waits =
+      machine_.must_wait(command->action) && commander_.ledger().begun.id != command->id;
   if (waits || std::exchange(seen_, now) == now) return;
   observer_.ordered(*command);
   take(CommandSeen{*command, there->modified});
@@ -295,11 +295,15 @@ void SimNode::perform(const ConfirmUpgrade&) {
   later([this, recorded] {
     feed(Settled{.version = version_, .recorded = recorded, .committed = true});
     observer_.wished(version_);
+    look();
   });
 }
 
 void SimNode::perform(const CancelUpgrade& cancel) {
-  later([this, why = cancel.reason] { feed(AttemptEnded{.error = why}); });
+  later([this, why = cancel.reason] {
+    feed(AttemptEnded{.error = why});
+    look();
+  });
 }
 
 void SimNode::perform(const ReportUpgrade& report) {

@@ -146,7 +146,7 @@ TEST_CASE("a wish that changes or is erased before the old version is told to st
   const WishActions actions = bench.step(WishSeen{next});
   CHECK(has<CancelUpgrade>(actions));
   CHECK_FALSE(has<FetchRelease>(actions));
-  CHECK_FALSE(bench.machine().is_cutover_ready());
+  CHECK(bench.machine().must_wait(CommandAction::stop));
   CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
 
   CHECK(has<FetchRelease>(bench.step(AttemptEnded{"cancelled"})) == !goes);
@@ -166,6 +166,65 @@ TEST_CASE("wishes wait while a rollout or a command moves the node") {
 
   CHECK(bench.step(WishSeen{.wish = wish(5), .claimed = true}).empty());
   CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})));
+}
+
+TEST_CASE("an upgrade that waits at its gate is cancelled when a rollout or a command comes") {
+  Bench bench;
+  bench.reach(GENERATE(UpgradePhase::verifying, UpgradePhase::cutover_ready));
+
+  CHECK(has<CancelUpgrade>(bench.step(WishSeen{.wish = wish(5), .claimed = true})));
+  CHECK(bench.machine().must_wait(CommandAction::apply));
+  CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
+  CHECK_FALSE(has<FetchRelease>(bench.step(AttemptEnded{"the node is claimed"})));
+  CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
+  CHECK(bench.recorded().phase == UpgradePhase::failed);
+
+  // The upgrader knows the id of the cancelled upgrade, so the next attempt has another id.
+  CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})));
+  CHECK(bench.recorded().attempt == "desired.5.2");
+  CHECK(has<AskUpgrade>(bench.step(Fetched{"desired.5.2", ""})));
+  bench.step(AttemptEnded{"the candidate has exited"});
+  CHECK(bench.step(WishSeen{wish(5)}).empty());
+}
+
+TEST_CASE("a fetch ends when a rollout or a command comes, and begins again afterwards") {
+  Bench bench;
+  bench.reach(UpgradePhase::staging);
+
+  bench.step(WishSeen{.wish = wish(5), .claimed = true});
+  CHECK(bench.recorded().phase == UpgradePhase::failed);
+  CHECK_FALSE(has<AskUpgrade>(bench.step(Fetched{"desired.5.1", ""})));
+
+  CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})));
+  CHECK(bench.recorded().attempt == "desired.5.2");
+}
+
+TEST_CASE("an order waits until the upgrader has ended the upgrade to a desired version") {
+  Bench bench;
+  CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
+  CHECK(bench.machine().must_wait(CommandAction::stop));
+  bench.reach(UpgradePhase::staging);
+  CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
+  bench.step(Fetched{"desired.5.1", ""});
+  CHECK(bench.machine().must_wait(CommandAction::apply));
+  CHECK(bench.machine().must_wait(CommandAction::stop));
+  bench.step(GateReached{});
+  CHECK(bench.machine().must_wait(CommandAction::apply));
+  CHECK_FALSE(bench.machine().must_wait(CommandAction::stop));
+  bench.step(StopOrdered{});
+  CHECK(bench.machine().must_wait(CommandAction::apply));
+  bench.step(AttemptEnded{"trial: exited"});
+  CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
+}
+
+TEST_CASE("a restart goes on with the second attempt under its id") {
+  Bench bench(
+      Upgrade{.phase = UpgradePhase::cutover_ready, .attempt = "desired.5.2", .to = "2.0.0"});
+
+  bench.step(WishSeen{wish(5)});
+  CHECK(bench.recorded().attempt == "desired.5.2");
+  bench.step(WishSeen{wish(6)});
+  CHECK(bench.recorded().attempt == "desired.6.1");
 }
 
 // At the end of a rollout, one transaction erases the rollout's claim and makes the rollout's
@@ -287,6 +346,7 @@ TEST_CASE("the five phases of a wish are shown in their order, whatever the orde
   using enum UpgradePhase;
   const std::vector<WishEvent> events = {WishSeen{},
                                          WishSeen{wish(5)},
+                                         WishSeen{.wish = wish(5), .claimed = true},
                                          WishSeen{wish(6, "1.0.0")},
                                          Fetched{"desired.5.1", ""},
                                          Fetched{"desired.5.1", "no space"},
