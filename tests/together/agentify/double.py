@@ -7,11 +7,15 @@ import os
 import select
 import shutil
 import signal
-import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "support"))
+sys.dont_write_bytecode = True
+from ports import free_port  # noqa: E402,F401
 
 BUILD = Path(os.environ.get("BUILD", "build")).resolve()
 AGENTIFY = BUILD / "agentify"
@@ -364,16 +368,9 @@ class Stage:
         return path.read_text().splitlines() if path.exists() else []
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 def run_tests(tests):
     """Runs each test, prints the names of those that failed, and at the end
     `N passed, N failed`."""
-    import sys
     import traceback
 
     only = sys.argv[1:]

@@ -2,19 +2,13 @@
 # files.
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 
 TESTS = str(pathlib.Path(__file__).resolve().parents[2])
 sys.path.append(os.path.join(TESTS, "support"))
 from cases import wait  # noqa: E402
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+from ports import free_port  # noqa: E402
 
 
 class Members:

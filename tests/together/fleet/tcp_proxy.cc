@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <random>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -33,20 +35,35 @@ int port_of(int socket) {
   return ntohs(address.sin_port);
 }
 
-int bound_socket() {
+// Returns a socket that is bound to this port, or -1 if that fails. With port 0, the kernel chooses
+// a port.
+int socket_at(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  const sockaddr_in address = local(0);
-  if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    throw std::runtime_error("no port is free");
+  const sockaddr_in address = local(port);
+  if (bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+int bound_socket() {
+  const int fd = socket_at(0);
+  if (fd < 0) throw std::runtime_error("no port is free");
   return fd;
 }
 
 }  // namespace
 
 int free_port() {
-  const int fd = bound_socket();
+  constexpr int first = 10'000;
+  int end = 0;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> end;
+  std::random_device random;
+  int fd = -1;
+  while (fd < 0) {  // ends at the first port that is free
+    fd = socket_at(end > first ? std::uniform_int_distribution(first, end - 1)(random) : 0);
+  }
   const int port = port_of(fd);
   close(fd);
   return port;

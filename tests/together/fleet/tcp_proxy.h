@@ -69,7 +69,9 @@ class TcpProxy {
   std::thread thread_;
 };
 
-// Returns a port of this machine on which no process listens now.
+// Returns a port of this machine on which no process listens now. The port is below those that the
+// kernel gives to outgoing connections. Otherwise a connection of another test could get the port
+// before the member listens on it.
 [[nodiscard]] int free_port();
 
 }  // namespace fleet::test

@@ -19,6 +19,10 @@ import tempfile
 import threading
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+sys.dont_write_bytecode = True
+from ports import free_port  # noqa: E402
+
 DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
 
 upgrader, name, *command = sys.argv[1:]
@@ -41,12 +45,6 @@ def wait_until(condition, what):
         if time.monotonic() > end:
             raise TimeoutError(what)
         threading.Event().wait(0.005)  # the pause until the condition is checked again
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def ask(port):

@@ -18,10 +18,11 @@ import tempfile
 import threading
 import time
 
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "adversity",
-                                "crash"))
+sys.path[:0] = [os.path.join(TESTS, "adversity", "crash"), os.path.join(TESTS, "support")]
 from disk import Disk, materialise  # noqa: E402
+from ports import free_port  # noqa: E402
 from recorder import CALLS, Call, Recorder  # noqa: E402
 
 DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
@@ -104,12 +105,6 @@ def wait_until(condition, what):
         threading.Event().wait(0.005)  # the pause until the condition is checked again
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
-
-
 def ask(port):
     """Returns one number of the counter, or 0 if nobody answers."""
     try:
@@ -121,7 +116,7 @@ def ask(port):
 
 
 def begin(file, before=()):
-    port = free_port()
+    port = str(free_port())
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith("AGENT_PROTOCOL")}
     return port, subprocess.Popen([*before, *command, port, file], stdin=subprocess.DEVNULL,

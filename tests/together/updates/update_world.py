@@ -9,7 +9,6 @@ import io
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import tarfile
@@ -22,7 +21,7 @@ sys.path.insert(0, str(ROOT / "tests/together/releases"))
 sys.path.insert(0, str(ROOT / "tests/together/agentify"))
 sys.dont_write_bytecode = True
 import world as releases_world  # noqa: E402
-from double import marked  # noqa: E402
+from double import free_port, marked  # noqa: E402
 from world import BUILD, World  # noqa: E402
 
 FILE_TIME = 499162500
@@ -115,12 +114,6 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def answer_of(port):
