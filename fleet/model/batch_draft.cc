@@ -1,10 +1,10 @@
 #include "fleet/model/batch_draft.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "base/number.h"
 #include "fleet/model/record_brief.h"
 
 namespace fleet {
@@ -26,11 +26,7 @@ Refusal wrong_share(std::string_view text) {
 }
 
 std::optional<std::int64_t> share_digits(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool all = error == std::errc{} && end == text.data() + text.size();
-  if (!all || text.size() > 6 || number < 0) return std::nullopt;
-  return number;
+  return text.size() > 6 ? std::nullopt : upgrader::whole_number(text);
 }
 
 // Parses a number such as `4`, `0.5` or `.25`, with at most three digits after the dot. Returns the

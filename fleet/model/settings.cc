@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "base/duration.h"
+#include "base/number.h"
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/budgets.h"
 #include "fleet/model/ids.h"
@@ -28,16 +28,9 @@ constexpr std::string_view unavailable = "unavailable.";
 // is right.
 using Wrong = std::optional<std::string>;
 
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
-}
-
 Wrong take_number(const std::string& text, std::int64_t& number, std::int64_t min,
                   std::int64_t max) {
-  const auto found = number_in(text);
+  const auto found = upgrader::whole_number(text);
   if (!found || *found < min || *found > max) {
     return "a number from " + std::to_string(min) + " to " + std::to_string(max);
   }
@@ -65,7 +58,7 @@ Wrong take_source(const std::string& text, std::string& source) {
 
 Wrong take_batch(const std::string& text, RolloutTerms& terms) {
   const bool percent = text.ends_with('%');
-  const auto number = number_in(percent ? text.substr(0, text.size() - 1) : text);
+  const auto number = upgrader::whole_number(percent ? text.substr(0, text.size() - 1) : text);
   if (!number || *number == 0 || *number > (percent ? 100 : 1'000)) {
     return "a number of nodes, or a percentage";
   }

@@ -1,7 +1,8 @@
 #include "fleet/model/snapshot_files.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/number.h"
 
 namespace fleet {
 namespace {
@@ -22,11 +23,8 @@ std::optional<UnixSeconds> snapshot_time(std::string_view name) {
   if (!name.starts_with(front) || !name.ends_with(end)) return std::nullopt;
   name.remove_prefix(front.size());
   name.remove_suffix(end.size());
-  UnixSeconds taken = 0;
-  const auto [stopped, error] = std::from_chars(name.data(), name.data() + name.size(), taken);
-  const bool is_whole = error == std::errc{} && stopped == name.data() + name.size();
-  if (name.size() != digits || !is_whole || taken < 0) return std::nullopt;
-  return taken;
+  if (name.size() != digits) return std::nullopt;
+  return upgrader::whole_number(name);
 }
 
 UnixSeconds last_snapshot(const std::vector<std::string>& files) {
