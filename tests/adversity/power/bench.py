@@ -14,6 +14,7 @@ BUILD = os.environ.get("BUILD", "build")
 MIB = 1 << 20
 PATIENCE_S = int(os.environ.get("PATIENCE", "3600"))
 STATES_AT_ONCE = 100
+BOOT_EACH = 50  # of so many states, one is judged by a virtual machine that is booted for it alone
 
 # For each file system: the size of its disk in MiB, the command that makes it, its mount options,
 # and its kernel modules.
@@ -32,6 +33,40 @@ SYSTEMS = {
 }
 
 
+class Publisher:
+    """A publisher of releases for agent-releases. In the virtual machine, agent-releases adds the
+    releases, makes each the desired one, and removes older ones."""
+
+    PROGRAM = Path(BUILD) / "agent-releases"
+
+    def __init__(self, scratch):
+        self.place = scratch / "published"
+        shutil.rmtree(self.place, ignore_errors=True)
+        self.place.mkdir()
+        self.run("key", "make", "--no-password", "--public=%s" % (self.place / "key.pub"),
+                 self.place / "key")
+
+    def run(self, *words):
+        subprocess.run([self.PROGRAM, *words], check=True, stdout=subprocess.DEVNULL)
+
+    def files(self):
+        """Returns the files that each virtual machine needs."""
+        return {"bin/agent-releases": self.PROGRAM, "keys/key.pub": self.place / "key.pub"}
+
+    def published(self, count):
+        """Publishes the releases 1.0.1 to 1.0.COUNT. Returns their files."""
+        for number in range(1, count + 1):
+            version = "1.0.%d" % number
+            program = self.place / "program"
+            program.write_text("#!/bin/sh\n" + "".join(
+                "# Release %s, row %d: its file has several pages.\n" % (version, row)
+                for row in range(200)))
+            program.chmod(0o755)
+            self.run("pack", "--name=web", "--version=" + version, "--sign=%s" % (
+                self.place / "key"), "--out=%s" % self.place, program)
+        return {"published/" + path.name: path for path in self.place.glob("web-*")}
+
+
 class Bench:
     """A file system that was made once, and the virtual machines that work on it."""
 
@@ -46,8 +81,10 @@ class Bench:
         self.bytes = size * MIB
         self.scratch = scratch_directory(BUILD, name)
         self.kernel = Kernel(os.environ.get("KERNEL", self.scratch.parent / "kernel"))
-        self.others = {}
+        self.publisher = Publisher(self.scratch)
+        self.others = self.publisher.files()
         self.config = {}
+        self.booted = 0  # the number of states for which a virtual machine was booted
         self.base = self.scratch / "base"
         self.make_base(make)
         if self.type == "overlay":
@@ -84,7 +121,7 @@ class Bench:
     def files(self, script, upgrader, more=None, others=None):
         config = {"FS": self.type, "OPTIONS": self.options, "SECTOR": self.bytes // log.SECTOR,
                   "BYTES": self.bytes, "TRIAL": "200ms", "CARELESS_ENVIRONMENT": "",
-                  "CHECKED": "yes" if self.checked else "no", **self.config,
+                  "CHECKED": "yes" if self.checked else "no", "WHOLE": "no", **self.config,
                   **(more or {})}
         programs = {"common.sh": HERE / "common.sh", "bin/upgrader": upgrader, **self.others,
                     **(others or {})}
@@ -93,7 +130,8 @@ class Bench:
     def work(self, upgrader, upgrades, careless=""):
         """Runs the virtual machine that makes upgrades. Returns the log of the writes to its
         disk."""
-        others = {"bin/mark": Path(BUILD) / "tests/adversity/power/mark"}
+        others = {"bin/mark": Path(BUILD) / "tests/adversity/power/mark",
+                  **self.publisher.published(upgrades)}
         measures = not careless and os.environ.get("WEAR", "1") != "0"
         more = {"UPGRADES": upgrades, "WEAR": "1" if measures else "0"}
         if careless:
@@ -142,14 +180,16 @@ class Bench:
         return [(at, entry.data.split(b"\0")[0].decode()) for at, entry in enumerate(entries)
                 if entry.data and entry.offset >= self.bytes]
 
-    def judge(self, entries, cuts, upgrader, chance, obeys=lambda number: True):
+    def judge(self, entries, cuts, upgrader, chance, obeys=lambda number: True, boots=False):
         """Builds the states in which `cuts` power cuts would leave the disk, and has a virtual
-        machine judge them. Returns the violations, in words."""
+        machine judge them. If `boots` is true, one of BOOT_EACH states is also judged by a virtual
+        machine that is booted for it alone. Returns the violations, in words."""
         found = []
         for done in range(0, cuts, STATES_AT_ONCE):
             positions = self.positions(
                 entries, min(STATES_AT_ONCE, cuts - done), chance, obeys)
-            found += self.judge_at(entries, positions, upgrader, chance, obeys, first=done)
+            found += self.judge_at(entries, positions, upgrader, chance, obeys, first=done,
+                                   boots=boots)
         return found
 
     def judge_prefixes(self, entries, upgrader):
@@ -163,7 +203,7 @@ class Bench:
         return len(positions), self.judge_at(entries, positions, upgrader, None, how="all")
 
     def judge_at(self, entries, positions, upgrader, chance, obeys=lambda number: True, how=None,
-                 first=0):
+                 first=0, boots=False):
         notes = self.notes(entries)
         base = self.base.read_bytes()
         states = self.scratch / "states"
@@ -178,23 +218,40 @@ class Bench:
                         file.seek(number * self.bytes + at)
                         file.write(part)
             file.truncate(len(positions) * self.bytes)
-        files = self.files("judge.sh", upgrader, {"STATES": len(positions)})
-        told = self.run_judge(files, [
-            "driver=file,filename=%s,node-name=disk,cache.no-flush=on" % states])
-        return verdict.violations(told, [
-            ([text for at, text in notes if at < cut], word)
-            for cut, word in zip(positions, words)], first)
+        known = [([text for at, text in notes if at < cut], word)
+                 for cut, word in zip(positions, words)]
+        found = verdict.violations(
+            self.run_judge(upgrader, states, {"STATES": len(positions)}), known, first)
+        for number, (notes_before, word) in enumerate(known):
+            if boots and (first + number) % BOOT_EACH == 0:
+                found += self.boot(states, number, upgrader, first,
+                                   (notes_before, word + ", booted"))
+        return found
+
+    def boot(self, states, number, upgrader, first, known):
+        """Has a virtual machine judge one of the states that is booted for this state alone, with
+        the state as its disk. Returns the violations, in words."""
+        alone = self.scratch / "alone"
+        with open(states, "rb") as file:
+            file.seek(number * self.bytes)
+            alone.write_bytes(file.read(self.bytes))
+        self.booted += 1
+        told = self.run_judge(upgrader, alone, {"STATES": 1, "WHOLE": "yes"})
+        return verdict.violations(told, [known], first + number)
 
     def state(self, base, entries, cut, chance, obeys, how):
         """Returns the disk as a power cut after `cut` entries of the log may leave it, and a
         description of how it was made."""
         return log.state(base, entries, cut, chance, obeys, self.bytes, how)
 
-    def run_judge(self, files, disk):
-        """Runs the virtual machine that judges the states on `disk`. Returns the lines that it has
-        printed.
-        """
-        return run_machine(self.kernel, self.scratch, files, disk, PATIENCE_S)
+    def run_judge(self, upgrader, disk, config):
+        """Runs the virtual machine that judges the states on `disk`, a file of this host. Returns
+        the lines that the machine has printed."""
+        return self.run(self.files("judge.sh", upgrader, config), disk)
+
+    def run(self, files, disk):
+        return run_machine(self.kernel, self.scratch, files, [
+            "driver=file,filename=%s,node-name=disk,cache.no-flush=on" % disk], PATIENCE_S)
 
     def span(self, entries):
         """Returns the positions in the log of the disk at which the power may be cut: those between

@@ -83,6 +83,11 @@ start_upgrader() {
   upgrader=$!
 }
 
+# Runs agent-releases on its directory of releases, which is apart from the upgrader's.
+releases() {
+  env $CARELESS_ENVIRONMENT /bin/agent-releases --dir=/data/store --keys=/keys "$@"
+}
+
 # usage: wait_until SECONDS COMMAND...
 # Repeats the command until it succeeds. Fails if that takes longer than SECONDS.
 wait_until() {

@@ -15,6 +15,18 @@ look_at_link() {
   fi
 }
 
+# Prints the desired release, the releases, whether they are whole, and what is left of interrupted
+# commands after the next command.
+look_at_releases() {
+  [ -e /data/store ] || return
+  tell "desired $(cat /data/store/desired)"
+  said=$(releases verify --all 2>&1)
+  tell "verified $? $(echo "$said" | tr '\n' ';')"
+  tell "kept $(cd /data/store && ls | tr '\n' ' ')"
+  said=$(releases prune --keep=1 2>&1) || tell "not pruned: $said"
+  tell "left $(cd /data/store && find . | tr '\n' ' ')"
+}
+
 # usage: insert STATE
 # Makes the state the content of /dev/loop0, or of the flash if the file system is one for flash.
 insert() {
@@ -24,7 +36,7 @@ insert() {
         dd if=/dev/vda of=/dev/mtd0 bs=65536 skip=$(($1 * BYTES / 65536)) \
           count=$((BYTES / 65536)) 2>/dev/null
       ;;
-    *) losetup -o "$(($1 * BYTES))" /dev/loop0 /dev/vda ;;
+    *) [ "$WHOLE" = yes ] || losetup -o "$(($1 * BYTES))" /dev/loop0 /dev/vda ;;
   esac
 }
 
@@ -32,7 +44,7 @@ remove() {
   case $FS in
     jffs2) ;;
     ubifs) ubidetach -m 0 >/dev/null 2>&1 ;;  # attached even if the mount failed
-    *) losetup -d /dev/loop0 ;;
+    *) [ "$WHOLE" = yes ] || losetup -d /dev/loop0 ;;
   esac
 }
 
@@ -43,8 +55,8 @@ works_or_ended() { works || has_ended; }
 judge() {
   tell "state $1"
   insert "$1" || tell 'not inserted'
-  [ "$CHECKED" = no ] || /bin/e2fsck -fy /dev/loop0 >/run/fsck 2>&1
-  if ! mount_data /dev/loop0 2>/run/mount; then
+  [ "$CHECKED" = no ] || /bin/e2fsck -fy "$disk" >/run/fsck 2>&1
+  if ! mount_data "$disk" 2>/run/mount; then
     tell "not mounted: $(cat /run/mount) $(dmesg | tail -n 3 | tr '\n' ';')"
     remove
     return
@@ -61,11 +73,16 @@ judge() {
   works && tell "active $(cat /run/active) at start $start"
   tell "started $(tr '\n' ' ' </run/started)"
   has_ended || stop_upgrader
-  tell "files $(cd /data && find . -name lost+found -prune -o -print | tr '\n' ' ')"
+  look_at_releases
+  tell "files $(cd /data && find . \( -name lost+found -o -name store \) -prune -o -print |
+    tr '\n' ' ')"
   unmount_data || tell 'not unmounted'
   remove
 }
 
+# The disk has either all states one after the other, or one state alone.
+disk=/dev/loop0
+[ "$WHOLE" = no ] || disk=/dev/vda
 for state in $(seq 0 $((STATES - 1))); do
   judge "$state"
 done

@@ -64,7 +64,8 @@ CUTS ?= $(if $(filter 1,$(LONG)),$(if $(filter ext4-writeback jffs2 ubifs,$(FS))
 check-power:
 	@tests/need-packages $(build_packages) $(static_packages) gcc python3 qemu-system-x86 \
 	  busybox-static $$(FS=$(FS) tests/adversity/power/power --packages)
-	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(power_mark) \
+	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(BUILD)/agent-releases \
+	  $(power_mark) \
 	  $(BUILD)/tests/adversity/crash/careless.so $(power_kernel)/boot \
 	  $(if $(filter jffs2 ubifs,$(FS)),$(power_flash))
 	@BUILD=$(BUILD) FS=$(FS) CUTS=$(CUTS) SEED=$(SEED) nice -n 15 tests/adversity/power/power

@@ -2,6 +2,7 @@
 # machine wrote into the disk's log before the cut, and by the lines that the second machine has
 # printed. Works on texts only, and starts no machine.
 
+import re
 import statistics
 
 # The names that may be on the disk beside the releases. Two of them (PREPARED) are temporary: a
@@ -10,6 +11,8 @@ import statistics
 # grow; tests/adversity/crash tests that.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 PREPARED = {"./.current.upgrader", "./.previous.upgrader"}
+# The names that may be in the directory of agent-releases beside the releases.
+STORE = {".", "./desired", "./ledger.jsonl", "./.staging", "./.lock", "./.name"}
 
 
 def summary(told):
@@ -52,6 +55,8 @@ class Expected:
     def __init__(self, notes):
         self.link = set()      # the versions that AGENT's link may name
         self.committed = set()  # the versions that may have been committed so far
+        self.kept = set()     # the releases that agent-releases has added, and may not have removed
+        self.desired = {""}   # the releases that may be the desired one of agent-releases
         for note in notes:
             word, _, version = note.partition(" ")
             if word in ("first", "committed"):
@@ -65,6 +70,32 @@ class Expected:
             elif word in ("kept", "fell_back"):
                 self.link.discard(version)
                 self.committed.discard(version)
+            elif word == "added":
+                self.kept.add(version)
+                self.desired.add(version)
+            elif word == "desired":
+                self.kept = {version}
+                self.desired = {version}
+
+
+def violations_of_store(expected, facts):
+    """Returns the violations in the directory of agent-releases, in words."""
+    if not expected.kept:
+        return []
+    found = []
+    status, _, said = facts.get("verified", "no status").partition(" ")
+    if status != "0":
+        found.append("store: verify: " + said)
+    names = facts.get("kept", "").split()
+    found += ["store: the release %s is gone" % version
+              for version in sorted(expected.kept) if "web-v" + version not in names]
+    if facts.get("desired", "") not in expected.desired:
+        found.append("store: %s is desired, allowed: %s" % (
+            facts.get("desired") or "nothing", " ".join(sorted(expected.desired))))
+    found += ["store: %s is left" % name for name in facts.get("left", "").split()
+              if name not in STORE and not re.fullmatch(r"\./web-v[0-9.]+(\.json(\.minisig)?)?",
+                                                        name)]
+    return found
 
 
 def violations_of(expected, seen):
@@ -94,7 +125,7 @@ def violations_of(expected, seen):
     for name in facts.get("files", "").split():
         if name not in KNOWN | PREPARED and not name.startswith("./releases/"):
             found.append("%s is left" % name)
-    return found
+    return found + violations_of_store(expected, facts)
 
 
 def violations(told, states, first=0):

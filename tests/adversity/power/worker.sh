@@ -74,6 +74,25 @@ upgrade_synced() {
   mark "lasts $1"
 }
 
+# usage: keep_release VERSION
+# Adds the release to the directory of agent-releases, makes it the desired one, and removes older
+# ones.
+keep_release() {
+  mark "adds $1"
+  must_release --name=web add "/published/web-$1-any.json"
+  mark "added $1"
+  must_release desire "$1"
+  mark "desired $1"
+  must_release prune --keep=1
+  mark 'pruned'
+}
+
+must_release() {
+  releases "$@" >/run/said 2>&1 && return
+  tell "agent-releases $*: $(tr '\n' ';' </run/said)"
+  poweroff -f
+}
+
 # usage: write_back CENTISECONDS CENTISECONDS
 # The first number sets how often the kernel writes unsynced data to the disk, the second how old
 # such data may become.
@@ -128,6 +147,7 @@ for number in $(seq 1 "$UPGRADES"); do
       ;;
     *) upgrade "$number-good" ;;
   esac
+  keep_release "1.0.$number"
 done
 # No power is cut after this point. The rest only measures how many writes the disk gets.
 mark 'over'
