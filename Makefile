@@ -194,6 +194,8 @@ help-all:
 	@echo 'make rows       what was asked for, row by row, and the tests that show it'
 	@echo 'make bench      measure, as ratios to other programs in the same run'
 	@echo 'make check-static   the integration tests on it; or upgrades in an emulator'
+	@echo 'make static-tools   the programs beside it (ARCH=amd64|arm64|armhf|mipsel)'
+	@echo 'make check-static-tools   tests of these, for another processor in an emulator'
 	@echo 'make size       hold it to its bars; the figures go into docs/measurements.md'
 	@echo 'make npm        tarballs for npm, in $(BUILD)/npm/; make wheels: wheels for pip'
 	@echo 'make check-reproducible   packages made twice, on two paths, are the same bytes'
@@ -526,5 +528,5 @@ clean:
 
 # Includes the dependency files *.d below $(BUILD). Skips directories that hold whole systems or
 # unpacked packages, which contain other files called *.d.
-foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation static/tools/src)
+foreign = $(patsubst %,-path $(BUILD)/% -prune -o,roots deb init mutation static/tools)
 -include $(shell find $(BUILD) $(foreign) -type f -name '*.d' -print 2>/dev/null)

@@ -1,7 +1,7 @@
 # The targets `make packaging`, `make check-images`, `make npm` and `make wheels`: make the files
 # from which other projects build images and packages. See README.md.
 
-.PHONY: packaging check-images static-tools npm wheels
+.PHONY: packaging check-images static-tools check-static-tools npm wheels
 packaging: dist
 	@packaging/fill $(version) $(archive_path) $(BUILD)/packaging
 	@echo $(BUILD)/packaging
@@ -11,15 +11,32 @@ check-images:
 	@$(MAKE) $(jobs) --no-print-directory static-program
 	@tests/delivery/packages/images $(upgrader_static) /bin/busybox
 
-# The four programs that go into the packages, as static programs for this machine's processor.
-static_tools := $(BUILD)/static/tools
-static_tool_packages = $(static_packages) $(build_packages) musl-tools autoconf automake autopoint \
-  libtool linux-libc-dev
+# `make static-tools [ARCH=amd64|arm64|armhf|mipsel]` makes the four programs that go into the
+# packages, as static programs for one processor.
+static_tools := $(BUILD)/static/tools/$(ARCH)
+static_tool_packages = $(static_packages) $(build_packages) autoconf automake autopoint libtool \
+  $(if $(filter amd64,$(ARCH)),linux-libc-dev,linux-libc-dev-$(ARCH)-cross)
 static-tools:
 	@tests/need-packages $(static_tool_packages)
-	@$(MAKE) $(jobs) --no-print-directory static-program
-	@packaging/static/tools $(static_tools)
+	@$(MAKE) $(jobs) --no-print-directory static-program $(static)/musl_exceptions.specs
+	@packaging/static/tools $(static_tools) $(static_triplet) $(static)/musl_exceptions.specs
 	@cp $(upgrader_static) $(static_tools)/bin
+
+# `make check-static-tools [ARCH=...]` runs some tests of agent-releases and agentify, with the static
+# programs. A program for another processor is replaced by a script that runs it in qemu-user. The
+# MIPS processor there has floating point, which qemu-user cannot emulate by itself as the kernel
+# does.
+static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
+  releases/keeping agentify/follow.py)
+check-static-tools: static_emulator := $(subst 24Kc,24Kf,$(static_emulator))
+check-static-tools: static-tools
+	@tests/need-packages python3 minisign openssl zstd $(if $(static_emulator),qemu-user)
+	@mkdir -p $(static_tools)/run $(static)/emulated/bin
+	@ln -sf $(abspath $(upgrader_static)) $(static)/emulated/bin/sh
+	@$(foreach name,upgrader upgraderctl agentify agent-releases,$(if $(static_emulator), \
+	  $(call in_emulator,$(static_tools)/bin/$(name),$(static_tools)/run/$(name)), \
+	  ln -sf ../bin/$(name) $(static_tools)/run/$(name)) &&) true
+	@tests/run $(static_tools)/run $(static_tool_tests)
 
 machine := $(shell uname -m)
 npm_cpu = $(or $(npm_cpu_$(machine)),$(machine))

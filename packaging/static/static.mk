@@ -152,19 +152,24 @@ $(static)/include: $(static_libuv)/fetched
 	ln -s /usr/include/cereal $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The compiler's specs from musl's wrapper, with two changes. First, the start code is that of a
-# program that has no loader and relocates itself, which the wrapper does not support. Second, the
-# code is left out that gcc adds to each program for exceptions and transactional memory. All
-# objects depend on this file, so a change of its flags compiles them again.
-$(static)/musl.specs: $(static_musl_built)/config.mak
+# The compiler's specs for packaging/static/tools: musl's wrapper makes them for programs with
+# exceptions that are not relocated.
+$(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
-	  $(abspath $(static_musl_built))/lib none | sed -e 's|Scrt1[.]o|rcrt1.o|' \
-	  -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
-	  -e 's|-dynamic-linker none|-static -pie --no-dynamic-linker -z text|' >$@
+	  $(abspath $(static_musl_built))/lib none | sed 's|-dynamic-linker none||' >$@
+
+# The same specs with two changes. The start code is that of a program that has no loader and
+# relocates itself; the wrapper does not support this. The code that gcc adds to each program for
+# exceptions and transactional memory is left out. All objects depend on this file, and so on the
+# flags in it.
+$(static)/musl.specs: $(static)/musl_exceptions.specs
+	sed -e 's|Scrt1[.]o|rcrt1.o|' -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
+	  -e 's|^ *-nostdlib|-static -pie --no-dynamic-linker -z text &|' $< >$@
 
 $(static_libc): $(static)/musl.specs
-	$(static_make_musl) -j$(shell nproc) lib/libc.a lib/rcrt1.o lib/crti.o lib/crtn.o
+	$(static_make_musl) -j$(shell nproc) lib/libc.a \
+	  $(patsubst %,lib/%.o,rcrt1 Scrt1 crti crtn) $(patsubst %,lib/lib%.a,m pthread rt dl)
 
 # Runs musl's Makefile without the variables of this one, since musl's Makefile has another variable
 # ARCH.

@@ -46,8 +46,8 @@ check-fat:
 	@BUILD=$(BUILD) nice -n 15 tests/adversity/power/fat
 
 # make check-memory: measures the memory and the flash that a small device needs, on a MIPS
-# processor. If TOOLS names a directory with agentify and agent-releases for that processor,
-# measures these, too; see make static-tools.
+# processor, and those of agentify and agent-releases, too, after make static-tools ARCH=mipsel.
+# TOOLS names another directory with these two programs.
 .PHONY: check-memory
 power_mipsel := $(BUILD)/power/mipsel
 $(power_mipsel)/boot:
