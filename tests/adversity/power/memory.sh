@@ -22,10 +22,11 @@ if [ -x /bin/agentify ]; then
   agent=agentify
   arguments=
   mkdir -p /run/releases
+  echo web >/run/releases/.name
   printf '#!/bin/sh\nexec sleep 1000000\n' >/run/daemon
   chmod 755 /run/daemon
   ln -sf /run/daemon /run/current
-  follow='--adapter=/bin/agentify --adapter=--follow=/run/releases'
+  follow='--adapter=/bin/agentify --adapter=--follow=/run/releases --adapter=--version=1.0.0'
 fi
 /bin/notify-watchdog --device=/run/watchdog /bin/upgrader --relink --previous=/run/previous \
   --attempts=3 --control=/run/control $follow /run/current $arguments 2>/run/log &
@@ -35,10 +36,17 @@ until grep -q '"phase":"running"' /run/control/status.json 2>/dev/null; do
   usleep 100000
 done
 sleep 5  # until agentify waits for releases
+# usage: sum_of FIELD NAME   prints the sum of a field of smaps_rollup, of all processes of a program
+sum_of() {
+  sum=0
+  for process in $(pidof "$2"); do
+    sum=$((sum + $(sed -n "s/^$1: *\([0-9]*\) kB/\1/p" "/proc/$process/smaps_rollup")))
+  done
+  echo $sum
+}
+
 for name in notify-watchdog upgrader $agent; do
-  rollup=/proc/$(pidof $name)/smaps_rollup
-  tell "$name $(sed -n 's/^Pss: *\([0-9]*\) kB/\1/p' "$rollup")" \
-    "$(sed -n 's/^Private_Dirty: *\([0-9]*\) kB/\1/p' "$rollup")"
+  tell "$name $(sum_of Pss $name) $(sum_of Private_Dirty $name)"
 done
 tell 'over'
 poweroff -f
