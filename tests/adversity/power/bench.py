@@ -190,6 +190,9 @@ class Bench:
                 entries, min(STATES_AT_ONCE, cuts - done), chance, obeys)
             found += self.judge_at(entries, positions, upgrader, chance, obeys, first=done,
                                    boots=boots)
+            if cuts > STATES_AT_ONCE:  # the whole takes an hour: say how far it has come
+                print("report: %s: %d of %d states are judged, %d violations so far" % (
+                    self.name, done + len(positions), cuts, len(found)), flush=True)
         return found
 
     def judge_prefixes(self, entries, upgrader):
