@@ -147,7 +147,8 @@ Result<std::string> resolve_url(const std::string& base, const std::string& refe
   if (!url || curl_url_set(url.get(), CURLUPART_URL, base.c_str(), 0) != CURLUE_OK) {
     return Refusal{shown_url(base) + " is no URL", Trouble::usage};
   }
-  if (curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), 0) != CURLUE_OK) {
+  if (curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), CURLU_NON_SUPPORT_SCHEME) !=
+      CURLUE_OK) {
     return Refusal{"`" + reference + "` is no URL of http, https or file"};
   }
   const auto scheme = part_of(url, CURLUPART_SCHEME);
