@@ -41,12 +41,13 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
+  // If the record tells of a desired version, no command has begun an upgrade since.
+  wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
   take(restarted);
   take(RunsNow{running});
   take(ActiveIs{desk_.active});
-  look();
 }
 
 void Component::runs(const std::string& version) {

@@ -101,7 +101,7 @@ class Component {
   // have ended before the call.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
   // Makes this instance obey commands and desired versions from now on. `running` is the version
-  // that runs.
+  // that runs. The caller calls look(), settle() or resume() afterwards.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
   // Returns the id of the command that was begun last, by this process or an earlier one. It is
@@ -118,6 +118,10 @@ class Component {
   // empty. `failure` is the reason why the last upgrade failed, or empty.
   void settle(const std::string& committed, const std::string& failure,
               const std::vector<Capsule>& evidence = {});
+  // Called instead of settle() if an earlier process has begun an upgrade to a desired version,
+  // with this id, and the upgrade is under way. If `has_stopped` is true, the old version was told
+  // to stop.
+  void resume(const std::string& attempt, bool has_stopped);
   [[nodiscard]] bool is_settled() const { return settled_; }
   // Handles the upgrader's message about an upgrade. The upgrade may have been begun for a desired
   // version, by a command, or by somebody on the machine.
@@ -152,6 +156,7 @@ class Component {
   void perform(const AskUpgrade& ask);
   void perform(const ConfirmUpgrade& confirm);
   void perform(const CancelUpgrade& cancel);
+  void cancel_attempt(const std::string& reason, int tries);
   void perform(const ReportUpgrade& report);
   void perform(const Save& save);
   void perform(const Ask& ask);
@@ -203,6 +208,7 @@ class Component {
   std::pair<std::string, Revision> seen_;
   std::unique_ptr<Timer> deadline_;
   std::unique_ptr<Timer> save_;
+  std::unique_ptr<Timer> cancel_;
 };
 
 }  // namespace fleet

@@ -7,15 +7,24 @@
 #include "fleet/common/release_draft.h"
 
 namespace fleet {
+namespace {
+
+// How often, and how many times, the order to cancel an upgrade is repeated if it cannot be sent.
+constexpr std::chrono::milliseconds cancel_again{1'000};
+constexpr int cancels_max = 30;
+
+}  // namespace
 
 void Component::look_at_wish() {
   if (!settled_) return;
   feed(RunsSeen{running_});
   const std::string place = key(KeyKind::node_desired);
   const auto desired = desk_.find<Desired>(place);
-  feed(WishSeen{.wish = desired ? std::optional(Wish{desk_.mirror.find(place)->modified, *desired})
-                                : std::nullopt,
-                .claimed = desk_.mirror.find(key(KeyKind::node_claim)) != nullptr});
+  feed(WishSeen{
+      .wish = desired ? std::optional(Wish{desk_.mirror.find(place)->modified, *desired})
+                      : std::nullopt,
+      .claimed = desk_.mirror.find(key(KeyKind::node_claim)) != nullptr || commander_->has_run(),
+      .at = desk_.mirror.revision()});
 }
 
 std::string Component::attempt_recorded() const {
@@ -37,6 +46,16 @@ void Component::settle(const std::string& committed, const std::string& failure,
   look();
 }
 
+void Component::resume(const std::string& attempt, bool has_stopped) {
+  settled_ = true;
+  wish_reports_ = true;
+  asked_ = attempt;
+  feed(Settled{.version = running_,
+               .recorded = desk_.find<Upgrade>(key(KeyKind::node_upgrade)).value_or(Upgrade()),
+               .upgrading = has_stopped ? Settled::Upgrading::goes : Settled::Upgrading::waits});
+  look();
+}
+
 void Component::gate_reached(const std::string& id) {
   if (id != machine_.upgrade().attempt) return;
   feed(GateReached{});
@@ -44,7 +63,10 @@ void Component::gate_reached(const std::string& id) {
 }
 
 void Component::upgrade_ended(const UpgradeEnded& ended) {
-  if (ended.command != machine_.upgrade().attempt) return take(ended);
+  if (ended.command != machine_.upgrade().attempt) {
+    take(ended);
+    return look();  // for a desired version that has waited for this end
+  }
   if (ended.ending == UpgradeEnding::committed) return settle(ended.command, "");
   attempt_ended(ended.why, ended.evidence);
 }
@@ -97,11 +119,19 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 }
 
 void Component::perform(const CancelUpgrade& cancel) {
-  const std::string attempt = machine_.upgrade().attempt;
-  // The upgrade has not been requested of the upgrader yet, so there is nothing to cancel there.
-  if (asked_ != attempt) return attempt_ended(cancel.reason);
-  const std::string why = hands_.go_back(attempt, cancel.reason);
-  if (!why.empty()) attempt_ended(cancel.reason);
+  // If the upgrade has not been requested of the upgrader yet, there is nothing to cancel there.
+  if (asked_ != machine_.upgrade().attempt) return attempt_ended(cancel.reason);
+  cancel_attempt(cancel.reason, cancels_max);
+}
+
+// Tells the upgrader to cancel. The upgrader may not have accepted the upgrade yet, or may not run
+// now. Then repeats the order, until the upgrade has ended or `tries` are over.
+void Component::cancel_attempt(const std::string& reason, int tries) {
+  if (!machine_.is_cancelling()) return;
+  if (tries == 0) return attempt_ended(reason);
+  if (hands_.go_back(asked_, reason).empty()) return;
+  cancel_ = desk_.timers.after(cancel_again,
+                               [this, reason, tries] { cancel_attempt(reason, tries - 1); });
 }
 
 void Component::perform(const ReportUpgrade& report) {

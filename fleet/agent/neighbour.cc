@@ -280,11 +280,15 @@ void Neighbour::begin(const upgraderctl::Status& status) {
 }
 
 // Called once after the start. If an earlier process of fleet-agent began an upgrade to a desired
-// version, and that upgrade has ended, reports the outcome to the component. If that upgrade is
-// still under way, the component requests it again under the same id, which the upgrader
-// recognises.
+// version, tells the component how that upgrade has ended, or that it is still under way.
 void Neighbour::settle(const upgraderctl::Status& status) {
-  const upgraderctl::Ending* ending = find_ending(status, component_.attempt_recorded());
+  const std::string attempt = component_.attempt_recorded();
+  if (!attempt.empty() && is_under_way(status, attempt)) {
+    asked_ = attempt;
+    was_activated_ = status.upgrade->activated.has_value();
+    return component_.resume(attempt, was_activated_);
+  }
+  const upgraderctl::Ending* ending = find_ending(status, attempt);
   if (ending == nullptr) return component_.settle("", "");
   const UpgradeEnded told = ended(*ending);
   const bool is_good = told.ending == UpgradeEnding::committed;

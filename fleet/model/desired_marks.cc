@@ -88,7 +88,7 @@ void DesiredMarks::observe(const std::string& id, const DesiredNode& node, Ms no
     is_ready("", node.upgrade.record.attempt);
   }
   ready_[id] = std::move(fresh);
-  if (node.desired.revision == 0 || is_ended(phase_of(node))) {
+  if (node.desired.revision == 0 || node.claim.revision != 0 || is_ended(phase_of(node))) {
     told_.erase(id);
   } else if (const auto [at, is_new] = told_.try_emplace(id, node.desired.revision, now);
              !is_new && at->second.first != node.desired.revision) {
@@ -111,7 +111,8 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
   // A node can be ordered to go back only if the name of the version that it reports is valid.
-  const bool comes = standing.is_under_way && phase != UpgradePhase::cutover_ready;
+  const bool comes =
+      standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);
   if (comes && told != told_.end() && is_version_name(node.running)) {
     standing.coming = told->second.second;

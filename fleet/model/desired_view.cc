@@ -129,11 +129,11 @@ bool is_under_way(const DesiredNode& node, const CellWish& wish) {
 bool has_failed(const DesiredNode& node, const CellWish& wish) {
   if (!is_told(node, wish)) return false;
   const UpgradePhase phase = phase_of(node);
-  return is_taken_back(node, wish) || (is_ended(phase) && phase != UpgradePhase::done);
+  return is_taken_back(node, wish) || phase == UpgradePhase::failed;
 }
 
 std::string stop_id(const DesiredNode& node) {
-  return "desired." + std::to_string(node.desired.revision) + ".stop.1";
+  return node.upgrade.record.attempt + ".stop.1";
 }
 
 }  // namespace fleet

@@ -197,6 +197,8 @@ class NodeCommander {
     return run_ && run_->command.id == upgrade && run_->commit_sent && !run_->told;
   }
 
+  // Returns whether an upgrade that a command has begun is under way.
+  [[nodiscard]] bool has_run() const { return run_.has_value(); }
   [[nodiscard]] const NodeLedger& ledger() const { return ledger_; }
   // Returns the whole state as a text, with times relative to `now`. Tests compare these texts to
   // find out whether two states are equal.

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/number.h"
 #include "fleet/model/record_brief.h"
 
 namespace fleet {
@@ -29,7 +28,6 @@ WishActions WishMachine::step(const WishEvent& event, const std::string& now) {
 
 void WishMachine::take(const Settled& settled) {
   settled_ = true;
-  again_ = false;
   stage_ = Stage::idle;
   under_way_ = std::nullopt;
   version_ = settled.version;
@@ -40,6 +38,8 @@ void WishMachine::take(const Settled& settled) {
     report(UpgradePhase::done);
   } else if (!settled.failure.empty()) {
     report(UpgradePhase::failed, settled.failure, settled.evidence);
+  } else if (settled.upgrading != Settled::Upgrading::no) {
+    stage_ = settled.upgrading == Settled::Upgrading::waits ? Stage::asking : Stage::going;
   }
 }
 
@@ -50,13 +50,20 @@ void WishMachine::take(const RunsSeen& seen) {
 void WishMachine::take(const WishSeen& seen) {
   wish_ = seen.wish;
   claimed_ = seen.claimed;
+  at_ = seen.at;
+  if (stage_ == Stage::idle || under_way_) return;
+  // An earlier process of fleet-agent has begun the upgrade that is under way.
+  if (!wish_ || !upgrade_.attempt.starts_with(attempts_at(*wish_)))
+    return give_up("the wish has changed");
+  under_way_ = wish_;
 }
 
-// Handles the end of a fetch. If the node's desired version was written again during the fetch, the
-// release stays on disk, and no upgrade is requested.
+// Handles the end of a fetch. If the upgrade is not wanted any more, or not now, the release stays
+// on disk, and no upgrade is requested.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error, fetched.evidence);
+  if (const std::string why = why_unwanted(); !why.empty()) return abandon(why);
   stage_ = Stage::asking;
   report(UpgradePhase::verifying);
   actions_.push_back(
@@ -77,31 +84,41 @@ void WishMachine::take(const StopOrdered& /*ordered*/) {
 
 void WishMachine::take(const AttemptEnded& ended) {
   if (stage_ == Stage::idle) return;
+  if (stage_ == Stage::cancelling) return abandon(ended.error);
   fail(ended.error, ended.evidence);
 }
 
 void WishMachine::consider() {
   if (!settled_) return;
-  const bool has_changed = under_way_ && (!wish_ || wish_->revision != under_way_->revision);
-  if (has_changed) give_up("the wish has changed");
-  if (claimed_) give_up("a rollout or a command moves the node");
+  // A fetch is not broken off if the same release will be wanted afterwards: a second fetch of it
+  // would have to wait for the first.
+  const bool is_wanted_later = stage_ == Stage::fetching && wish_ &&
+                               wish_->desired.version == under_way_->desired.version &&
+                               wish_->desired.digest == under_way_->desired.digest;
+  if (const std::string why = why_unwanted(); !why.empty() && !is_wanted_later) give_up(why);
   if (stage_ != Stage::idle || claimed_ || !wish_ || was_tried(*wish_)) return;
   begin(*wish_);
 }
 
-bool WishMachine::was_tried(const Wish& wish) const {
-  if (again_ || !upgrade_.attempt.starts_with(attempts_at(wish))) return false;
-  return upgrade_.phase != UpgradePhase::unknown && !is_under_way(upgrade_.phase);
+// Returns why the attempt that is under way has to be cancelled, or an empty text.
+std::string WishMachine::why_unwanted() const {
+  if (!under_way_) return "";
+  if (!wish_ || wish_->revision != under_way_->revision) return "the wish has changed";
+  return claimed_ ? "a rollout or a command moves the node" : "";
 }
 
-// Returns the id of the next attempt. An attempt that a restart has interrupted goes on under its
-// id, by which the upgrader recognises it.
+bool WishMachine::was_tried(const Wish& wish) const {
+  if (!upgrade_.attempt.starts_with(attempts_at(wish))) return false;
+  return upgrade_.phase == UpgradePhase::done || upgrade_.phase == UpgradePhase::failed;
+}
+
+// Returns the id of the next attempt. If a restart has interrupted an attempt before its end, that
+// attempt continues under its id, by which the upgrader recognises it. Otherwise the id is new, as
+// the revision in it is: the upgrader may still know the id of an attempt that was cancelled.
 std::string WishMachine::next_attempt(const Wish& wish) const {
   const std::string same = attempts_at(wish);
-  if (!upgrade_.attempt.starts_with(same)) return same + "1";
-  if (!again_) return upgrade_.attempt;
-  return same + std::to_string(
-                    upgrader::whole_number(upgrade_.attempt.substr(same.size())).value_or(0) + 1);
+  const bool continues = upgrade_.attempt.starts_with(same) && is_under_way(upgrade_.phase);
+  return continues ? upgrade_.attempt : same + std::to_string(at_);
 }
 
 void WishMachine::begin(const Wish& wish) {
@@ -109,7 +126,6 @@ void WishMachine::begin(const Wish& wish) {
                      .from = brief(version_, label_bytes_max),
                      .to = wish.desired.version,
                      .began = now_};
-  again_ = false;
   if (wish.desired.version == version_) return report(UpgradePhase::done);
   under_way_ = wish;
   stage_ = Stage::fetching;
@@ -131,16 +147,22 @@ void WishMachine::give_up(const std::string& why) {
     case Stage::cancelling:
       return;
     case Stage::fetching:
-      again_ = true;
-      fail(why);
+      abandon(why);
       return;
     case Stage::asking:
     case Stage::gate:
-      again_ = true;
       stage_ = Stage::cancelling;
       actions_.push_back(CancelUpgrade{why});
       return;
   }
+}
+
+// Ends an attempt that the node itself has cancelled. Its release is not to blame, so the attempt
+// does not count as failed.
+void WishMachine::abandon(const std::string& why) {
+  stage_ = Stage::idle;
+  under_way_ = std::nullopt;
+  report(UpgradePhase::rolled_back, why);
 }
 
 void WishMachine::fail(const std::string& error, const std::vector<Capsule>& evidence) {

@@ -7,8 +7,8 @@
 // another version. Each write of that record is called a wish, even if it names the same version.
 // Each wish is tried once: its revision is in the attempt's id, and the record
 // node/ID/upgrade/COMPONENT says how the attempt ended. So if the same wish is read again, for
-// example after a restart, it is not tried again. An attempt that a claim has
-// cancelled does not count.
+// example after a restart, it is not tried again. An attempt that the node itself has cancelled
+// does not count.
 //
 //   phase of the attempt | event                 | next phase, and what is done
 //   none                 | an untried wish       | staging: fetch the release
@@ -16,7 +16,10 @@
 //   verifying            | ready, and waits      | cutover-ready
 //   cutover-ready        | a command to stop     | going: confirm the upgrade
 //   any but going        | another wish          | cancel; when that is done, begin the new wish
-//   any but going        | a claim on the node   | cancel; begin again when the claim is gone
+//   any but going        | a claim on the node   | cancel (a fetch first ends); begin again when
+//   the
+//                        |                       | claim is gone
+//   cancelled            | the upgrade has ended | rolled-back
 //   any                  | failed                | failed, with the error as a text
 //   (the new instance)   | committed             | done
 #pragma once
@@ -49,11 +52,16 @@ struct Wish {
 // the error of the last upgrade, if that has failed. If a command began that upgrade, NodeCommander
 // reports how it ended, and WishMachine reports nothing.
 struct Settled {
+  // What the upgrade of `recorded` does: it is over or was not requested yet; its new version
+  // starts or waits at the gate; or the old version was told to stop.
+  enum class Upgrading { no, waits, goes };
+
   std::string version = {};
   Upgrade recorded = {};   // the record node/ID/upgrade/COMPONENT in the store
   bool committed = false;  // the upgrade of `recorded` was committed
   std::string failure = {};
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
+  Upgrading upgrading = Upgrading::no;
 };
 // The node's desired version (the wish) and the claim on the node, both read at one revision of the
 // store. When a rollout ends, one transaction erases the claim and writes the node's wish. If they
@@ -61,7 +69,8 @@ struct Settled {
 // would begin that wish.
 struct WishSeen {
   std::optional<Wish> wish = {};
-  bool claimed = false;  // a rollout or person moves this node, so the wish waits
+  bool claimed = false;  // a rollout, person or command moves this node, so the wish waits
+  Revision at = 1;       // the revision of the store at which both were read
 };
 // Reports which version of the component runs now, whether a wish, a rollout or a person has
 // started it.
@@ -130,6 +139,7 @@ class WishMachine {
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }
+  [[nodiscard]] bool is_cancelling() const { return stage_ == Stage::cancelling; }
   [[nodiscard]] const Upgrade& upgrade() const { return upgrade_; }
 
  private:
@@ -146,15 +156,17 @@ class WishMachine {
   void consider();
   void begin(const Wish& wish);
   void give_up(const std::string& why);
+  void abandon(const std::string& why);
   void fail(const std::string& error, const std::vector<Capsule>& evidence = {});
   void report(UpgradePhase phase, const std::string& error = {},
               const std::vector<Capsule>& evidence = {});
   [[nodiscard]] bool was_tried(const Wish& wish) const;
   [[nodiscard]] std::string next_attempt(const Wish& wish) const;
+  [[nodiscard]] std::string why_unwanted() const;
 
   bool settled_ = false;
   bool claimed_ = false;
-  bool again_ = false;  // the last attempt was cancelled here, so its wish may be tried again
+  Revision at_ = 1;  // the revision of the store at which wish and claim were read last
   std::string version_;
   std::optional<Wish> wish_;  // the node's desired version, as last seen
   std::optional<Wish> under_way_;

@@ -371,6 +371,32 @@ TEST_CASE("a node that something else has claimed, or that does not report, is l
 }
 
 // Rows: H-07
+TEST_CASE("a node that a rollout claims on its way has not failed, and is not told to go back") {
+  Cell cell(1);
+  cell.wish("2");
+  cell.settle();
+  REQUIRE(cell.begun() == std::vector<int>{0});
+  cell.upgrade(0, UpgradePhase::cutover_ready, cell.attempt(0));
+  cell.settle();
+
+  cell.put(KeyKind::node_claim, "n100", component, write_record(Claim{.by = "rollout/r1"}));
+  cell.upgrade(0, UpgradePhase::rolled_back, cell.attempt(0));
+  cell.settle();
+  CHECK(cell.marks.failed() == 0);
+  cell.upgrade(0, UpgradePhase::soaking, "r1.apply.1");
+  cell.wait(10 * cell.settings.staging_ms);
+  CHECK(cell.order(0)->version == "2");
+
+  // The time in which the node has to come to its gate begins anew when the claim is gone.
+  cell.erase(KeyKind::node_claim, "n100", component);
+  cell.upgrade(0, UpgradePhase::staging, cell.attempt(0));
+  cell.wait(cell.settings.staging_ms - 1);
+  CHECK(cell.order(0)->version == "2");
+  cell.come_to_gate(0);
+  cell.wait(cell.settings.observe_ms);
+  CHECK(cell.stopped() == std::vector<int>{0});
+}
+
 TEST_CASE("a node whose window is closed neither begins nor stops, until it opens or is ignored") {
   Cell cell(1);
   cell.wish("2");

@@ -168,7 +168,9 @@ void SimNode::look_at_wish() {
   const KeyValue* there = mirror_.find(key(KeyKind::node_desired));
   const auto desired =
       there == nullptr ? Result<Desired>(Desired{}) : read_record<Desired>(there->value);
-  WishSeen seen{.claimed = mirror_.find(key(KeyKind::node_claim)) != nullptr};
+  WishSeen seen{
+      .claimed = mirror_.find(key(KeyKind::node_claim)) != nullptr || commander_.has_run(),
+      .at = mirror_.revision()};
   if (there != nullptr && desired) seen.wish = Wish{there->modified, desired.value()};
   feed(RunsSeen{version_});
   feed(seen);

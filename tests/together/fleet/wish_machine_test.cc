@@ -177,26 +177,36 @@ TEST_CASE("an upgrade that waits at its gate is cancelled when a rollout or a co
   CHECK_FALSE(has<ConfirmUpgrade>(bench.step(StopOrdered{})));
   CHECK_FALSE(has<FetchRelease>(bench.step(AttemptEnded{"the node is claimed"})));
   CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
-  CHECK(bench.recorded().phase == UpgradePhase::failed);
+  CHECK(bench.recorded().phase == UpgradePhase::rolled_back);
 
   // The upgrader knows the id of the cancelled upgrade, so the next attempt has another id.
-  CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})));
-  CHECK(bench.recorded().attempt == "desired.5.2");
-  CHECK(has<AskUpgrade>(bench.step(Fetched{"desired.5.2", ""})));
+  CHECK(has<FetchRelease>(bench.step(WishSeen{.wish = wish(5), .at = 9})));
+  CHECK(bench.recorded().attempt == "desired.5.9");
+  CHECK(has<AskUpgrade>(bench.step(Fetched{"desired.5.9", ""})));
   bench.step(AttemptEnded{"the candidate has exited"});
   CHECK(bench.step(WishSeen{wish(5)}).empty());
 }
 
-TEST_CASE("a fetch ends when a rollout or a command comes, and begins again afterwards") {
+TEST_CASE("a fetch goes on when a rollout or a command comes, and its release waits on disk") {
   Bench bench;
   bench.reach(UpgradePhase::staging);
 
-  bench.step(WishSeen{.wish = wish(5), .claimed = true});
-  CHECK(bench.recorded().phase == UpgradePhase::failed);
+  CHECK(bench.step(WishSeen{.wish = wish(5), .claimed = true}).empty());
   CHECK_FALSE(has<AskUpgrade>(bench.step(Fetched{"desired.5.1", ""})));
+  CHECK(bench.recorded().phase == UpgradePhase::rolled_back);
 
-  CHECK(has<FetchRelease>(bench.step(WishSeen{wish(5)})));
-  CHECK(bench.recorded().attempt == "desired.5.2");
+  CHECK(has<FetchRelease>(bench.step(WishSeen{.wish = wish(5), .at = 9})));
+  CHECK(bench.recorded().attempt == "desired.5.9");
+}
+
+TEST_CASE("a fetch goes on when the same release is desired anew") {
+  Bench bench;
+  bench.reach(UpgradePhase::staging);
+
+  CHECK(bench.step(WishSeen{.wish = wish(6), .at = 6}).empty());
+  CHECK(has<FetchRelease>(bench.step(Fetched{"desired.5.1", ""})));
+  CHECK(bench.recorded().attempt == "desired.6.6");
+  CHECK(has<AskUpgrade>(bench.step(Fetched{"desired.6.6", ""})));
 }
 
 TEST_CASE("an order waits until the upgrader has ended the upgrade to a desired version") {
@@ -217,14 +227,35 @@ TEST_CASE("an order waits until the upgrader has ended the upgrade to a desired 
   CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
 }
 
-TEST_CASE("a restart goes on with the second attempt under its id") {
-  Bench bench(
-      Upgrade{.phase = UpgradePhase::cutover_ready, .attempt = "desired.5.2", .to = "2.0.0"});
+TEST_CASE("a restart tries a wish again whose attempt was cancelled, under another id") {
+  Bench bench(Upgrade{.phase = UpgradePhase::rolled_back, .attempt = "desired.5.1", .to = "2.0.0"});
 
-  bench.step(WishSeen{wish(5)});
-  CHECK(bench.recorded().attempt == "desired.5.2");
-  bench.step(WishSeen{wish(6)});
-  CHECK(bench.recorded().attempt == "desired.6.1");
+  CHECK(has<FetchRelease>(bench.step(WishSeen{.wish = wish(5), .at = 9})));
+  CHECK(bench.recorded().attempt == "desired.5.9");
+}
+
+TEST_CASE("a restart goes on with the upgrade that the upgrader carries out") {
+  using Upgrading = Settled::Upgrading;
+  const Upgrade recorded{
+      .phase = UpgradePhase::cutover_ready, .attempt = "desired.5.1", .to = "2.0.0"};
+  const auto upgrading = GENERATE(Upgrading::waits, Upgrading::goes);
+  const bool waits = upgrading == Upgrading::waits;
+  WishMachine machine;
+  const auto step = [&machine](const WishEvent& event) { return machine.step(event, "now"); };
+  step(Settled{.version = "1.0.0", .recorded = recorded, .upgrading = upgrading});
+  CHECK(machine.must_wait(CommandAction::apply));
+
+  SECTION("nothing has changed") {
+    CHECK(step(WishSeen{wish(5)}).empty());
+    step(GateReached{});
+    CHECK(has<ConfirmUpgrade>(step(StopOrdered{})) == waits);
+  }
+  SECTION("the node was claimed meanwhile") {
+    CHECK(has<CancelUpgrade>(step(WishSeen{.wish = wish(5), .claimed = true})) == waits);
+  }
+  SECTION("another version is desired") {
+    CHECK(has<CancelUpgrade>(step(WishSeen{wish(6, "3.0.0")})) == waits);
+  }
 }
 
 // At the end of a rollout, one transaction erases the rollout's claim and makes the rollout's
@@ -295,6 +326,7 @@ struct Shown {
   WishMachine machine;
   std::map<std::string, UpgradePhase> phases = {};
   Revision seen = 0;  // the revision of the last wish that it has read
+  Revision at = 0;    // the revision of the store at which the node has last read its records
 };
 
 // Returns whether the manual page allows `phase` to follow `before`. An attempt may begin with
@@ -306,7 +338,8 @@ bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has
   if (phase == verifying) return before == staging;
   if (phase == cutover_ready) return before == verifying;
   if (phase == done) return before == cutover_ready && has_come;
-  return phase == failed && (before == staging || before == verifying || before == cutover_ready);
+  const bool ends = phase == failed || phase == rolled_back;
+  return ends && (before == staging || before == verifying || before == cutover_ready);
 }
 
 // Returns whether the event is possible now. A node never reads an older wish after a newer one,
@@ -322,8 +355,12 @@ bool may_happen(const WishEvent& event, const Shown& node) {
 // then shows. Returns the phases.
 std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
   if (auto* settled = std::get_if<Settled>(&event)) settled->recorded = node.machine.upgrade();
-  if (const auto* seen = std::get_if<WishSeen>(&event); seen != nullptr && seen->wish)
-    node.seen = seen->wish->revision;
+  if (auto* fetched = std::get_if<Fetched>(&event))
+    fetched->attempt = node.machine.upgrade().attempt;
+  if (auto* seen = std::get_if<WishSeen>(&event)) {
+    seen->at = ++node.at;
+    if (seen->wish) node.seen = seen->wish->revision;
+  }
   std::set<UpgradePhase> phases;
   for (const WishAction& action : node.machine.step(event, "now")) {
     const auto* report = std::get_if<ReportUpgrade>(&action);
@@ -342,14 +379,14 @@ std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
 }  // namespace
 
 // Rows: H-52
-TEST_CASE("the five phases of a wish are shown in their order, whatever the order of events") {
+TEST_CASE("five phases of a wish, or that it was cancelled, are shown in order, come what may") {
   using enum UpgradePhase;
   const std::vector<WishEvent> events = {WishSeen{},
                                          WishSeen{wish(5)},
                                          WishSeen{.wish = wish(5), .claimed = true},
                                          WishSeen{wish(6, "1.0.0")},
-                                         Fetched{"desired.5.1", ""},
-                                         Fetched{"desired.5.1", "no space"},
+                                         Fetched{},
+                                         Fetched{.error = "no space"},
                                          GateReached{},
                                          StopOrdered{},
                                          AttemptEnded{"exited with status 3"},
@@ -367,7 +404,7 @@ TEST_CASE("the five phases of a wish are shown in their order, whatever the orde
     }
     nodes = std::move(next);
   }
-  CHECK(met == std::set{staging, verifying, cutover_ready, failed, done});
+  CHECK(met == std::set{staging, verifying, cutover_ready, failed, done, rolled_back});
 }
 
 }  // namespace wish_machine_test
