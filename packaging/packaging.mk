@@ -22,11 +22,11 @@ static-tools:
 	@packaging/static/tools $(static_tools) $(static_triplet) $(static)/musl_exceptions.specs
 	@cp $(upgrader_static) $(static_tools)/bin
 
-# `make check-static-tools [ARCH=...]` runs some tests of agent-releases and agentify, with the static
-# programs. A program for another processor is replaced by a script that runs it in qemu-user. The
-# MIPS processor there has floating point, which qemu-user cannot emulate by itself as the kernel
-# does. agentify cannot be run in qemu-user, which has no subreapers; for mipsel it runs in `make
-# check-memory`.
+# `make check-static-tools [ARCH=...]` runs some tests of agent-releases and agentify, with the
+# static programs. A program for another processor is replaced by a script that runs it in
+# qemu-user. The MIPS processor there has floating point, which qemu-user cannot emulate by itself
+# as the kernel does. agentify cannot be run in qemu-user, which has no subreapers; for mipsel it
+# runs in `make check-memory`.
 static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
   releases/keeping $(if $(static_emulator),,agentify/follow.py))
 check-static-tools: static_emulator := $(subst 24Kc,24Kf,$(static_emulator))

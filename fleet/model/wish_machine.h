@@ -52,8 +52,8 @@ struct Wish {
 // the error of the last upgrade, if that has failed. If a command began that upgrade, NodeCommander
 // reports how it ended, and WishMachine reports nothing.
 struct Settled {
-  // What the upgrade of `recorded` does: it is over or was not requested yet; its new version
-  // starts or waits at the gate; or the old version was told to stop.
+  // How far the upgrader has come with the upgrade of `recorded`: `waits` if the new version starts
+  // or waits at the gate, `goes` if the old version was told to stop, `no` otherwise.
   enum class Upgrading { no, waits, goes };
 
   std::string version = {};

@@ -153,19 +153,22 @@ $(static)/include: $(static_libuv)/fetched
 	: >$@/iostream
 
 # The compiler's specs for packaging/static/tools: musl's wrapper makes them for programs with
-# exceptions that are not relocated.
+# exceptions that are not relocated. On ARM, the compiler's library calls raise() of the C library,
+# so both are searched until nothing is missing.
 $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
-	  $(abspath $(static_musl_built))/lib none | sed 's|-dynamic-linker none||' >$@
+	  $(abspath $(static_musl_built))/lib none | sed -e 's|-dynamic-linker none||' \
+	  -e 's|^libgcc[.]a%s.*|--start-group & -lc --end-group|' >$@
 
-# The same specs with two changes. The start code is that of a program that has no loader and
-# relocates itself; the wrapper does not support this. The code that gcc adds to each program for
-# exceptions and transactional memory is left out. All objects depend on this file, and so on the
+# The same specs with other start code: that of a program that has no loader and relocates itself,
+# which the wrapper does not support, and without the code that gcc adds to each program for
+# exceptions and transactional memory. All objects depend on this file, and so on the
 # flags in it.
 $(static)/musl.specs: $(static)/musl_exceptions.specs
 	sed -e 's|Scrt1[.]o|rcrt1.o|' -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
-	  -e 's|^ *-nostdlib|-static -pie --no-dynamic-linker -z text &|' $< >$@
+	  -e 's|^ *-nostdlib|-static -pie --no-dynamic-linker -z text &|' \
+	  -e 's|^--start-group \(.*\) -lc --end-group|\1|' $< >$@
 
 $(static_libc): $(static)/musl.specs
 	$(static_make_musl) -j$(shell nproc) lib/libc.a \

@@ -36,7 +36,9 @@ until grep -q '"phase":"running"' /run/control/status.json 2>/dev/null; do
   usleep 100000
 done
 sleep 5  # until agentify waits for releases
-# usage: sum_of FIELD NAME   prints the sum of a field of smaps_rollup, of all processes of a program
+
+# usage: sum_of FIELD NAME
+# Prints the sum of a field of smaps_rollup, of all processes of a program.
 sum_of() {
   sum=0
   for process in $(pidof "$2"); do
