@@ -228,8 +228,8 @@ void NodeAgent::begin_to_act(Revision active) {
   // If a rollout began the upgrade to this version, `healthy` is sent to the upgrader only when the
   // rollout confirms the version.
   // The ledger may also name a rollout's upgrade that ended earlier.
-  const bool is_of_rollout = is_on_trial() && is_under_way(ledger_) &&
-                             ledger_.upgrade.action == CommandAction::apply;
+  const bool is_of_rollout =
+      is_on_trial() && is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
   for (const auto& neighbour : neighbours_) {
     // Read the status now, so that the first record of running versions already contains the
