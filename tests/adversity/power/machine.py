@@ -92,10 +92,12 @@ def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=Fal
     directory = Path(directory)
     initramfs(directory / "initramfs", files, [("bin/sh", "busybox"), ("bin/env", "busybox")])
     told = directory / "told"
+    for left in (told, directory / "console"):  # of an earlier machine
+        left.unlink(missing_ok=True)
     # The clock of the virtual machine counts instructions. So no time limit in the machine passes
     # only because the host is busy.
     arguments = ["qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=2,sleep=off", "-rtc",
-                 "clock=vm", "-m", "256", "-nodefaults", "-display", "none",
+                 "clock=vm", "-m", "512", "-nodefaults", "-display", "none",
                  "-kernel", str(kernel.image),
                  "-initrd", str(directory / "initramfs"),
                  "-append", "console=ttyS0 quiet mitigations=off tsc=nowatchdog panic=%d %s" % (
