@@ -8,7 +8,8 @@ namespace fleet {
 namespace {
 
 // Returns how the ids of all attempts to reach this desired version begin: `desired.REVISION.`,
-// with the revision at which the version was written. The number of the attempt follows.
+// with the revision at which the version was written. The revision at which the attempt began
+// follows.
 std::string attempts_at(const Wish& wish) {
   return "desired." + std::to_string(wish.revision) + ".";
 }
@@ -36,7 +37,7 @@ void WishMachine::take(const Settled& settled) {
   upgrade_ = settled.recorded;
   if (settled.committed) {
     report(UpgradePhase::done);
-  } else if (!settled.failure.empty()) {
+  } else if (!settled.failure.empty() && is_under_way(upgrade_.phase)) {
     report(UpgradePhase::failed, settled.failure, settled.evidence);
   } else if (settled.upgrading != Settled::Upgrading::no) {
     stage_ = settled.upgrading == Settled::Upgrading::waits ? Stage::asking : Stage::going;

@@ -234,6 +234,20 @@ TEST_CASE("a restart tries a wish again whose attempt was cancelled, under anoth
   CHECK(bench.recorded().attempt == "desired.5.9");
 }
 
+// The upgrader of another component keeps the ends of the last upgrades. So after a restart it
+// tells of the cancelled one.
+TEST_CASE("a cancelled attempt does not become a failed one when its end is told again") {
+  const Upgrade recorded{
+      .phase = UpgradePhase::rolled_back, .attempt = "desired.5.1", .to = "2.0.0"};
+  WishMachine machine;
+
+  CHECK(machine
+            .step(Settled{.version = "1.0.0", .recorded = recorded, .failure = "cancel: cancelled"},
+                  "now")
+            .empty());
+  CHECK(has<FetchRelease>(machine.step(WishSeen{.wish = wish(5), .at = 9}, "now")));
+}
+
 TEST_CASE("a restart goes on with the upgrade that the upgrader carries out") {
   using Upgrading = Settled::Upgrading;
   const Upgrade recorded{
@@ -379,7 +393,7 @@ std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
 }  // namespace
 
 // Rows: H-52
-TEST_CASE("five phases of a wish, or that it was cancelled, are shown in order, come what may") {
+TEST_CASE("a wish shows its five phases, or that it was cancelled, in order, whatever happens") {
   using enum UpgradePhase;
   const std::vector<WishEvent> events = {WishSeen{},
                                          WishSeen{wish(5)},
