@@ -9,10 +9,11 @@ def free_port():
     before the program listens on it."""
     with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
         end = int(file.read().split()[0])
-    while True:  # ends at the first port that is free
+    for _ in range(1_000):
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", random.randrange(10_000, end) if end > 10_000 else 0))
             except OSError:
                 continue
             return probe.getsockname()[1]
+    raise OSError("no port of 127.0.0.1 is free")

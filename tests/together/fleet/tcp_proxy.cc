@@ -60,13 +60,15 @@ int free_port() {
   int end = 0;
   std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> end;
   std::random_device random;
-  int fd = -1;
-  while (fd < 0) {  // ends at the first port that is free
-    fd = socket_at(end > first ? std::uniform_int_distribution(first, end - 1)(random) : 0);
+  for (int tries = 0; tries < 1'000; ++tries) {
+    const int fd =
+        socket_at(end > first ? std::uniform_int_distribution(first, end - 1)(random) : 0);
+    if (fd < 0) continue;
+    const int port = port_of(fd);
+    close(fd);
+    return port;
   }
-  const int port = port_of(fd);
-  close(fd);
-  return port;
+  throw std::runtime_error("no port is free");
 }
 
 TcpProxy::TcpProxy(int target_port, Rule rule, Identify identify)
