@@ -225,9 +225,9 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // If a rollout began the upgrade to this version, `healthy` is sent to the upgrader only when the
-  // rollout confirms the version.
-  // The ledger may also name a rollout's upgrade that ended earlier.
+  // If a rollout began the upgrade that is on trial, `healthy` is sent to the upgrader only when
+  // the rollout confirms the version. If the upgrade is to a desired version, the ledger still has
+  // the last upgrade that a command began, which has ended.
   const bool is_of_rollout =
       is_on_trial() && is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();

@@ -16,10 +16,10 @@
 //   verifying            | ready, and waits      | cutover-ready
 //   cutover-ready        | a command to stop     | going: confirm the upgrade
 //   any but going        | another wish          | cancel; when that is done, begin the new wish
-//   any but going        | a claim on the node   | cancel (a fetch first ends); begin again when
-//   the
-//                        |                       | claim is gone
-//   cancelled            | the upgrade has ended | rolled-back
+//   staging              | a claim on the node   | let the fetch end, then rolled-back
+//   verifying            | a claim on the node   | cancel; when that is done, rolled-back
+//   cutover-ready        | a claim on the node   | the same
+//   rolled-back          | the claim is gone     | staging, as another attempt
 //   any                  | failed                | failed, with the error as a text
 //   (the new instance)   | committed             | done
 #pragma once

@@ -232,8 +232,8 @@ class Bench:
         return found
 
     def boot(self, states, number, upgrader, first, known):
-        """Has a virtual machine judge one of the states that is booted for this state alone, with
-        the state as its disk. Returns the violations, in words."""
+        """Boots a virtual machine whose disk is this one state, and has the machine judge it.
+        Returns the violations, in words."""
         alone = self.scratch / "alone"
         with open(states, "rb") as file:
             file.seek(number * self.bytes)

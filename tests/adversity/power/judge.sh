@@ -80,7 +80,7 @@ judge() {
   remove
 }
 
-# The disk has either all states one after the other, or one state alone.
+# If WHOLE is `yes`, the disk is one state. Otherwise it contains all states, one after the other.
 disk=/dev/loop0
 [ "$WHOLE" = no ] || disk=/dev/vda
 for state in $(seq 0 $((STATES - 1))); do
