@@ -9,5 +9,3 @@ $(fleet_controller_library): $(call unit,fleet/controller,$(fleet_controller_par
 $(BUILD)/fleet-controller: $(call objects,fleet/controller/main.cc) $(fleet_controller_library) \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread
-
-fleet-check-here: $(BUILD)/fleet-controller

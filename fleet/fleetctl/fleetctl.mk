@@ -7,5 +7,3 @@ $(fleetctl_library): $(call unit,fleet/fleetctl,$(fleetctl_parts)); $(make_archi
 $(BUILD)/fleetctl: $(call objects,fleet/fleetctl/main.cc) $(fleetctl_library) $(fleet_cell) \
     $(fleet_agent_libraries)
 	$(link_fleet_agent)
-
-fleet-check-here: $(BUILD)/fleetctl

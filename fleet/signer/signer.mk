@@ -6,5 +6,3 @@ $(fleet_signer_library): $(call unit,fleet/signer,$(fleet_signer_parts)); $(make
 $(BUILD)/fleet-signer: $(call objects,fleet/signer/main.cc) $(fleet_signer_library) \
     $(fleet_agent_libraries)
 	$(link_fleet_agent)
-
-fleet-check-here: $(BUILD)/fleet-signer

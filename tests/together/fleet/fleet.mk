@@ -68,7 +68,8 @@ $(BUILD)/tests/together/fleet/store_faults_test: $(register_play) $(etcd_members
 $(BUILD)/tests/together/fleet/store_fake_test $(etcd_tests): $(catch_main) \
     $(fleet_doubles) $(fleet_store) $(fleet_model) $(base_library) $(protocol_library)
 	$(link_wing) $(fleet_store_libraries) -lpthread
-fleet-check-here: $(etcd_tests)
+fleet-check-here: $(etcd_tests) $(fleet_programs) \
+  $(addprefix $(BUILD)/,upgrader agentify agent-releases upgraderctl)
 
 # ---- the program of `make bench-fleet`
 
