@@ -66,20 +66,20 @@ int set_setting(const Options& options, Asker& asker) {
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   const fleet::Settings wanted{{{options.setting, options.value}}};
   return change(options, asker, set, fleet::write_record(wanted),
-                options.setting + " is " + options.value);
+                "the setting " + options.setting + " is " + options.value);
 }
 
 int unset_setting(const Options& options, Asker& asker) {
   OneRecord<fleet::Settings> set;
   if (const int status = read_settings(asker, set); status != exit_done) return status;
   if (!set.record->values.contains(options.setting)) {
-    say(options.setting + " is not set, as before");
+    say("the setting " + options.setting + " is not set, as before");
     return exit_done;
   }
   fleet::JsonTree taken_away{.kind = fleet::JsonTree::Kind::object};
   taken_away.members[options.setting] = {};
   return change(options, asker, set, write_tree(taken_away),
-                options.setting + " is not set any longer");
+                "the setting " + options.setting + " is not set any longer");
 }
 
 }  // namespace fleetctl

@@ -134,7 +134,7 @@ class World(made_cell.World):
 
 class NextWrite:
     """Watches a record in the background. wait() returns at the first write after the
-    construction."""
+    construction. If a test does not come so far, the World ends the watch."""
 
     def __init__(self, world, record):
         now = json.loads(world.etcdctl("get", "x", "-w", "json")[1])["header"]["revision"]
@@ -144,6 +144,7 @@ class NextWrite:
              "--cacert=" + world.cell + "/ca.pem", "--cert=" + world.cell + "/root.pem",
              "--key=" + world.cell + "/root.key"], stdout=subprocess.PIPE,
             env=dict(os.environ, ETCDCTL_API="3"))
+        world.running.append(self.process)
 
     def wait(self):
         try:
