@@ -119,6 +119,13 @@ fleet::Reply<fleet::MemberStatus> Asker::status(const std::string& endpoint) {
   return answer_to<fleet::Reply<fleet::MemberStatus>>([&](auto then) { admin.status(then); });
 }
 
+fleet::Reply<std::vector<fleet::StoreMember>> Asker::members() {
+  fleet::EtcdAdmin admin(etcd_->line());
+  return explained(answer_to<fleet::Reply<std::vector<fleet::StoreMember>>>(
+                       [&](auto then) { admin.members(then); }),
+                   "list the members of the store");
+}
+
 fleet::Reply<fleet::Lease> Asker::lease(std::chrono::seconds ttl) {
   return explained(
       answer_to<fleet::Reply<fleet::Lease>>([&](auto then) { store_->grant(ttl, then); }),

@@ -31,6 +31,8 @@ class Asker {
   [[nodiscard]] fleet::Outcome commit(const fleet::Transaction& transaction);
   // Asks this one member of the store about its state.
   [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
+  // Asks for the list of all members of the store.
+  [[nodiscard]] fleet::Reply<std::vector<fleet::StoreMember>> members();
   [[nodiscard]] std::optional<fleet::Trouble> grant(const fleet::Permissions& permissions);
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] std::optional<fleet::Trouble> enable_users();

@@ -4,8 +4,13 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <set>
+#include <variant>
+#include <vector>
 
 #include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
@@ -48,16 +53,34 @@ std::string run(const std::string& program, const std::string& argument) {
   return "exit status " + std::to_string(WEXITSTATUS(status));
 }
 
-bool follows_leader(Asker& asker, const std::string& endpoint) {
+// Returns the id of the member, if it has a leader.
+std::optional<std::uint64_t> follows_leader(Asker& asker, const std::string& endpoint) {
   const auto reply = asker.status(endpoint);
   const auto* member = std::get_if<fleet::MemberStatus>(&reply);
-  return member != nullptr && member->has_leader;
+  if (member == nullptr || !member->has_leader) return std::nullopt;
+  return member->id;
+}
+
+// Names each member of the store that was not restarted. Returns exit_failed if there is one.
+int name_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
+  const auto reply = asker.members();
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  int status = exit_done;
+  for (const fleet::StoreMember& member : std::get<std::vector<fleet::StoreMember>>(reply)) {
+    if (restarted.contains(member.id)) continue;
+    complain("the member " + member.name +
+             (member.urls.empty() ? "" : ", " + member.urls.front() + ",") +
+             " is not restarted, since no --endpoint names it; what is open there lasts");
+    status = exit_failed;
+  }
+  return status;
 }
 
 // Restarts the members of the store one after the other, so that a majority of them always works.
 // The restart is needed since etcd checks a certificate only when a connection begins. Otherwise a
 // client with a revoked certificate could keep using an open connection.
 int restart_members(const Options& options, Asker& asker) {
+  std::set<std::uint64_t> restarted;
   for (const std::string& endpoint : options.store.endpoints) {
     if (const std::string why = run(options.restart, endpoint); !why.empty()) {
       complain(options.restart + " " + endpoint + ": " + why +
@@ -65,16 +88,18 @@ int restart_members(const Options& options, Asker& asker) {
       return exit_failed;
     }
     int rests = 0;
-    while (!follows_leader(asker, endpoint)) {
+    std::optional<std::uint64_t> member;
+    while (!(member = follows_leader(asker, endpoint))) {
       if (++rests > rests_max) {
         complain(endpoint + " does not come back; the members behind it are not restarted");
         return exit_failed;
       }
       asker.rest();
     }
+    restarted.insert(*member);
     say(endpoint + ": restarted");
   }
-  return exit_done;
+  return name_others(asker, restarted);
 }
 
 // Records that the connections of these revoked people and nodes have ended. Leaves out a record

@@ -34,15 +34,25 @@ void EtcdAdmin::ask(EtcdCall::Question question, std::function<void(EtcdCall::En
       });
 }
 
+// Asks a question without a body. `read` reads the answer.
+template <class Value>
+void EtcdAdmin::inquire(const std::string& path, std::optional<Value> (*read)(std::string_view),
+                        std::function<void(const Reply<Value>&)> then) {
+  ask({.path = path, .body = ""}, [read, then = std::move(then)](const EtcdCall::Ended& ended) {
+    if (const auto* failure = std::get_if<CallFailure>(&ended))
+      return then(Trouble{Trouble::Kind::unreachable, failure->reason});
+    const auto answer = read(std::get<std::string>(ended));
+    if (!answer) return then(Trouble{Trouble::Kind::unreachable, "an answer that is none"});
+    then(*answer);
+  });
+}
+
 void EtcdAdmin::status(std::function<void(const Reply<MemberStatus>&)> then) {
-  ask({.path = "/etcdserverpb.Maintenance/Status", .body = ""},
-      [then = std::move(then)](const EtcdCall::Ended& ended) {
-        if (const auto* failure = std::get_if<CallFailure>(&ended))
-          return then(Trouble{Trouble::Kind::unreachable, failure->reason});
-        const auto status = etcd_messages::member_status(std::get<std::string>(ended));
-        if (!status) return then(Trouble{Trouble::Kind::unreachable, "an answer that is none"});
-        then(*status);
-      });
+  inquire("/etcdserverpb.Maintenance/Status", etcd_messages::member_status, std::move(then));
+}
+
+void EtcdAdmin::members(std::function<void(const Reply<std::vector<StoreMember>>&)> then) {
+  inquire("/etcdserverpb.Cluster/MemberList", etcd_messages::members, std::move(then));
 }
 
 std::vector<EtcdAdmin::Step> EtcdAdmin::steps(const Permissions& permissions) {

@@ -33,6 +33,8 @@ class EtcdAdmin {
 
   // Asks for the state of one member, which is the member that `line` uses now.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
+  // Asks for the list of all members of the store.
+  void members(std::function<void(const Reply<std::vector<StoreMember>>&)> then);
   // Makes a user, and a role with the same name and these permissions. Existing users, roles and
   // permissions stay as they are. Then calls `then`, with no value on success, or else with the
   // error that prevented a step.
@@ -55,6 +57,9 @@ class EtcdAdmin {
   };
   struct Steps;
 
+  template <class Value>
+  void inquire(const std::string& path, std::optional<Value> (*read)(std::string_view),
+               std::function<void(const Reply<Value>&)> then);
   void ask(EtcdCall::Question question, std::function<void(EtcdCall::Ended)> then);
   void go_on(const std::shared_ptr<Steps>& all);
   [[nodiscard]] static std::vector<Step> steps(const Permissions& permissions);

@@ -178,12 +178,25 @@ std::optional<WatchAnswer> watch_answer(std::string_view bytes) {
 std::optional<MemberStatus> member_status(std::string_view bytes) {
   const auto response = parsed<etcd::StatusResponse>(bytes);
   if (!response) return std::nullopt;
-  return MemberStatus{.version = response->version(),
+  return MemberStatus{.id = response->header().member_id(),
+                      .version = response->version(),
                       .database_bytes = response->db_size(),
                       .used_bytes = response->db_size_in_use(),
                       .leads = response->leader() == response->header().member_id(),
                       .has_leader = response->leader() != 0,
                       .errors = {response->errors().begin(), response->errors().end()}};
+}
+
+std::optional<std::vector<StoreMember>> members(std::string_view bytes) {
+  const auto response = parsed<etcd::MemberListResponse>(bytes);
+  if (!response) return std::nullopt;
+  std::vector<StoreMember> members;
+  for (const etcd::Member& member : response->members()) {
+    members.push_back({.id = member.id(),
+                       .name = member.name(),
+                       .urls = {member.clienturls().begin(), member.clienturls().end()}});
+  }
+  return members;
 }
 
 std::string add_role(const std::string& role) {

@@ -56,6 +56,7 @@ struct WatchAnswer {
 // ---- messages that are not about records
 
 [[nodiscard]] std::optional<MemberStatus> member_status(std::string_view bytes);
+[[nodiscard]] std::optional<std::vector<StoreMember>> members(std::string_view bytes);
 [[nodiscard]] std::string add_role(const std::string& role);
 [[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
 // Returns the request to make a user without a password. The store recognises this user only by a

@@ -309,6 +309,8 @@ TEST_CASE("bytes that are not a message are no answer") {
   CHECK_FALSE(etcd_messages::granted(bytes));
   CHECK_FALSE(etcd_messages::kept_alive(bytes));
   CHECK_FALSE(etcd_messages::watch_answer(bytes));
+  CHECK_FALSE(etcd_messages::member_status(bytes));
+  CHECK_FALSE(etcd_messages::members(bytes));
   CHECK_FALSE(etcd_messages::granted(""));  // the empty answer names no lease
 }
 
