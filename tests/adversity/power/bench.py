@@ -38,6 +38,9 @@ class Publisher:
     releases, makes each the desired one, and removes older ones."""
 
     PROGRAM = Path(BUILD) / "agent-releases"
+    # The program of `make static-tools`. It starts so much faster in a virtual machine, which has no
+    # library to load then, that the machine that judges uses it if it is there.
+    STATIC = Path(BUILD) / "static/tools/amd64/bin/agent-releases"
 
     def __init__(self, scratch):
         self.place = scratch / "published"
@@ -250,7 +253,9 @@ class Bench:
     def run_judge(self, upgrader, disk, config):
         """Runs the virtual machine that judges the states on `disk`, a file of this host. Returns
         the lines that the machine has printed."""
-        return self.run(self.files("judge.sh", upgrader, config), disk)
+        static = {"bin/agent-releases": self.publisher.STATIC}
+        return self.run(self.files("judge.sh", upgrader, config,
+                                   static if self.publisher.STATIC.exists() else None), disk)
 
     def run(self, files, disk):
         return run_machine(self.kernel, self.scratch, files, [

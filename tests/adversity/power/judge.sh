@@ -23,7 +23,8 @@ look_at_releases() {
   said=$(releases verify --all 2>&1)
   tell "verified $? $(echo "$said" | tr '\n' ';')"
   tell "kept $(cd /data/store && ls | tr '\n' ' ')"
-  said=$(releases prune --keep=1 2>&1) || tell "not pruned: $said"
+  said=$(releases prune --keep=1 2>&1)
+  tell "pruned $? $(echo "$said" | tr '\n' ';')"
   tell "left $(cd /data/store && find . | tr '\n' ' ')"
 }
 

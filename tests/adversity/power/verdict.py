@@ -79,13 +79,15 @@ class Expected:
 
 
 def violations_of_store(expected, facts):
-    """Returns the violations in the directory of agent-releases, in words."""
+    """Returns the violations in the directory of agent-releases, in words. Before the first `add`
+    has ended, the directory may not even say what it is for."""
     if not expected.kept:
         return []
     found = []
-    status, _, said = facts.get("verified", "no status").partition(" ")
-    if status != "0":
-        found.append("store: verify: " + said)
+    for command, fact in (("verify", "verified"), ("prune", "pruned")):
+        status, _, said = facts.get(fact, "no status").partition(" ")
+        if status != "0":
+            found.append("store: %s: %s" % (command, said))
     names = facts.get("kept", "").split()
     found += ["store: the release %s is gone" % version
               for version in sorted(expected.kept) if "web-v" + version not in names]
