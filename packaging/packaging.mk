@@ -29,6 +29,8 @@ static-tools:
 # runs in `make check-memory`.
 static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
   releases/keeping $(if $(static_emulator),,agentify/follow.py))
+manifest_name_amd64 = x86_64
+manifest_name_arm64 = aarch64
 check-static-tools: static_emulator := $(subst 24Kc,24Kf,$(static_emulator))
 check-static-tools: static-tools
 	@tests/need-packages python3 minisign openssl zstd $(if $(static_emulator),qemu-user)
@@ -37,7 +39,7 @@ check-static-tools: static-tools
 	@$(foreach name,upgrader upgraderctl agentify agent-releases,$(if $(static_emulator), \
 	  $(call in_emulator,$(static_tools)/bin/$(name),$(static_tools)/run/$(name)), \
 	  ln -sf ../bin/$(name) $(static_tools)/run/$(name)) &&) true
-	@tests/run $(static_tools)/run $(static_tool_tests)
+	@MACHINE=$(or $(manifest_name_$(ARCH)),$(ARCH)) tests/run $(static_tools)/run $(static_tool_tests)
 
 machine := $(shell uname -m)
 npm_cpu = $(or $(npm_cpu_$(machine)),$(machine))

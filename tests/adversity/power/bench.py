@@ -38,8 +38,8 @@ class Publisher:
     releases, makes each the desired one, and removes older ones."""
 
     PROGRAM = Path(BUILD) / "agent-releases"
-    # The program of `make static-tools`. It starts so much faster in a virtual machine, which has no
-    # library to load then, that the machine that judges uses it if it is there.
+    # The program of `make static-tools`. The machine that judges uses it if it is there: without
+    # libraries to load, it starts much faster in a virtual machine.
     STATIC = Path(BUILD) / "static/tools/amd64/bin/agent-releases"
 
     def __init__(self, scratch):
