@@ -218,6 +218,8 @@ class Bench:
             for number, cut in enumerate(positions):
                 disk, kept = self.state(base, entries, cut, chance, obeys, how)
                 words.append("cut at %d, %s" % (cut, kept))
+                if boots and (first + number) % BOOT_EACH == 0:
+                    self.alone(number).write_bytes(disk)
                 for at in range(0, self.bytes, 65536):
                     part = disk[at:at + 65536]
                     if part.count(0) != len(part):
@@ -230,19 +232,20 @@ class Bench:
             self.run_judge(upgrader, states, {"STATES": len(positions)}), known, first)
         for number, (notes_before, word) in enumerate(known):
             if boots and (first + number) % BOOT_EACH == 0:
-                found += self.boot(states, number, upgrader, first,
-                                   (notes_before, word + ", booted"))
+                found += self.boot(number, upgrader, first, (notes_before, word + ", booted"))
         return found
 
-    def boot(self, states, number, upgrader, first, known):
+    def alone(self, number):
+        """Returns the path of the disk that has only the state with this number. The disk is a copy
+        from before the judging, which writes to the disk of all states."""
+        return self.scratch / ("alone-%d" % number)
+
+    def boot(self, number, upgrader, first, known):
         """Boots a virtual machine whose disk is this one state, and has the machine judge it.
         Returns the violations, in words."""
-        alone = self.scratch / "alone"
-        with open(states, "rb") as file:
-            file.seek(number * self.bytes)
-            alone.write_bytes(file.read(self.bytes))
         self.booted += 1
-        told = self.run_judge(upgrader, alone, {"STATES": 1, "WHOLE": "yes"})
+        told = self.run_judge(upgrader, self.alone(number), {"STATES": 1, "WHOLE": "yes"})
+        self.alone(number).unlink()
         return verdict.violations(told, [known], first + number)
 
     def state(self, base, entries, cut, chance, obeys, how):
