@@ -53,24 +53,25 @@ std::string run(const std::string& program, const std::string& argument) {
   return "exit status " + std::to_string(WEXITSTATUS(status));
 }
 
-// Returns the id of the member, if it has a leader.
-std::optional<std::uint64_t> follows_leader(Asker& asker, const std::string& endpoint) {
+// Returns the id of the member at this endpoint, or nothing if the member does not answer or has no
+// leader.
+std::optional<std::uint64_t> working_member(Asker& asker, const std::string& endpoint) {
   const auto reply = asker.status(endpoint);
   const auto* member = std::get_if<fleet::MemberStatus>(&reply);
   if (member == nullptr || !member->has_leader) return std::nullopt;
   return member->id;
 }
 
-// Names each member of the store that was not restarted. Returns exit_failed if there is one.
-int name_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
+// Prints each member of the store that was not restarted, and returns exit_failed if there is one.
+// Leaves out members that have never started: such a member has no address, and no connections.
+int complain_of_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
   const auto reply = asker.members();
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   int status = exit_done;
   for (const fleet::StoreMember& member : std::get<std::vector<fleet::StoreMember>>(reply)) {
-    if (restarted.contains(member.id)) continue;
-    complain("the member " + member.name +
-             (member.urls.empty() ? "" : ", " + member.urls.front() + ",") +
-             " is not restarted, since no --endpoint names it; what is open there lasts");
+    if (restarted.contains(member.id) || member.urls.empty()) continue;
+    complain("the member " + member.name + ", " + member.urls.front() +
+             ", is not restarted, since no --endpoint names it; connections to it stay open");
     status = exit_failed;
   }
   return status;
@@ -88,18 +89,19 @@ int restart_members(const Options& options, Asker& asker) {
       return exit_failed;
     }
     int rests = 0;
-    std::optional<std::uint64_t> member;
-    while (!(member = follows_leader(asker, endpoint))) {
+    std::optional<std::uint64_t> member = working_member(asker, endpoint);
+    while (!member) {
       if (++rests > rests_max) {
         complain(endpoint + " does not come back; the members behind it are not restarted");
         return exit_failed;
       }
       asker.rest();
+      member = working_member(asker, endpoint);
     }
     restarted.insert(*member);
     say(endpoint + ": restarted");
   }
-  return name_others(asker, restarted);
+  return complain_of_others(asker, restarted);
 }
 
 // Records that the connections of these revoked people and nodes have ended. Leaves out a record

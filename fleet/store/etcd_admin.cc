@@ -34,25 +34,18 @@ void EtcdAdmin::ask(EtcdCall::Question question, std::function<void(EtcdCall::En
       });
 }
 
-// Asks a question without a body. `read` reads the answer.
-template <class Value>
-void EtcdAdmin::inquire(const std::string& path, std::optional<Value> (*read)(std::string_view),
-                        std::function<void(const Reply<Value>&)> then) {
-  ask({.path = path, .body = ""}, [read, then = std::move(then)](const EtcdCall::Ended& ended) {
-    if (const auto* failure = std::get_if<CallFailure>(&ended))
-      return then(Trouble{Trouble::Kind::unreachable, failure->reason});
-    const auto answer = read(std::get<std::string>(ended));
-    if (!answer) return then(Trouble{Trouble::Kind::unreachable, "an answer that is none"});
-    then(*answer);
-  });
-}
-
 void EtcdAdmin::status(std::function<void(const Reply<MemberStatus>&)> then) {
-  inquire("/etcdserverpb.Maintenance/Status", etcd_messages::member_status, std::move(then));
+  ask({.path = "/etcdserverpb.Maintenance/Status", .body = ""},
+      [then = std::move(then)](const EtcdCall::Ended& ended) {
+        then(answer_from<MemberStatus>(ended, etcd_messages::member_status));
+      });
 }
 
 void EtcdAdmin::members(std::function<void(const Reply<std::vector<StoreMember>>&)> then) {
-  inquire("/etcdserverpb.Cluster/MemberList", etcd_messages::members, std::move(then));
+  ask({.path = "/etcdserverpb.Cluster/MemberList", .body = ""},
+      [then = std::move(then)](const EtcdCall::Ended& ended) {
+        then(answer_from<std::vector<StoreMember>>(ended, etcd_messages::members));
+      });
 }
 
 std::vector<EtcdAdmin::Step> EtcdAdmin::steps(const Permissions& permissions) {
@@ -101,9 +94,7 @@ void EtcdAdmin::go_on(const std::shared_ptr<Steps>& all) {
         const auto* failure = std::get_if<CallFailure>(&ended);
         if (failure == nullptr || failure->reason.find(if_so) != std::string::npos)
           return go_on(all);
-        const bool denied = meaning_of(*failure) == Meaning::denied;
-        all->then(
-            Trouble{denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure->reason});
+        all->then(trouble_of(*failure));
       });
 }
 

@@ -57,9 +57,6 @@ class EtcdAdmin {
   };
   struct Steps;
 
-  template <class Value>
-  void inquire(const std::string& path, std::optional<Value> (*read)(std::string_view),
-               std::function<void(const Reply<Value>&)> then);
   void ask(EtcdCall::Question question, std::function<void(EtcdCall::Ended)> then);
   void go_on(const std::shared_ptr<Steps>& all);
   [[nodiscard]] static std::vector<Step> steps(const Permissions& permissions);

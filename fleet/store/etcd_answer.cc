@@ -18,6 +18,11 @@ bool is_turned_away(const CallFailure& failure) {
 
 }  // namespace
 
+Trouble trouble_of(const CallFailure& failure) {
+  const bool denied = meaning_of(failure) == Meaning::denied;
+  return {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
+}
+
 Meaning meaning_of(const CallFailure& failure) {
   if (is_turned_away(failure)) return Meaning::passing;
   switch (failure.code) {

@@ -5,6 +5,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
+
+#include "fleet/store/store.h"
 
 namespace fleet {
 
@@ -23,6 +27,17 @@ enum class Meaning {
 };
 
 [[nodiscard]] Meaning meaning_of(const CallFailure& failure);
+
+[[nodiscard]] Trouble trouble_of(const CallFailure& failure);
+
+// Parses the bytes of an answer with `read`, and returns the result. Returns an error if the call
+// failed, or if `read` cannot parse the bytes.
+template <class Value, class Read>
+Reply<Value> answer_from(const std::variant<std::string, CallFailure>& ended, const Read& read) {
+  if (const auto* failure = std::get_if<CallFailure>(&ended)) return trouble_of(*failure);
+  if (auto value = read(std::get<std::string>(ended))) return *std::move(value);
+  return Trouble{Trouble::Kind::unreachable, "an answer that is none"};
+}
 
 // Returns true if the failed call has certainly not written anything.
 [[nodiscard]] bool certainly_not_written(const CallFailure& failure);

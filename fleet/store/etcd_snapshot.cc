@@ -32,9 +32,9 @@ void EtcdSnapshot::take_ending(const Http2::Ending& ending) {
   if (code != grpc_ok) {
     const CallFailure failure{.code = code.value_or(-1),
                               .reason = code ? ending.status.message() : ending.error};
-    const bool denied = meaning_of(failure) == Meaning::denied;
-    trouble = {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
-    if (!denied) line().ended(connection(), line().timers().now(), ending);
+    trouble = trouble_of(failure);
+    if (trouble->kind != Trouble::Kind::denied)
+      line().ended(connection(), line().timers().now(), ending);
   } else if (is_damaged_) {
     trouble = {Trouble::Kind::unreachable, "an answer that is none"};
   }

@@ -8,20 +8,6 @@
 namespace fleet {
 namespace {
 
-Trouble trouble_of(const CallFailure& failure) {
-  const bool denied = meaning_of(failure) == Meaning::denied;
-  return {denied ? Trouble::Kind::denied : Trouble::Kind::unreachable, failure.reason};
-}
-
-// Parses the bytes of an answer with `read`, and returns the result. Returns an error if the call
-// failed, or if `read` cannot parse the bytes.
-template <class Value, class Read>
-Reply<Value> answer_from(const EtcdCall::Ended& ended, const Read& read) {
-  if (const auto* failure = std::get_if<CallFailure>(&ended)) return trouble_of(*failure);
-  if (auto value = read(std::get<std::string>(ended))) return *std::move(value);
-  return Trouble{Trouble::Kind::unreachable, "an answer that is none"};
-}
-
 Outcome outcome_of(const CallFailure& failure) {
   switch (meaning_of(failure)) {
     case Meaning::lease_gone:

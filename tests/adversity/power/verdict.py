@@ -79,8 +79,9 @@ class Expected:
 
 
 def violations_of_store(expected, facts):
-    """Returns the violations in the directory of agent-releases, in words. Before the first `add`
-    has ended, the directory may not even say what it is for."""
+    """Returns the violations in the directory of agent-releases, in words. There are none before
+    the first `add` has ended: until then the directory may lack the name of its releases, without
+    which `verify` and `prune` refuse to work."""
     if not expected.kept:
         return []
     found = []

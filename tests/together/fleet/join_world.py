@@ -134,7 +134,7 @@ class World(made_cell.World):
 
 class NextWrite:
     """Watches a record in the background. wait() returns at the first write after the
-    construction. If a test does not come so far, the World ends the watch."""
+    construction. If a test fails before it calls wait(), the World ends the watch."""
 
     def __init__(self, world, record):
         now = json.loads(world.etcdctl("get", "x", "-w", "json")[1])["header"]["revision"]

@@ -14,7 +14,7 @@ from cases import case, has, run_cases, same, wait  # noqa: E402, F401
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 PROGRAM = os.path.join(BUILD, "agent-releases")
-# The processor of the programs: another one than this machine's if an emulator runs them.
+# The processor for which the programs are built. It is not this machine's if an emulator runs them.
 MACHINE = os.environ.get("MACHINE") or os.uname().machine
 DEADLINE_S = 120
 # The members of a manifest that a publisher sets by an option.
