@@ -2,19 +2,296 @@
 // decoder accepts, and give a reason for each refusal. A message that it has read must be the same
 // when it is written and read again.
 #include <memory>
+#include <optional>
 #include <type_traits>
+#include <vector>
 
 #include "agent-protocol/cpp/wire/codec.h"
-#include "tests/adversity/fuzz/members_of.h"
+#include "agent-protocol/cpp/wire/message.h"
 #include "tests/adversity/fuzz/second_decoder.h"
 #include "tests/adversity/fuzz/target.h"
-#include "tests/adversity/fuzz/unfold.h"
 
 namespace fuzz {
 
 namespace {
 
 using namespace agent_protocol;
+
+// ---- the members of a message
+
+// Collects the members of a message that the codec has decoded by name, in the form that the
+// second decoder uses. Written from message.h; shares no code with the codec's archives. Leaves out
+// members that the message does not have.
+class Notes {
+ public:
+  void note(const std::string& name, const std::string& text) { members[name] = shown(text); }
+  void note(const std::string& name, std::int64_t number) {
+    members[name] = std::to_string(number);
+  }
+  void note(const std::string& name, bool truth) { members[name] = shown(truth); }
+  void note(const std::string& name, const std::vector<std::string>& texts) {
+    members[name] = shown_all(texts);
+  }
+  // Leaves out an empty list, which means the same as an absent member.
+  void note_features(const std::vector<std::string>& features) {
+    if (!features.empty()) note("features", features);
+  }
+  void note(const std::string& name, Mode mode) {
+    note(name, std::string(mode == Mode::parallel ? "parallel" : "sequential"));
+  }
+  void note(const std::string& name, Gate gate) {
+    note(name, std::string(gate == Gate::none ? "none" : "confirm"));
+  }
+  void note(const std::string& name, CommitRule rule) {
+    note(name, std::string(rule == CommitRule::survive ? "survive" : "healthy"));
+  }
+  void note(const std::string& name, FallbackMode mode) {
+    note(name, std::string(mode == FallbackMode::warm ? "warm" : "cold"));
+  }
+  void note(const std::string& name, UncleanStop then) {
+    note(name, std::string(then == UncleanStop::fall_back ? "fallback" : "continue"));
+  }
+  void note(const std::string& name, Role role);
+  void note(const std::string& name, StopReason reason);
+  void note(const std::string& name, Stage stage);
+  void note(const std::string& prefix, const Failure& failure);
+
+  template <class Value>
+  void note(const std::string& name, const std::optional<Value>& value) {
+    if (value) note(name, *value);
+  }
+
+  // Records the members of a message, by its type.
+  void operator()(const Hello& hello);
+  void operator()(const Ready&) { type = "ready"; }
+  void operator()(const Unfit& unfit);
+  void operator()(const Upgrade& upgrade);
+  void operator()(const Confirm& confirm);
+  void operator()(const Cancel& cancel);
+  void operator()(const Stopped& stopped);
+  void operator()(const Healthy&) { type = "healthy"; }
+  void operator()(const Extend& extend);
+  void operator()(const Heartbeat&) { type = "heartbeat"; }
+  void operator()(const Status& status);
+  void operator()(const Welcome& welcome);
+  void operator()(const Activate& activate);
+  void operator()(const Stop& stop);
+  void operator()(const Accepted& accepted);
+  void operator()(const CandidateReady& candidate);
+  void operator()(const CandidateLost& candidate);
+  void operator()(const UpgradeFailed& failed);
+  void operator()(const Committed& committed);
+  void operator()(const Error& error);
+
+  std::string type;
+  Members members;
+};
+
+void Notes::note(const std::string& name, Role role) {
+  switch (role) {
+    case Role::first:
+      return note(name, std::string("first"));
+    case Role::candidate:
+      return note(name, std::string("candidate"));
+    case Role::fallback:
+      return note(name, std::string("fallback"));
+  }
+}
+
+void Notes::note(const std::string& name, StopReason reason) {
+  switch (reason) {
+    case StopReason::upgrade:
+      return note(name, std::string("upgrade"));
+    case StopReason::rollback:
+      return note(name, std::string("rollback"));
+    case StopReason::shutdown:
+      return note(name, std::string("shutdown"));
+  }
+}
+
+void Notes::note(const std::string& name, Stage stage) {
+  switch (stage) {
+    case Stage::request:
+      return note(name, std::string("request"));
+    case Stage::spawn:
+      return note(name, std::string("spawn"));
+    case Stage::start:
+      return note(name, std::string("start"));
+    case Stage::confirm:
+      return note(name, std::string("confirm"));
+    case Stage::cancel:
+      return note(name, std::string("cancel"));
+    case Stage::stop:
+      return note(name, std::string("stop"));
+    case Stage::trial:
+      return note(name, std::string("trial"));
+    case Stage::commit:
+      return note(name, std::string("commit"));
+    case Stage::shutdown:
+      return note(name, std::string("shutdown"));
+    case Stage::boot:
+      return note(name, std::string("boot"));
+  }
+}
+
+void Notes::note(const std::string& prefix, const Failure& failure) {
+  note(prefix + "id", failure.id);
+  note(prefix + "stage", failure.stage);
+  note(prefix + "reason", failure.reason);
+  note(prefix + "exit_status", failure.exit_status);
+  note(prefix + "signal", failure.signal);
+  note(prefix + "errno", failure.errno_name);
+}
+
+void Notes::operator()(const Hello& hello) {
+  type = "hello";
+  note("protocol", hello.protocol);
+  note("version", hello.version);
+  note_features(hello.features);
+}
+
+void Notes::operator()(const Unfit& unfit) {
+  type = "unfit";
+  note("reason", unfit.reason);
+}
+
+void Notes::operator()(const Upgrade& upgrade) {
+  type = "upgrade";
+  note("id", upgrade.id);
+  note("executable", upgrade.executable);
+  note("args", upgrade.args);
+  note("mode", upgrade.mode);
+  note("gate", upgrade.gate);
+  note("commit", upgrade.commit);
+  note("start_timeout_ms", upgrade.start_timeout_ms);
+  note("confirm_timeout_ms", upgrade.confirm_timeout_ms);
+  note("stop_timeout_ms", upgrade.stop_timeout_ms);
+  note("trial_ms", upgrade.trial_ms);
+  note("on_unclean_stop", upgrade.on_unclean_stop);
+  note("fallback", upgrade.fallback);
+}
+
+void Notes::operator()(const Confirm& confirm) {
+  type = "confirm";
+  note("id", confirm.id);
+}
+
+void Notes::operator()(const Cancel& cancel) {
+  type = "cancel";
+  note("id", cancel.id);
+  note("reason", cancel.reason);
+}
+
+void Notes::operator()(const Stopped& stopped) {
+  type = "stopped";
+  note("state", stopped.state);
+}
+
+void Notes::operator()(const Extend& extend) {
+  type = "extend";
+  note("ms", extend.ms);
+}
+
+void Notes::operator()(const Status& status) {
+  type = "status";
+  note("text", status.text);
+}
+
+void Notes::operator()(const Welcome& welcome) {
+  type = "welcome";
+  note("protocol", welcome.protocol);
+  note_features(welcome.features);
+  note("generation", welcome.generation);
+  note("role", welcome.role);
+  note("previous_version", welcome.previous_version);
+  if (welcome.failure) {
+    note("failure.", welcome.failure->failure);
+    note("failure.version", welcome.failure->version);
+  }
+  note("watchdog_ms", welcome.watchdog_ms);
+}
+
+void Notes::operator()(const Activate& activate) {
+  type = "activate";
+  note("state", activate.state);
+  note("clean", activate.clean);
+  if (activate.failure) {
+    note("failure.", activate.failure->failure);
+    note("failure.version", activate.failure->version);
+  }
+  note("trial_ms", activate.trial_ms);
+  note("commit", activate.commit);
+}
+
+void Notes::operator()(const Stop& stop) {
+  type = "stop";
+  note("reason", stop.reason);
+  note("deadline_ms", stop.deadline_ms);
+  note("id", stop.id);
+  note("generation", stop.generation);
+}
+
+void Notes::operator()(const Accepted& accepted) {
+  type = "accepted";
+  note("id", accepted.id);
+  note("generation", accepted.generation);
+}
+
+void Notes::operator()(const CandidateReady& candidate) {
+  type = "candidate_ready";
+  note("id", candidate.id);
+  note("generation", candidate.generation);
+  note("version", candidate.version);
+}
+
+void Notes::operator()(const CandidateLost& candidate) {
+  type = "candidate_lost";
+  note("id", candidate.id);
+  note("reason", candidate.reason);
+}
+
+void Notes::operator()(const UpgradeFailed& failed) {
+  type = "upgrade_failed";
+  note("", failed.failure);
+}
+
+void Notes::operator()(const Committed& committed) {
+  type = "committed";
+  note("id", committed.id);
+  note("generation", committed.generation);
+}
+
+void Notes::operator()(const Error& error) {
+  type = "error";
+  note("about", error.about);
+  note("reason", error.reason);
+}
+
+template <class Message>
+Notes notes_of(const Message& message) {
+  Notes notes;
+  std::visit(notes, message);
+  return notes;
+}
+
+Members members_of(const AgentMessage& message) {
+  return notes_of(message).members;
+}
+
+Members members_of(const UpgraderMessage& message) {
+  return notes_of(message).members;
+}
+
+// Returns the `type` that the message has on the wire.
+std::string type_of(const AgentMessage& message) {
+  return notes_of(message).type;
+}
+
+std::string type_of(const UpgraderMessage& message) {
+  return notes_of(message).type;
+}
+
+// ---- the comparison with the second decoder
 
 template <class Message>
 inline constexpr bool is_agents = std::is_same_v<Message, AgentMessage>;

@@ -8,7 +8,6 @@
 #include "base/utf8.h"
 #include "tests/adversity/fuzz/second_json.h"
 #include "tests/adversity/fuzz/target.h"
-#include "tests/adversity/fuzz/unfold.h"
 #include "tests/support/every_event.h"
 #include "tests/support/watcher.h"
 #include "upgrader/core/chronicle.h"

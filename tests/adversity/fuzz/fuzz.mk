@@ -37,7 +37,7 @@ $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a
 layer_tests += $(BUILD)/tests/adversity/fuzz/replay_test
 $(BUILD)/objects/tests/adversity/fuzz/%.o $(BUILD)/objects/units/tests/adversity/fuzz/%.o: \
   CXXFLAGS += -O1
-fuzz_decisions := $(patsubst %,tests/adversity/fuzz/%.cc,core_target core_story control_target) \
+fuzz_decisions := $(patsubst %,tests/adversity/fuzz/%.cc,core_target control_target) \
   $(filter sample-agent/%,$(fuzz_sources))
 $(BUILD)/tests/adversity/fuzz/replay_test: \
     $(call objects,tests/adversity/fuzz/replay_test.cc) \

@@ -6,7 +6,6 @@
 
 #include "agent-protocol/cpp/wire/line_reader.h"
 #include "tests/adversity/fuzz/target.h"
-#include "tests/adversity/fuzz/unfold.h"
 
 namespace fuzz {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "tests/adversity/fuzz/planted_fault.h"
 #include "tests/adversity/fuzz/second_json.h"
+#include "tests/adversity/fuzz/target.h"
 
 namespace fuzz {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tests/adversity/fuzz/planted_fault.h"
+#include "tests/adversity/fuzz/target.h"
 
 namespace fuzz {
 

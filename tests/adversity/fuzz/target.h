@@ -1,15 +1,35 @@
 // Fuzz targets: functions that take arbitrary bytes and check that the rules hold. The fuzzer
 // passes bytes that it invents (fuzzer.cc). `make check` passes the stored inputs (replay_test.cc).
+// This file also has what the targets share: reading an input as bytes or unfolded, reporting a
+// broken rule, and errors that are planted to prove that a run would find them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "tests/adversity/fuzz/planted_fault.h"
-
 namespace fuzz {
+
+struct Target {
+  std::string_view name;
+  void (*take)(std::string_view input);
+};
+
+[[nodiscard]] std::span<const Target> targets();
+// Returns the fuzz target of this name, or null if there is none.
+[[nodiscard]] const Target* find_target(std::string_view name);
+
+void take_codec(std::string_view input);
+void take_lines(std::string_view input);
+void take_core(std::string_view input);
+void take_session(std::string_view input);
+void take_control(std::string_view input);
+void take_words(std::string_view input);
+
+// ---- findings
 
 // Returns bytes as a text that can be printed in a message.
 [[nodiscard]] std::string printable(std::string_view bytes);
@@ -29,20 +49,58 @@ inline void must(bool holds, const char* otherwise, std::string_view about = "")
 // and both agreed.
 inline std::uint64_t comparisons = 0;
 
-struct Target {
-  std::string_view name;
-  void (*take)(std::string_view input);
+// ---- inputs
+
+// Returns the bytes of an input one after the other. At the end of the input, returns zeroes.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view rest) : rest_(rest) {}
+
+  [[nodiscard]] bool empty() const { return rest_.empty(); }
+  [[nodiscard]] std::size_t left() const { return rest_.size(); }
+
+  unsigned char take() {
+    if (rest_.empty()) return 0;
+    const char byte = rest_.front();
+    rest_.remove_prefix(1);
+    return static_cast<unsigned char>(byte);
+  }
+
+  std::string_view take(std::size_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+ private:
+  std::string_view rest_;
 };
 
-[[nodiscard]] std::span<const Target> targets();
-// Returns the fuzz target of this name, or null if there is none.
-[[nodiscard]] const Target* find_target(std::string_view name);
+// Returns the length that this byte of the input stands for. Most of these lengths are at limits of
+// the protocol.
+[[nodiscard]] std::size_t interesting_length(unsigned char code);
 
-void take_codec(std::string_view input);
-void take_lines(std::string_view input);
-void take_core(std::string_view input);
-void take_session(std::string_view input);
-void take_control(std::string_view input);
-void take_words(std::string_view input);
+// Unfolds an input, so that a few bytes of the corpus can stand for a line that is longer than the
+// limit. The fuzzer can turn a length at a limit into the next length by changing one byte of the
+// input. The byte 0x01 is followed by a code for a length, a number N, and N bytes. It
+// stands for these N bytes, repeated up to that length. All other bytes stand for themselves.
+// Returns at most `bytes_max` bytes.
+[[nodiscard]] std::string unfold(std::string_view input, std::size_t bytes_max);
+
+// ---- planted errors
+
+// Returns the name of the error that the variable PLANTED_FAULT plants in the tests' own code, or
+// "" if it plants none. The tested code never has these errors.
+inline std::string name_of_planted_fault() {
+  const char* const name = std::getenv("PLANTED_FAULT");
+  return name == nullptr ? "" : name;
+}
+
+// The name of the planted fault; "" if there is none.
+inline std::string planted_fault = name_of_planted_fault();
+
+inline bool planted(std::string_view fault) {
+  return fault == planted_fault;
+}
 
 }  // namespace fuzz

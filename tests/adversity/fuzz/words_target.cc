@@ -8,7 +8,6 @@
 #include "sample-agent/configuration.h"
 #include "sample-agent/position.h"
 #include "tests/adversity/fuzz/target.h"
-#include "tests/adversity/fuzz/unfold.h"
 #include "upgrader/core/options.h"
 
 namespace fuzz {
