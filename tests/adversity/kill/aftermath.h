@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/adversity/kill/moment.h"
 #include "tests/adversity/kill/scene.h"
+#include "tests/adversity/kill/story.h"
 #include "tests/adversity/kill/tracer.h"
 
 namespace kill_points {

@@ -4,7 +4,7 @@
 
 #include "tests/adversity/kill/canaries.h"
 #include "tests/adversity/kill/point.h"
-#include "tests/adversity/kill/theatre.h"
+#include "tests/adversity/kill/scene.h"
 
 namespace kill_test {
 

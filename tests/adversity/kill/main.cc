@@ -22,16 +22,28 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "tests/adversity/kill/canaries.h"
 #include "tests/adversity/kill/point.h"
-#include "tests/adversity/kill/theatre.h"
+#include "tests/adversity/kill/scene.h"
+#include "tests/decisions/explore/figures.h"
 #include "tests/together/integration/process_table.h"
 
 namespace kill_points {
 namespace {
+
+using upgrader::test::with_commas;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream rest(text);
+  for (std::string line; std::getline(rest, line);)
+    lines.push_back(line);
+  return lines;
+}
 
 // The result of one task. Tasks are done by several worker processes at the same time.
 struct Finding {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/adversity/kill/moment.h"
 #include "tests/adversity/kill/scene.h"
 #include "tests/adversity/kill/step.h"
+#include "tests/adversity/kill/story.h"
 #include "tests/adversity/kill/tracer.h"
 
 namespace kill_points {

@@ -51,6 +51,32 @@ std::string name_in(const std::string& path) {
 
 }  // namespace
 
+// Copies all programs that the tests run, so that a build during the run changes nothing.
+Theatre::Theatre() : owner_(getpid()) {
+  const std::filesystem::path here = std::filesystem::canonical("/proc/self/exe").parent_path();
+  const char* const upgrader = std::getenv("UPGRADER");
+  const char* const temporary = std::getenv("TMPDIR");
+  std::string directory = std::string(temporary == nullptr ? "/tmp" : temporary) + "/cast-XXXXXX";
+  if (mkdtemp(directory.data()) == nullptr) std::abort();
+  directory_ = std::filesystem::canonical(directory);
+  const auto copy = [this](const std::filesystem::path& program, const std::string& name) {
+    std::filesystem::copy_file(program, directory_ + "/" + name);
+    return directory_ + "/" + name;
+  };
+  cast_.init = copy(here / "small_init", "small_init");
+  cast_.stand_in = copy(here / "stand_in", "stand_in");
+  cast_.upgrader = copy(upgrader == nullptr ? here / "../../../upgrader" : upgrader, "upgrader");
+  cast_.agents = directory_ + "/agents";
+  std::filesystem::create_directory(cast_.agents);
+  for (const char* version : {"agents/v1", "agents/v2", "agents/v3"})
+    copy(here / "actor", version);
+}
+
+Theatre::~Theatre() {
+  std::error_code ignored;
+  if (getpid() == owner_) std::filesystem::remove_all(directory_, ignored);
+}
+
 bool Agent::heard(std::string_view type) const {
   return !line_of(type).empty();
 }

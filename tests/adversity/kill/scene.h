@@ -1,5 +1,6 @@
-// The surroundings in which one story is played: a directory, a small init with the upgrader under
-// it, and the messages of the agents. Waits only for conditions, with a time limit.
+// The surroundings in which one story is played: copies of all programs, a directory, a small init
+// with the upgrader under it, and the messages of the agents. Waits only for conditions, with a
+// time limit.
 #pragma once
 
 #include <sys/types.h>
@@ -28,6 +29,27 @@ struct Cast {
   std::string agents;    // a directory in which the agent's program has three names: v1, v2 and v3
   // The longest time that a test waits for a condition.
   std::chrono::seconds patience{20};
+};
+
+// Copies of the programs that all kill points use, in a directory that is removed at the end of the
+// run.
+class Theatre {
+ public:
+  // Copies the programs that lie beside this test program. If the variable UPGRADER is set, copies
+  // the upgrader that it names.
+  Theatre();
+  ~Theatre();
+  Theatre(const Theatre&) = delete;
+  Theatre& operator=(const Theatre&) = delete;
+
+  [[nodiscard]] const Cast& cast() const { return cast_; }
+
+ private:
+  std::string directory_;
+  Cast cast_;
+  // The process that made the directory. Only this process may remove the directory, and not a
+  // forked worker.
+  int owner_;
 };
 
 struct Agent {

@@ -1,6 +1,6 @@
 // Gives names to the system calls of an upgrade that matter, the same names in every run, such as
 // `after-agent-2-writes-ready` and `before-upgrader-forks`. Knows the lines of the protocol, but
-// not their effects: see moment.h.
+// not their effects: see story.h.
 #pragma once
 
 #include <map>

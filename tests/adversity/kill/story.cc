@@ -1,6 +1,27 @@
 #include "tests/adversity/kill/story.h"
 
 namespace kill_points {
+namespace {
+
+constexpr int upgrader = 0;
+constexpr int old_agent = 1;
+
+constexpr int failure_of_its_own = 125;
+
+// Returns an exit status in the form of a wait status, as waitpid() gives it.
+int exited(int status) {
+  return status << 8;
+}
+
+// Returns whether the story has a candidate. A story at boot has none. A sequential upgrade whose
+// old agent stops uncleanly has none either: the old version is started again instead.
+bool has_candidate(const Story& story) {
+  if (story.with == Story::With::boot) return false;
+  return !story.sequential || story.end != End::fallback ||
+         std::string_view(story.id).find("unclean") == std::string_view::npos;
+}
+
+}  // namespace
 
 const std::vector<Story>& stories() {
   using With = Story::With;
@@ -68,6 +89,112 @@ std::vector<Setting> all_settings() {
     }
   }
   return settings;
+}
+
+Moment::Moment(const Setting& setting)
+    : setting_(setting),
+      story_(*setting.story),
+      boot_(story_.with == Story::With::boot),
+      candidate_(has_candidate(story_) ? 2 : -1),
+      fallback_(has_candidate(story_) ? 3 : 2),
+      begun_(boot_) {}
+
+void Moment::pass(const Step& step) {
+  if (step.is(old_agent, "writes", "upgrade")) begun_ = true;
+  if (!step.after) return;
+  pass_stop(step);
+  pass_trial(step);
+}
+
+void Moment::pass_stop(const Step& step) {
+  const std::string_view decisive = story_.sequential ? "upgrade"
+                                    : story_.gated()  ? "confirm"
+                                                      : "ready";
+  const bool by_old = story_.sequential || story_.gated();
+  if (step.is(by_old ? old_agent : candidate_, "writes", decisive) && told_to_stop_ == Known::no) {
+    told_to_stop_ = Known::maybe;
+  }
+  if (step.who == upgrader && step.verb == "forks") candidate_started_ = begun_;
+  if (step.is(upgrader, "writes", "stop")) told_to_stop_ = Known::yes;
+  if (step.is(old_agent, "writes", "stopped")) stopped_ = true;
+  if (step.is(old_agent, "writes", "cancel")) cancelled_ = Known::maybe;
+  if (step.is(upgrader, "reads", "cancel")) cancelled_ = Known::yes;
+}
+
+void Moment::pass_trial(const Step& step) {
+  if (step.is(upgrader, "writes", "activate") && candidate_active_ == Known::no && stopped_) {
+    candidate_active_ = Known::yes;
+  }
+  if (step.is(candidate_, "writes", "healthy")) committed_ = Known::maybe;
+  if (step.is(upgrader, "writes", "committed")) committed_ = Known::yes;
+  if (step.is(fallback_, "writes", "ready")) fallback_active_ = Known::maybe;
+  if (step.is(upgrader, "writes", "activate") && fallback_active_ == Known::maybe) {
+    fallback_active_ = Known::yes;
+  }
+}
+
+std::string Moment::role_of(int generation) const {
+  if (generation == upgrader) return "upgrader";
+  if (generation == old_agent) return boot_ ? "first" : "active";
+  if (generation == candidate_) return candidate_active_ == Known::yes ? "active" : "candidate";
+  return fallback_active_ == Known::yes ? "active" : "fallback";
+}
+
+std::set<Allowed> Moment::after_end_of(int generation, int signal) const {
+  if (generation == upgrader) return {{End::restarted, signal}};
+  if (generation == old_agent && boot_) return {{End::fallback}};
+  if (generation == old_agent) return after_end_of_old(signal);
+  if (generation == candidate_) return after_end_of_candidate(signal);
+  return after_end_of_fallback(signal);
+}
+
+// Returns the allowed ends of the upgrade if the old agent is killed at the present step. Before
+// the stop the page says: "The active agent exits while no upgrade is under way, or before it was
+// sent stop: the upgrader exits too, with 128 + the signal's number." After the stop it says:
+// "Unclean. The old executable is started again." If `stopped` is already in the pipe, it counts
+// whatever the exit status; a `cancel` in the pipe does not count.
+std::set<Allowed> Moment::after_end_of_old(int signal) const {
+  const Allowed with_it{End::restarted, exited(128 + signal)};
+  if (stopped_) return {{story_.end}};
+  if (cancelled_ == Known::yes) return {with_it};
+  if (told_to_stop_ == Known::no) {
+    const bool ready_may_come = setting_.order == Order::agents_first && candidate_started_;
+    return ready_may_come ? std::set<Allowed>{{End::fallback}, with_it} : std::set{with_it};
+  }
+  if (told_to_stop_ == Known::yes && cancelled_ == Known::no) return {{End::fallback}};
+  return {{End::fallback}, with_it};
+}
+
+// Returns the allowed ends of the upgrade if the candidate is killed at the present step. While it
+// is held, and the old agent has not been told to stop, "the old agent never notices anything
+// else". After the stop was requested, the old agent goes on stopping, or stays active if it says
+// `cancel`. If the candidate is on trial, a fallback is started. If it is committed, the upgrader
+// exits, too.
+std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
+  const Allowed with_it{End::restarted, exited(128 + signal)};
+  if (story_.end == End::kept) return {{End::kept}};
+  if (candidate_active_ == Known::yes && committed_ == Known::yes) return {with_it};
+  if (candidate_active_ == Known::yes && committed_ == Known::maybe) {
+    return {{End::fallback}, with_it};
+  }
+  if (told_to_stop_ == Known::no) return {{End::kept}};
+  if (told_to_stop_ == Known::maybe) return {{End::kept}, {End::fallback}};
+  return {{End::fallback}};
+}
+
+// Returns the allowed ends of the upgrade if the fallback is killed at the present step. While it
+// is held, the page says: "a fallback that cannot start: 125". If a standby fails before its
+// `activate`, a later fall-back is a cold one, and nothing changes if the new version lasts.
+std::set<Allowed> Moment::after_end_of_fallback(int signal) const {
+  const Allowed failed{End::restarted, exited(failure_of_its_own)};
+  const Allowed with_it{End::restarted, exited(128 + signal)};
+  if (story_.with == Story::With::standby && fallback_active_ != Known::yes) {
+    if (fallback_active_ == Known::no || story_.end == End::committed) return {{story_.end}};
+    return {{story_.end}, with_it};
+  }
+  if (fallback_active_ == Known::no) return {failed};
+  if (fallback_active_ == Known::yes) return {with_it};
+  return {failed, with_it};
 }
 
 }  // namespace kill_points
