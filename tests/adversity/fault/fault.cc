@@ -11,17 +11,29 @@
 //     JOBS=N                     the number of processes that work at a time
 //     ONLY=PLAY:WHO:CALL:ERROR:K tries only this fault, and prints its trace
 //     OUTCOMES=1                 prints the faults by their outcomes
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "tests/adversity/fault/plays.h"
-#include "tests/adversity/fault/workers.h"
+#include "tests/adversity/fault/plan.h"
+#include "tests/decisions/explore/figures.h"
 
 namespace fault {
 namespace {
+
+using upgrader::test::with_commas;
 
 constexpr std::size_t short_sample = 3'000;
 
@@ -33,12 +45,119 @@ std::string setting_of(const char* name, const char* otherwise = "") {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-std::string with_commas(std::size_t number) {
-  std::string text = std::to_string(number);
-  for (int at = static_cast<int>(text.size()) - 3; at > 0; at -= 3)
-    text.insert(static_cast<std::size_t>(at), 1, ',');
-  return text;
+// ---- the judging of faults, many at the same time, each in a worker process, since one process
+// can trace only one run and reap its processes
+
+struct Judged {
+  std::size_t index = 0;  // the index of the fault in the list of all faults
+  bool fired = false;
+  std::string outcome;
+  Phase phase = Phase::start;
+  std::string wrong;  // the broken rules in words; empty if none was broken
+};
+
+constexpr int attempts_max = 3;
+
+// Makes a run of the upgrader with the fault, and judges the run. If the fault did not strike,
+// tries again: on a busy machine, a run may make other system calls than usual.
+Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
+                   const Expectations& expectations) {
+  Judged judged;
+  for (int attempt = 0; attempt < attempts_max && !judged.fired; ++attempt) {
+    Run run(setting, play_named(fault.play), fault);
+    const Report report = run.perform();
+    judged.fired = report.fired;
+    judged.phase = report.phase;
+    judged.outcome = report.fired ? outcome_of(fault, report, baseline) : "not fired";
+    judged.wrong = "";
+    for (const std::string& wrong : wrongs_of(fault, report, baseline, expectations)) {
+      judged.wrong += (judged.wrong.empty() ? "" : "; ") + wrong;
+    }
+  }
+  return judged;
 }
+
+// The packet in which a worker process sends its result. The text at the packet's end is cut to
+// fit.
+struct Packet {
+  std::size_t index;
+  int fired;
+  int phase;
+  char outcome[64];
+  char wrong[3'500];
+};
+static_assert(sizeof(Packet) <= 4'096, "no more than a pipe takes at once");
+
+[[noreturn]] void work(const Setting& setting, const std::vector<Planned>& faults,
+                       const Baselines& baselines, const Expectations& expectations, int tasks,
+                       int results) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::size_t index = 0;
+  while (read(tasks, &index, sizeof index) == sizeof index) {
+    const Fault& fault = faults[index].fault;
+    const Judged judged = judge_fault(setting, fault, baselines.at(fault.play), expectations);
+    Packet packet{.index = index,
+                  .fired = judged.fired ? 1 : 0,
+                  .phase = static_cast<int>(judged.phase),
+                  .outcome = {},
+                  .wrong = {}};
+    strncpy(packet.outcome, judged.outcome.c_str(), sizeof packet.outcome - 1);
+    strncpy(packet.wrong, judged.wrong.c_str(), sizeof packet.wrong - 1);
+    if (write(results, &packet, sizeof packet) != sizeof packet) _exit(1);
+  }
+  _exit(0);
+}
+
+// Writes the index of every fault to a pipe, from which all worker processes read.
+void hand_out(int tasks, std::size_t count) {
+  for (std::size_t index = 0; index < count; ++index) {
+    if (write(tasks, &index, sizeof index) != sizeof index) _exit(1);
+  }
+  _exit(0);
+}
+
+// Judges all faults, and calls `take` with each result as it arrives. Throws if a worker process
+// has died.
+void judge_all(const Setting& setting, const std::vector<Planned>& faults,
+               const Baselines& baselines, const Expectations& expectations, int workers,
+               const std::function<void(const Judged&)>& take) {
+  int tasks[2];
+  int results[2];
+  if (pipe2(tasks, O_CLOEXEC) != 0 || pipe2(results, O_CLOEXEC) != 0) {
+    throw std::runtime_error("no pipes");
+  }
+  fflush(nullptr);
+  std::vector<pid_t> processes;
+  for (int worker = 0; worker <= workers; ++worker) {
+    const pid_t pid = fork();
+    if (pid < 0) throw std::runtime_error("no process");
+    if (pid == 0 && worker == workers) hand_out(tasks[1], faults.size());
+    if (pid == 0) {
+      close(tasks[1]);
+      work(setting, faults, baselines, expectations, tasks[0], results[1]);
+    }
+    processes.push_back(pid);
+  }
+  close(tasks[0]);
+  close(tasks[1]);
+  close(results[1]);
+  Packet packet{};
+  std::size_t taken = 0;
+  while (read(results[0], &packet, sizeof packet) == sizeof packet) {
+    ++taken;
+    take({.index = packet.index,
+          .fired = packet.fired != 0,
+          .outcome = packet.outcome,
+          .phase = static_cast<Phase>(packet.phase),
+          .wrong = packet.wrong});
+  }
+  close(results[0]);
+  for (const pid_t pid : processes)
+    waitpid(pid, nullptr, 0);
+  if (taken != faults.size()) throw std::runtime_error("a worker ended before its work was done");
+}
+
+// ---- figures
 
 // The numbers of the run that are printed for the table of results.
 struct Figures {

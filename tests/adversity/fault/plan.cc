@@ -8,8 +8,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "tests/adversity/fault/plays.h"
-
 namespace fault {
 namespace {
 

@@ -1,14 +1,15 @@
-#include "tests/adversity/fault/plays.h"
-
+// The scripted runs of the upgrader into which faults are injected, each with a name.
 #include <signal.h>
 
 #include <stdexcept>
+
+#include "tests/adversity/fault/run.h"
 
 namespace fault {
 namespace {
 
 // Returns options with time limits that are too long to pass while a process works. If a message is
-// lost, the simulated clock of swift_time.h jumps to the deadline, so the run does not take longer.
+// lost, the simulated clock of tracer.h jumps to the deadline, so the run does not take longer.
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());

@@ -63,6 +63,10 @@ struct Play {
   [[nodiscard]] bool has(std::string_view option) const;
 };
 
+// The plays of plays.cc.
+[[nodiscard]] const std::vector<Play>& plays();
+[[nodiscard]] const Play& play_named(std::string_view name);  // throws if there is no such play
+
 struct Step {
   enum class Deed { say, say_and_exit, close_output, exit };
   Deed deed = Deed::say;

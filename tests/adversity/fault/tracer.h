@@ -1,5 +1,6 @@
 // Follows the upgrader by ptrace, and each of its children from the fork to the exec. Agents are
-// never traced. Makes one call fail, or kills the process that makes the call.
+// never traced. Makes one call fail, or kills the process that makes the call. Gives the upgrader a
+// simulated clock.
 //
 // `strace -e inject` would not be enough. The tracer must let go of a child at its exec. It must
 // keep the upgrader stopped while an agent dies, so that each run makes the same calls in the same
@@ -18,6 +19,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -26,7 +28,6 @@
 #include <vector>
 
 #include "tests/adversity/fault/calls.h"
-#include "tests/adversity/fault/swift_time.h"
 
 namespace fault {
 
@@ -68,6 +69,39 @@ struct Call {
   [[nodiscard]] bool operator==(const Call& other) const {
     return who == other.who && name == other.name && k == other.k && phase == other.phase;
   }
+};
+
+// A simulated clock for a traced process. It makes the process's run independent of the machine's
+// speed. The process does not wait in real time for its own deadlines, such as the tenth of a
+// second between two writings of status.json, or the second in which init gets at most ten
+// messages. Every run then makes the same calls.
+//
+// At the start of the process, the clock that needs no system call (the vDSO) is hidden. So the
+// process asks the kernel for the time, and the tracer answers. The clock stands still, except that
+// each wait adds half a second. A wait for a tenth of a second or less is over at once. A longer
+// wait ends by an event. If no other process will act before its end, the tracer breaks it off, and
+// adds its whole time to the clock.
+class SwiftTime {
+ public:
+  // Must be called right after the traced process has executed its program.
+  static void hide_other_clocks(pid_t pid);
+
+  // Returns whether the system call asks for the time.
+  [[nodiscard]] static bool is_question(const RawCall& call);
+  // Simulates the clock for one system call. The tracer must call enter() at the entry of every
+  // system call, and leave() at its return.
+  void enter(const RawCall& call);
+  // Ends the wait that has just begun if it would last at most `most_ms` milliseconds, and returns
+  // true. Otherwise returns false.
+  bool break_off(const RawCall& call, int most_ms);
+  void leave(const RawCall& call);
+
+ private:
+  std::int64_t started_ns_ = 0;  // the kernel's clock when the process first asked for the time
+  std::int64_t waited_ms_ = 0;
+  // True if the system call was given another time limit, which leave() must restore.
+  bool changed_ = false;
+  bool broken_off_ = false;
 };
 
 class Tracer {
