@@ -3,10 +3,8 @@
 
 endurance_programs := $(addprefix $(BUILD)/tests/adversity/endurance/,endurance leak.so)
 
-$(BUILD)/tests/adversity/endurance/endurance: $(call objects,$(filter-out \
-  tests/adversity/endurance/leak.cc, \
-    $(wildcard tests/adversity/endurance/*.cc))) $(BUILD)/objects/tests/adversity/kill/theatre.o \
-    $(support_library)
+$(BUILD)/tests/adversity/endurance/endurance: $(call objects, \
+    $(filter-out %/leak.cc,$(wildcard tests/adversity/endurance/*.cc))) $(support_library)
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 

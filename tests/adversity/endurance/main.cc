@@ -7,29 +7,200 @@
 // Upgrade number N is the same in every run. Ends with the lines for the table of results, and
 // exits with 0 if all holds and every canary was caught.
 #include <signal.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tests/adversity/endurance/kinds.h"
-#include "tests/adversity/endurance/log_shapes.h"
-#include "tests/adversity/endurance/measure.h"
 #include "tests/adversity/endurance/troupe.h"
-#include "tests/adversity/kill/theatre.h"
+#include "tests/decisions/explore/figures.h"
 #include "tests/together/integration/process_table.h"
 
 namespace {
 
 using namespace endurance;
-using kill_points::with_commas;
+using upgrader::test::with_commas;
+
+// ---- the log of a run, compared with patterns, called shapes, of the lines that it may have; any
+// other line is unexpected
+
+std::size_t digits_at(std::string_view line) {
+  std::size_t count = 0;
+  while (count < line.size() && std::isdigit(static_cast<unsigned char>(line[count])) != 0)
+    ++count;
+  return count;
+}
+
+bool matches(std::string_view line, std::string_view shape);
+
+// Compares a log line with a shape that begins with `@`: the line must begin with `generation N` or
+// `generation N (version V)`, and the rest of the line must have the rest of the shape.
+bool matches_agent(std::string_view line, std::string_view rest) {
+  constexpr std::string_view generation = "generation ";
+  if (!line.starts_with(generation)) return false;
+  line.remove_prefix(generation.size());
+  const std::size_t digits = digits_at(line);
+  if (digits == 0) return false;
+  line.remove_prefix(digits);
+  if (matches(line, rest)) return true;
+  const std::size_t end = line.find(')');
+  return line.starts_with(" (version ") && end != std::string_view::npos &&
+         matches(line.substr(end + 1), rest);
+}
+
+// Returns whether the line has the shape. In a shape `#` stands for a number, `*` for a text that
+// is not empty, and `@` for a generation, with its version if that is known.
+bool matches(std::string_view line, std::string_view shape) {
+  while (!shape.empty()) {
+    const char sign = shape[0];
+    const std::string_view rest = shape.substr(1);
+    if (sign == '@') return matches_agent(line, rest);
+    if (sign == '*') {
+      for (std::size_t taken = 1; taken <= line.size(); ++taken) {
+        if (matches(line.substr(taken), rest)) return true;
+      }
+      return false;
+    }
+    const std::size_t taken = sign == '#' ? digits_at(line) : !line.empty() && line[0] == sign;
+    if (taken == 0) return false;
+    line.remove_prefix(taken);
+    shape = rest;
+  }
+  return line.empty();
+}
+
+class LogShapes {
+ public:
+  // Reads the shapes from a table such as log_lines.table.
+  explicit LogShapes(const std::string& table_path);
+
+  [[nodiscard]] bool has(std::string_view line) const;
+
+ private:
+  std::vector<std::string> shapes_;
+};
+
+LogShapes::LogShapes(const std::string& table_path) {
+  std::ifstream table(table_path);
+  for (std::string line; std::getline(table, line);) {
+    if (!line.empty() && !line.starts_with("# ")) shapes_.push_back(line);
+  }
+}
+
+bool LogShapes::has(std::string_view line) const {
+  return std::any_of(shapes_.begin(), shapes_.end(),
+                     [line](const std::string& shape) { return matches(line, shape); });
+}
+
+// ---- the resources of a process, as /proc shows them
+
+struct Measure {
+  std::vector<std::string> descriptors;  // the kinds of the open descriptors, sorted
+  std::size_t children = 0;
+  std::size_t zombies = 0;
+  std::size_t threads = 0;
+  long rss_kb = 0;
+  long private_kb = 0;
+
+  [[nodiscard]] std::string text() const;
+};
+
+// Returns the sum in kB of the lines that begin with `beginning` in the text of
+// /proc/PID/smaps_rollup.
+long rollup_kb(const std::string& text, const std::string& beginning) {
+  long sum = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(beginning)) sum += std::atol(line.c_str() + line.find(':') + 1);
+  }
+  return sum;
+}
+
+// Returns the kind of an open descriptor: "pipe", "socket", a name such as
+// "anon_inode:[eventpoll]", or "file" if the descriptor has a path.
+std::string kind_of(const std::string& descriptor) {
+  std::error_code gone;
+  const std::string target = std::filesystem::read_symlink(descriptor, gone);
+  if (target.starts_with("/")) return "file";
+  return target.starts_with("anon_inode:") ? target : target.substr(0, target.find(':'));
+}
+
+std::size_t entries_of(const std::string& directory) {
+  std::error_code gone;
+  std::size_t count = 0;
+  for (std::filesystem::directory_iterator entry(directory, gone), end; !gone && entry != end;
+       entry.increment(gone)) {
+    ++count;
+  }
+  return count;
+}
+
+Measure measure(pid_t pid) {
+  const std::string directory = "/proc/" + std::to_string(pid);
+  Measure found;
+  for (const int descriptor : integration::descriptors_of(pid))
+    found.descriptors.push_back(kind_of(directory + "/fd/" + std::to_string(descriptor)));
+  std::sort(found.descriptors.begin(), found.descriptors.end());
+  for (const pid_t child : integration::children_of(pid)) {
+    ++found.children;
+    if (integration::state_of(child) == 'Z') ++found.zombies;
+  }
+  found.threads = entries_of(directory + "/task");
+  const std::string rollup = integration::read_file(directory + "/smaps_rollup");
+  found.rss_kb = rollup_kb(rollup, "Rss:");
+  found.private_kb = rollup_kb(rollup, "Private_Clean:") + rollup_kb(rollup, "Private_Dirty:");
+  return found;
+}
+
+std::string Measure::text() const {
+  std::ostringstream text;
+  text << descriptors.size() << " descriptors, " << children << " children, " << zombies
+       << " zombies, " << threads << " threads, RSS " << rss_kb << " KiB, private " << private_kb
+       << " KiB";
+  return text.str();
+}
+
+constexpr long drift_kb_max = 64;
+
+// Compares two measurements. Returns as text the resources that have grown or changed from `base`
+// to `end`, or "" if there are none.
+std::string growth(const Measure& base, const Measure& end) {
+  std::string found;
+  const auto note = [&found](const std::string& what) {
+    found += (found.empty() ? "" : ", ") + what;
+  };
+  if (end.descriptors != base.descriptors) {
+    note(std::to_string(end.descriptors.size()) + " descriptors, not the " +
+         std::to_string(base.descriptors.size()) + " of the base");
+  }
+  if (end.zombies != 0) note(std::to_string(end.zombies) + " zombies");
+  if (end.children != base.children) note(std::to_string(end.children) + " children");
+  if (end.threads != base.threads) note(std::to_string(end.threads) + " threads");
+  if (end.rss_kb - base.rss_kb > drift_kb_max) {
+    note("RSS grown by " + std::to_string(end.rss_kb - base.rss_kb) + " KiB");
+  }
+  if (end.private_kb - base.private_kb > drift_kb_max) {
+    note("private memory grown by " + std::to_string(end.private_kb - base.private_kb) + " KiB");
+  }
+  return found;
+}
+
+// ---- the run
 
 constexpr std::size_t short_upgrades = 1'000;
 constexpr std::size_t long_upgrades = 10'000;
@@ -158,6 +329,8 @@ void Run::take_measure(bool base) {
   if (base && !rested) return fail("it never rests: " + outcome_.last.text());
   if (base) outcome_.base = outcome_.last;
 }
+
+// ---- canaries and results
 
 struct Canary {
   std::string seeded;
