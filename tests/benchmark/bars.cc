@@ -12,9 +12,7 @@
 #include <functional>
 
 #include "tests/benchmark/figures.h"
-#include "tests/benchmark/hand_over.h"
-#include "tests/benchmark/memory.h"
-#include "tests/benchmark/start_up.h"
+#include "tests/benchmark/measurements.h"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "tests/benchmark/figures.h"
-#include "tests/benchmark/sections.h"
+#include "tests/benchmark/measurements.h"
 
 namespace {
 

@@ -11,14 +11,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string_view>
 #include <thread>
 #include <utility>
-
-#include "tests/benchmark/stamp_file.h"
 
 namespace benchmark {
 namespace {
@@ -76,6 +75,12 @@ std::optional<std::string> find_installed(const std::string& program) {
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return std::nullopt;
+}
+
+std::int64_t now_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 Child::Child(const Command& command) : name_(command.argv.at(0)), log_(command.log) {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ void wait_until(const std::function<bool()>& condition, const std::string& what)
 
 // Returns the path of `program` in PATH, or nothing if it is not installed.
 [[nodiscard]] std::optional<std::string> find_installed(const std::string& program);
+
+// Returns the time of CLOCK_MONOTONIC, which is the agents' clock.
+[[nodiscard]] std::int64_t now_ns();
 
 struct Command {
   std::vector<std::string> argv;

@@ -1,5 +1,9 @@
 #include "tests/benchmark/contender.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -106,6 +110,47 @@ std::vector<Contender> installed_reapers() {
 std::vector<Contender> installed_supervisors() {
   return installed({{"runit (runsv)", Contender::Kind::service, {"runsv"}},
                     {"s6 (s6-supervise)", Contender::Kind::service, {"s6-supervise"}, true}});
+}
+
+void StampFile::Unmap::operator()(stamp_page* page) const {
+  ::munmap(page, sizeof *page);
+}
+
+StampFile::StampFile(std::string path) : path_(std::move(path)) {
+  const int fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0 || ::ftruncate(fd, sizeof(stamp_page)) != 0) give_up("cannot create " + path_);
+  void* const mapped =
+      ::mmap(nullptr, sizeof(stamp_page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  ::close(fd);
+  if (mapped == MAP_FAILED) give_up("cannot map " + path_);
+  page_.reset(static_cast<stamp_page*>(mapped));
+}
+
+std::size_t StampFile::count(stamp_kind kind) const {
+  std::size_t found = 0;
+  for (const stamp& entry : page_->all) {
+    if (__atomic_load_n(&entry.kind, __ATOMIC_ACQUIRE) == kind) ++found;
+  }
+  return found;
+}
+
+std::optional<std::int64_t> StampFile::time_of(stamp_kind kind, std::uint32_t generation) const {
+  for (const stamp& entry : page_->all) {
+    if (__atomic_load_n(&entry.kind, __ATOMIC_ACQUIRE) == kind && entry.generation == generation) {
+      return entry.time_ns;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Milliseconds> StampFile::from(stamp_kind last) const {
+  std::vector<Milliseconds> found;
+  for (std::uint32_t generation = 1;; ++generation) {
+    const auto end = time_of(last, generation);
+    const auto begin = time_of(stamp_activated, generation + 1);
+    if (!end || !begin) return found;
+    found.push_back(static_cast<double>(*begin - *end) / 1e6);
+  }
 }
 
 Run::Run(const Place& place, const Contender& contender, const Task& task)

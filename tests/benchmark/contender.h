@@ -1,11 +1,16 @@
-// The programs that are compared, called contenders, and how each of them runs the same agent.
+// The programs that are compared, called contenders, how each of them runs the same agent, and the
+// times that the agents of a run note.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/benchmark/child.h"
-#include "tests/benchmark/stamp_file.h"
+#include "tests/benchmark/stamps.h"
 
 namespace benchmark {
 
@@ -52,6 +57,36 @@ struct Task {
   int fail_ms = 0;
   bool ticks = false;
   bool stays = false;
+};
+
+using Milliseconds = double;
+
+// The file, mapped into memory, in which agents note their times, and the figures that can be
+// computed from it.
+class StampFile {
+ public:
+  // Makes a new file for stamps at `path`. Ends the program if it cannot.
+  explicit StampFile(std::string path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::size_t count(stamp_kind kind) const;
+  [[nodiscard]] std::optional<std::int64_t> time_of(stamp_kind kind,
+                                                    std::uint32_t generation) const;
+
+  // Returns the times from the end of each agent until the next one begins to work.
+  [[nodiscard]] std::vector<Milliseconds> gaps() const { return from(stamp_exiting); }
+  // Returns the times from each agent's last work to the next agent's first work.
+  [[nodiscard]] std::vector<Milliseconds> gaps_in_work() const { return from(stamp_last_tick); }
+
+ private:
+  struct Unmap {
+    void operator()(stamp_page* page) const;
+  };
+
+  [[nodiscard]] std::vector<Milliseconds> from(stamp_kind last) const;
+
+  std::string path_;
+  std::unique_ptr<stamp_page, Unmap> page_;
 };
 
 // One run of a compared program with an agent, in a directory of its own.

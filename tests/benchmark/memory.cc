@@ -1,12 +1,11 @@
-#include "tests/benchmark/memory.h"
-
+// Measures the memory of a program with one agent at rest, as the kernel counts it.
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "tests/benchmark/figures.h"
-#include "tests/benchmark/sections.h"
+#include "tests/benchmark/measurements.h"
 
 namespace benchmark {
 namespace {

@@ -1,9 +1,8 @@
-#include "tests/benchmark/start_up.h"
-
+// Measures starts of one agent under several programs in turn.
 #include <utility>
 
 #include "tests/benchmark/figures.h"
-#include "tests/benchmark/sections.h"
+#include "tests/benchmark/measurements.h"
 
 namespace benchmark {
 namespace {
