@@ -14,32 +14,34 @@ extract() {
     sed "/^\\./d; s/\\\\(aq/'/g; s/\\\\-/-/g; s/\\\\&//g; s/\\\\e/\\\\/g"
 }
 
-# Runs a script of this directory in an empty directory, and prints its complaints.
+# usage: live PLAY COMMAND...
+# Runs the play of play.sh on what the command prints, in an empty directory, and prints its
+# complaints.
 live() {
-  script=$1
+  play=$1
   shift
   rm -rf "$scratch/live"
   mkdir "$scratch/live"
   "$@" >"$scratch/live/input"
-  timeout "$living_limit" sh "$root/tests/judging/tidy/$script" "$scratch/live" || {
-    echo "$script ended with status $?; the log:"
+  timeout "$living_limit" sh "$root/tests/judging/tidy/play.sh" "$play" "$scratch/live" || {
+    echo "play.sh $play ended with status $?; the log:"
     cat "$scratch/live/log" 2>/dev/null
   }
 }
 
 check_shell_agent() {
   upgrader_is_built || return
-  live play_shell_agent.sh extract man/agent-protocol.7 'shell agent'
+  live shell_agent extract man/agent-protocol.7 'shell agent'
 }
 
 canary_shell_agent() {
   sed -i '/BEGIN shell agent/,/END shell agent/s/"stopped"/"stoped"/' man/agent-protocol.7
-  echo 'play_shell_agent.sh ended with status 1'
+  echo 'play.sh shell_agent ended with status 1'
 }
 
 check_played_transcripts() {
   upgrader_is_built || return
-  live play_transcripts.sh transcript_lines
+  live transcripts transcript_lines
 }
 
 canary_played_transcripts() {
@@ -52,7 +54,7 @@ canary_played_transcripts() {
 
 check_busybox_stop() {
   upgrader_is_built || return
-  live play_busybox_stop.sh sed \
+  live busybox_stop sed \
     's|/var/lib/sample-agent/lock|lock|; /^while/s/do .*;/do :;/' sample-agent/init/busybox/stop
 }
 
@@ -71,7 +73,7 @@ shown_log_lines() {
 
 check_shown_log() {
   upgrader_is_built || return
-  live play_log.sh shown_log_lines
+  live log shown_log_lines
 }
 
 canary_shown_log() {

@@ -28,11 +28,9 @@ trap 'exit 1' HUP INT TERM
 . tests/judging/tidy/layers.sh
 . tests/judging/tidy/shape.sh
 . tests/judging/tidy/words.sh
-. tests/judging/tidy/sentences.sh
 . tests/judging/tidy/pages.sh
 . tests/judging/tidy/protocol_pages.sh
 . tests/judging/tidy/living_pages.sh
-. tests/judging/tidy/fleet_pages.sh
 . tests/judging/tidy/front_pages.sh
 
 passed=0
@@ -132,8 +130,8 @@ if [ "${1:-}" = --canaries ]; then
   shift
 fi
 # shellcheck disable=SC2086  # lists of names
-[ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $sentence_checks $page_checks \
-  $protocol_checks $living_checks $fleet_checks $front_checks
+[ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $page_checks $protocol_checks \
+  $living_checks $front_checks
 for name in "$@"; do
   "$try" "$name"
 done
