@@ -35,7 +35,7 @@ tests_when_counted = $(filter-out $(tests_of_samples),$(tests_when_instrumented)
 coverage:
 	@tests/need-packages $(check_packages) gcovr
 	@$(make_single) instrumentable
-	@tests/judging/analysis/borrow $(single) $(BUILD)/coverage
+	@$(call borrow_objects,$(BUILD)/coverage)
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-build
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 

@@ -43,7 +43,7 @@ fleet_fuzz_unit := $(call fleet_test_unit,records,record_maker record_world reco
   record_shows record_agent fuzz_records_test)
 $(fleet_day_unit) $(fleet_fuzz_unit): CXXFLAGS += -O1
 # The test's link command may name the upgrader's library, so with sanitizers that library must be
-# built before the test: see sanitize.mk.
+# built before the test: see analysis.mk.
 ifdef SANITIZE
 $(fleet_fuzz): | $(upgrader_library)
 endif

@@ -1,0 +1,98 @@
+# make analyze, make sanitize: look for errors in the code without running it, and by running the
+# tests with sanitizers.
+
+# ---- make analyze
+
+# make analyze (V10): checks the code of the upgrader and of the agents' library without running it.
+# LONG=1 also checks the tests and the sample agent, and adds further tools and the slow checks.
+
+.PHONY: analyze analyze-here
+
+analyze_packages = $(build_packages) clang-tidy-14 clang-14 cppcheck shellcheck binutils catch2
+
+analyze:
+	@tests/need-packages $(analyze_packages)
+	@$(make_single) analyze-here
+analyze-here: $(upgrader_library) $(protocol_library) $(if $(filter 1,$(LONG)),$(etcd_proto).cc)
+	@tests/judging/analysis/analyze $(BUILD) $(if $(filter 1,$(LONG)),long)
+
+# ---- make sanitize
+
+# make sanitize (V10): runs the tests with AddressSanitizer, UndefinedBehaviorSanitizer and
+# LeakSanitizer. There is no ThreadSanitizer: upgrader, library and sample agent have one thread
+# each. By default only the product is sanitized; the tests' usual objects are linked with it, and
+# the longest tests are left out. LONG=1 sanitizes the tests, too, and runs all of them, also those
+# of other programs whose .mk files add them to sanitized_tests.
+
+.PHONY: sanitize sanitize-build sanitize-run
+
+# The settings of the sanitized builds. Both the product and a test may have a copy of a function
+# from a header. The product's objects are linked first, so that its sanitized copy is used, even if
+# the tests are not sanitized.
+ifdef SANITIZE
+HARDENING =
+CXXFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+  -fno-sanitize-recover=undefined
+# Links the runtimes of both sanitizers statically. As shared libraries, each would have a log of
+# its own, and one of the two logs would stay empty.
+LDFLAGS += -fsanitize=address,undefined -static-libasan -static-libubsan
+$(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
+  -Wl,--no-whole-archive -luv
+endif
+
+planted_faults := $(BUILD)/tests/judging/analysis/faults
+$(planted_faults): tests/judging/analysis/faults.cc
+	@mkdir -p $(@D)
+	$(COMPILE) $(LDFLAGS) -o $@ $<
+
+sanitize:
+	@tests/need-packages $(check_packages)
+ifeq ($(LONG),1)
+	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize-all SINGLE=1 SANITIZE=1 \
+	  sanitize-build
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize-all SINGLE=1 SANITIZE=1 LONG=1 sanitize-run
+else
+	@$(make_single) instrumentable
+	@$(call borrow_objects,$(BUILD)/sanitize)
+	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/sanitize SINGLE=1 SANITIZE=1 sanitize-build
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/sanitize SINGLE=1 SANITIZE=1 sanitize-run
+endif
+
+# Builds in two steps: first the libraries of the upgrader and the protocol, then the programs.
+# LDFLAGS links the whole libraries into all tests, but no rule names them as prerequisites, so they
+# must exist before.
+sanitize-build:
+	@$(MAKE) --no-print-directory $(upgrader_library) $(protocol_library) $(planted_faults)
+	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(filter $(BUILD)/%,$(tests_when_sanitized)) \
+	  $(puppet) $(if $(filter 1,$(LONG)),samples $(sanitized_programs))
+
+sanitize-run:
+	@LONG=$(LONG) tests/judging/analysis/sanitize $(BUILD) \
+	  '$(if $(filter 1,$(LONG)),all code,product code) sanitized' $(tests_when_sanitized)
+
+tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(sanitized_tests))
+
+# ---- settings for both make sanitize and make coverage
+
+# Leaves out the walks through all states without LONG=1. They would take minutes, and find nothing
+# in the core that the other tests do not find.
+directories_when_instrumented = decisions/unit decisions/scenario together/integration \
+  together/regression $(if $(filter 1,$(LONG)),decisions/explore)
+# These tests need the sample agent, which is built only with LONG=1.
+tests_of_samples = $(filter $(BUILD)/tests/together/integration/sample_%,$(integration_tests))
+tests_when_instrumented = $(sort $(filter \
+  $(directories_when_instrumented:%=$(BUILD)/tests/%/%), \
+  $(filter-out $(if $(filter 1,$(LONG)),,$(slow_tests) $(tests_of_samples)), \
+    $(unit_tests) $(integration_tests))))
+
+# Builds these tests as usual, without instrumentation. Their objects are linked with the
+# instrumented product later.
+.PHONY: instrumentable
+instrumentable:
+	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)
+
+# Makes symbolic links to the tests' objects of the plain build $(single) in the instrumented build
+# $(1), so that only the product must be compiled again.
+borrow_objects = mkdir -p $(1)/objects && rm -rf $(1)/objects/tests && \
+  cp -rs $(abspath $(single))/objects/tests $(1)/objects/tests && \
+  find $(1)/objects/tests -name '*.d' -delete

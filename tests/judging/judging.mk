@@ -1,0 +1,56 @@
+# The targets that judge the tests and the tree: make rows, mutate, verify, seeded, lines and
+# check-targets.
+
+# make rows: lists the requirements for the project, and the tests that show that each is met. `make
+# check` runs this, too.
+
+.PHONY: rows
+rows:
+	@tests/judging/rows/run
+
+# make mutate: makes every small change of the sources, and checks whether the tests notice. LONG=1
+# tries all of these changes; tests/judging/mutation/mutate has more settings. The instrumented copy
+# of the project is built by the project's own rules, below $(BUILD)/mutation.
+
+mutation_packages = $(check_packages) python3 python3-clang-14
+
+.PHONY: mutate
+mutate:
+	@tests/need-packages $(mutation_packages)
+	@mkdir -p $(BUILD)/mutation
+	@LONG=$(LONG) SEED=$(SEED) SHELL_SECONDS=$(SHELL_SECONDS) PARTS='$(PARTS)' MUTANT=$(MUTANT) \
+	  WORKERS=$(WORKERS) TELL=$(TELL) AGAIN=$(AGAIN) CASE_MS=$(CASE_MS) MUTANT_MS=$(MUTANT_MS) \
+	  tests/judging/mutation/mutate $(BUILD)/mutation
+
+# make seeded: plants errors in the supervisor, one at a time. At least two layers of tests must
+# find each error.
+seeded_programs := $(addprefix $(BUILD)/tests/,decisions/explore/explore_test \
+  decisions/explore/second_table_test decisions/scenario/scenario_test \
+  decisions/unit/supervisor_test together/simulation/simulation_test)
+
+.PHONY: verify seeded seeded-here lines check-targets
+seeded:
+	@tests/need-packages $(check_packages) python3
+	@$(make_single) seeded-here
+seeded-here: $(seeded_programs)
+	@BUILD=$(BUILD) CXX='$(CXX)' \
+	  ONLY='$(ONLY)' SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' \
+	  tests/judging/verify/seeded
+
+# make verify: runs every layer of verification in sequence, and writes the table of results. make
+# verify STEPS="..." runs only these steps. LONG=1 measures against the full bars, and also runs the
+# longest steps.
+verify:
+	@tests/need-packages $(check_packages) python3 git
+	@BUILD=$(BUILD) LONG=$(LONG) tests/judging/verify/verify $(STEPS)
+
+# make lines: counts the lines of code that the upgrader consists of.
+lines:
+	@tests/need-packages python3
+	@tests/judging/verify/lines
+
+# Tries every target of `make help-all`, each in a clone of its own. TARGETS names the targets to
+# try, if not all.
+check-targets:
+	@tests/need-packages git
+	@tests/judging/verify/targets $(TARGETS)
