@@ -1,5 +1,4 @@
-#include "tests/adversity/kill/canaries.h"
-
+// Plants errors that a kill point must find.
 #include <cstdlib>
 #include <map>
 

@@ -2,7 +2,6 @@
 // canaries. `make kill` tests all of them.
 #include <catch2/catch.hpp>
 
-#include "tests/adversity/kill/canaries.h"
 #include "tests/adversity/kill/point.h"
 #include "tests/adversity/kill/scene.h"
 

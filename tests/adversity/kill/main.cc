@@ -26,7 +26,6 @@
 #include <string>
 #include <vector>
 
-#include "tests/adversity/kill/canaries.h"
 #include "tests/adversity/kill/point.h"
 #include "tests/adversity/kill/scene.h"
 #include "tests/decisions/explore/figures.h"

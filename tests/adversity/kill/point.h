@@ -2,6 +2,7 @@
 // signal, and the state afterwards is judged from outside.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -49,5 +50,18 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 
 // Reads the name of a kill point, as Point::name() makes it. Returns false for any other text.
 bool parse(const std::string& name, Point& point);
+
+// A canary: an error that a kill point must find. There are four kinds: a bad program in the place
+// of the upgrader, an agent that stays when it must exit, a step that does not exist, and a signal
+// that is not sent.
+struct Canary {
+  std::string seeded;
+  bool quick;  // true if the error is found without waiting for a time limit
+  // Runs the canary. Returns "" if the error was found, otherwise the reason why it was not found.
+  std::function<std::string()> missed;
+};
+
+// Returns the canaries of canaries.cc.
+std::vector<Canary> canaries(const Cast& cast);
 
 }  // namespace kill_points
