@@ -152,8 +152,8 @@ class LinkStory:
         return [os.path.join(place, path) for path in (self.link, self.old, self.new)]
 
 
-# ---- the way back to the previous version: upgrades with --previous and --attempts, and a boot into
-# a version that has gone bad
+# ---- the way back to the previous version: upgrades with --previous and --attempts, and a boot
+# into a version that has gone bad
 
 RECORD_BYTES = 8192
 RECORD = re.compile(rb"(\d+ /[^\n]*\n[^\n]*\n\d+ )(\d+)\n")

@@ -352,8 +352,8 @@ canary_processors() {
   echo 'docs/small-machines.md: no such processor: plantedpage'
 }
 
-# ---- the pages of the fleet's programs: every option, every command of fleetctl, every exit status,
-# every kind of record
+# ---- the pages of the fleet's programs: every option, every command of fleetctl, every exit
+# status, every kind of record
 
 # Sets `program` to the path of a program of the build. Fails if the program is missing.
 fleet_program() {

@@ -75,7 +75,8 @@ play_shell_agent() {
   wait "$upgrader"
   upgrader=
   wait "$reader"
-  # Checks the subshell's trace. The agent has ended, so no other shell writes to the trace any more.
+  # Checks the subshell's trace. The agent has ended, so no other shell writes to the trace any
+  # more.
   grep -q '^+ exec sh -c' log || complain 'left no subshell that waits'
   grep -q '^+ kill' log && complain 'left a subshell that signals a pid which may be a stranger'
 }

@@ -1,7 +1,7 @@
-# Checks the wording of files: no note of unfinished work is left, tests do not sleep, no path of one
-# machine occurs, each thing has one word, and the sentences of pages and comments have none of the
-# faults that a script can find (sentences.py). The patterns are written so that they do not find
-# themselves.
+# Checks the wording of files: no note of unfinished work is left, tests do not sleep, no path of
+# one machine occurs, each thing has one word, and the sentences of pages and comments have none of
+# the faults that a script can find (sentences.py). The patterns are written so that they do not
+# find themselves.
 
 word_checks='unfinished sleeps machine_paths documents vocabulary named_rules page_sentences
   comment_sentences'
