@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "tools/agent-conformance/facts.h"
+#include "tools/agent-conformance/seen.h"
 
 namespace conformance {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tools/agent-conformance/json_text.h"
-#include "tools/agent-conformance/overloaded.h"
+#include "tools/agent-conformance/seen.h"
 #include "tools/agent-conformance/words.h"
 
 namespace conformance {

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/agent-conformance/facts.h"
 #include "tools/agent-conformance/said.h"
 #include "tools/agent-conformance/seen.h"
 #include "tools/agent-conformance/terms.h"

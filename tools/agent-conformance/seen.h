@@ -1,5 +1,6 @@
-// The events that a check is given, and the orders that it returns. Events have names in the past
-// tense, and orders are imperatives. Agents are numbered from 0 in the order of their starts.
+// The events that a check is given, with the facts in them, and the orders that it returns. Events
+// have names in the past tense, and orders are imperatives. Agents are numbered from 0 in the order
+// of their starts.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,29 @@
 #include <variant>
 #include <vector>
 
-#include "tools/agent-conformance/facts.h"
-
 namespace conformance {
+
+// ---- facts about an agent's processes, as /proc shows them
+
+struct ProcessFacts {
+  int pid = 0;
+  std::string name;
+  bool is_agent = false;      // the process that was started itself, not a descendant of it
+  bool sleeps = false;        // the process waits: it neither runs nor waits for a processor
+  bool has_executed = false;  // the process has called exec since its fork
+  bool has_output = false;    // the process has the pipe for the agent's messages open
+  // The process has the variables AGENT_PROTOCOL... in its environment.
+  bool has_variables = false;
+  bool has_lock = false;             // the process has the upgrader's lock open
+  bool lock_on_exec = false;         // programs that the process executes inherit the lock, too
+  std::vector<std::string> listens;  // the addresses on which the process listens
+};
+
+struct Facts {
+  bool alive = false;         // the agent's main process has not ended
+  bool input_closed = false;  // no process has the reading end of the agent's input open
+  std::vector<ProcessFacts> processes;
+};
 
 // ---- events
 
@@ -78,5 +99,13 @@ struct Order {
 };
 
 using Orders = std::vector<Order>;
+
+// Combines several function objects into one, by which std::visit takes an event or an order apart.
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <class... Cases>
+Overloaded(Cases...) -> Overloaded<Cases...>;  // clang 14 needs this deduction guide
 
 }  // namespace conformance

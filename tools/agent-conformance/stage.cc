@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tools/agent-conformance/look.h"
-#include "tools/agent-conformance/overloaded.h"
+#include "tools/agent-conformance/seen.h"
 
 namespace conformance {
 
