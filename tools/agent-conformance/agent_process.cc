@@ -13,8 +13,6 @@
 #include <cstring>
 
 #include "tools/agent-conformance/effects.h"
-#include "tools/agent-conformance/look.h"
-#include "tools/agent-conformance/start.h"
 
 namespace conformance {
 namespace {

@@ -1,7 +1,10 @@
 // One running agent: its process, its three pipes, and the bytes that still have to be written to
-// its input. Reports each observation as an event, and decides nothing.
+// its input. Reports each observation as an event, and decides nothing. Also prepares the start of
+// an agent, and reads from /proc which pipes and locks its processes have open, and at which
+// addresses they listen.
 #pragma once
 
+#include <sys/types.h>
 #include <uv.h>
 
 #include <deque>
@@ -19,7 +22,7 @@
 
 namespace conformance {
 
-// Reading an agent's output, at most a certain number of bytes in one turn of the event loop.
+// ---- reading an agent's output, at most a certain number of bytes in one turn of the event loop
 
 // The most reads in one turn, enough for a full pipe. If an agent writes faster than that, the rest
 // is read in the loop's next turn, so that other work is not delayed.
@@ -141,5 +144,45 @@ class AgentProcess {
   bool tells_taken_ = false;  // when the agent has read all bytes, report InputTaken
   bool output_is_over_ = false;
 };
+
+// ---- the start of an agent: its command, its environment, and strace
+
+// Replaces a program name without a slash by the path that PATH gives for it. Returns why the agent
+// cannot be started, or an empty text.
+[[nodiscard]] std::string resolve(std::vector<std::string>& command);
+
+// Returns the environment of an agent: that of this program, without the variables by which init or
+// an upgrader talks to this program. Adds the variables by which the agent talks to its upgrader,
+// unless `alone` is true. `lock` is the number of the lock's descriptor, or -1.
+[[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
+
+// Returns pointers to the texts, followed by a null pointer, as execve(2) needs them.
+[[nodiscard]] std::vector<char*> pointers(std::vector<std::string>& texts);
+
+// Returns the command that runs the agent under strace. strace writes its output to `fifo`, and is
+// neither a parent nor a child of the agent.
+[[nodiscard]] std::vector<std::string> traced(const std::vector<std::string>& command,
+                                              const std::string& fifo);
+
+// Makes a FIFO in a new temporary directory. Both are removed when the program ends. Returns the
+// path, or an empty text on failure.
+[[nodiscard]] std::string make_fifo();
+
+// Returns true if strace exists and is allowed to trace.
+[[nodiscard]] bool strace_works();
+
+// ---- facts about an agent's processes, from /proc
+
+// The inodes by which the pipe and the lock of an agent are recognised among open descriptors.
+struct Marks {
+  ino_t output = 0;  // the inode of the agent's output pipe
+  ino_t lock = 0;    // the inode of the lock's file; 0 if there is no lock
+};
+
+[[nodiscard]] Facts look_at(int pid, const Marks& marks);
+
+// Returns the processes that an agent has left behind: the living processes of its session. Returns
+// an empty list if the agent's process group is empty.
+[[nodiscard]] std::vector<int> session_of(int pid);
 
 }  // namespace conformance

@@ -7,11 +7,11 @@
 #include <iostream>
 
 #include "base/version.h"
+#include "tools/agent-conformance/agent_process.h"
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/options.h"
 #include "tools/agent-conformance/report.h"
 #include "tools/agent-conformance/stage.h"
-#include "tools/agent-conformance/start.h"
 
 namespace conformance {
 

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <utility>
 
-#include "tools/agent-conformance/look.h"
+#include "tools/agent-conformance/agent_process.h"
 #include "tools/agent-conformance/seen.h"
 
 namespace conformance {

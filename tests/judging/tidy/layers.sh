@@ -235,7 +235,7 @@ canary_sample_agent_includes() {
 }
 
 # The files of agent-conformance that do input or output. All others only decide.
-conformance_shell='agent_process|look|main|stage|start'
+conformance_shell='agent_process(_look|_start)?|main|stage'
 
 # Checks that agent-conformance and its double include no code of the programs that they judge or
 # replace, and that the deciding part of agent-conformance does no input or output.

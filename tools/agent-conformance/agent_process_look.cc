@@ -1,5 +1,5 @@
-#include "tools/agent-conformance/look.h"
-
+// Reads facts about an agent's processes from /proc: which pipes and locks they have open, and at
+// which addresses they listen.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,6 +17,7 @@
 #include <string>
 
 #include "base/owned_fd.h"
+#include "tools/agent-conformance/agent_process.h"
 
 namespace conformance {
 

@@ -1,5 +1,4 @@
-#include "tools/agent-conformance/start.h"
-
+// Prepares the start of an agent: its command, its environment, and strace.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "tools/agent-conformance/agent_process.h"
 #include "tools/agent-conformance/effects.h"
 
 namespace conformance {
