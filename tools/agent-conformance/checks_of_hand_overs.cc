@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
-#include "tools/agent-conformance/held_effects.h"
+#include "tools/agent-conformance/effects.h"
 #include "tools/agent-conformance/scripts.h"
 #include "tools/agent-conformance/words.h"
 
