@@ -4,8 +4,8 @@
 
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/effects.h"
+#include "tools/agent-conformance/messages.h"
 #include "tools/agent-conformance/scripts.h"
-#include "tools/agent-conformance/words.h"
 
 namespace conformance {
 

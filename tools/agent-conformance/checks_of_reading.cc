@@ -3,9 +3,8 @@
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
-#include "tools/agent-conformance/json_text.h"
+#include "tools/agent-conformance/messages.h"
 #include "tools/agent-conformance/scripts.h"
-#include "tools/agent-conformance/words.h"
 
 namespace conformance {
 

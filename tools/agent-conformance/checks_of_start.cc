@@ -1,8 +1,8 @@
 // Checks the behaviour of an agent from its start until its activation.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/effects.h"
+#include "tools/agent-conformance/messages.h"
 #include "tools/agent-conformance/scripts.h"
-#include "tools/agent-conformance/words.h"
 
 namespace conformance {
 

@@ -1,8 +1,7 @@
 // Checks how an agent stops, in every state in which a stop may be sent to it.
 #include "tools/agent-conformance/checks.h"
-#include "tools/agent-conformance/json_text.h"
+#include "tools/agent-conformance/messages.h"
 #include "tools/agent-conformance/scripts.h"
-#include "tools/agent-conformance/words.h"
 
 namespace conformance {
 

@@ -2,9 +2,8 @@
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
-#include "tools/agent-conformance/json_text.h"
+#include "tools/agent-conformance/messages.h"
 #include "tools/agent-conformance/scripts.h"
-#include "tools/agent-conformance/words.h"
 
 namespace conformance {
 

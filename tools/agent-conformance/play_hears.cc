@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/agent-conformance/json_text.h"
+#include "tools/agent-conformance/messages.h"
 #include "tools/agent-conformance/play.h"
-#include "tools/agent-conformance/words.h"
 
 namespace conformance {
 

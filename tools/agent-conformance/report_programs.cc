@@ -2,7 +2,7 @@
 #include <array>
 #include <cstdio>
 
-#include "tools/agent-conformance/json_text.h"
+#include "tools/agent-conformance/messages.h"
 #include "tools/agent-conformance/report.h"
 
 namespace conformance {

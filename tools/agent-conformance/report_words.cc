@@ -1,7 +1,7 @@
 // The report in plain text, for people who do not know the protocol yet.
 #include <sstream>
 
-#include "tools/agent-conformance/json_text.h"
+#include "tools/agent-conformance/messages.h"
 #include "tools/agent-conformance/report.h"
 
 namespace conformance {

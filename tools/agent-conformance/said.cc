@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-#include "tools/agent-conformance/json_text.h"
+#include "tools/agent-conformance/messages.h"
 
 namespace conformance {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tools/agent-conformance/words.h"
+#include "tools/agent-conformance/messages.h"
 
 namespace conformance {
 

@@ -1,0 +1,56 @@
+// Makes the messages that this program sends to an agent in place of an upgrader. A message is one
+// JSON object on one line, which is made member by member.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tools/agent-conformance/terms.h"
+
+namespace conformance {
+
+// Returns the text in quotes, escaped as the upgrader escapes it: only the characters that JSON
+// requires to be escaped, each in its shortest form.
+[[nodiscard]] std::string quoted(std::string_view text);
+
+class Object {
+ public:
+  Object() = default;
+  explicit Object(std::string_view type) { text("type", type); }
+
+  Object& text(std::string_view name, std::string_view value) { return raw(name, quoted(value)); }
+  Object& number(std::string_view name, std::int64_t value) {
+    return raw(name, std::to_string(value));
+  }
+  Object& boolean(std::string_view name, bool value) { return raw(name, value ? "true" : "false"); }
+  // Adds a member. `value` is JSON text, which is written unchanged.
+  Object& raw(std::string_view name, std::string_view value);
+
+  [[nodiscard]] std::string json() const { return "{" + members_ + "}"; }
+  [[nodiscard]] std::string line() const { return json() + "\n"; }
+
+ private:
+  std::string members_;
+};
+
+// ---- the messages of an upgrader
+
+inline constexpr std::string_view upgrade_id = "u1";
+
+[[nodiscard]] std::string welcome_first();
+[[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
+[[nodiscard]] std::string welcome_standby(int generation);
+[[nodiscard]] std::string activate(bool clean);
+// Makes the `activate` of a standby. The message contains the failed upgrade because of which the
+// standby gets the work.
+[[nodiscard]] std::string activate_standby(bool clean);
+[[nodiscard]] std::string activate_on_trial(bool clean);
+[[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);
+[[nodiscard]] std::string stop_for_upgrade(Duration deadline, int candidate);
+[[nodiscard]] std::string stop(std::string_view reason, Duration deadline);
+[[nodiscard]] std::string committed(int generation);
+[[nodiscard]] std::string upgrade_failed(std::string_view id, std::string_view stage,
+                                         std::string_view reason);
+
+}  // namespace conformance
