@@ -1,7 +1,7 @@
 // Checks how an agent stops, in every state in which a stop may be sent to it.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/messages.h"
-#include "tools/agent-conformance/scripts.h"
+#include "tools/agent-conformance/script.h"
 
 namespace conformance {
 

@@ -4,7 +4,7 @@
 
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/messages.h"
-#include "tools/agent-conformance/scripts.h"
+#include "tools/agent-conformance/script.h"
 
 namespace conformance {
 

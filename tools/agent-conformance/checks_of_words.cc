@@ -1,6 +1,6 @@
 // Checks the form and the order of all messages that an agent sends from its start to its exit.
 #include "tools/agent-conformance/checks.h"
-#include "tools/agent-conformance/scripts.h"
+#include "tools/agent-conformance/script.h"
 
 namespace conformance {
 

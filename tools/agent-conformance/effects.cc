@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/agent-conformance/scripts.h"
+#include "tools/agent-conformance/script.h"
 
 namespace conformance {
 

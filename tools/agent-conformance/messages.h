@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "tools/agent-conformance/terms.h"
+#include "tools/agent-conformance/script.h"
 
 namespace conformance {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "tools/agent-conformance/terms.h"
+#include "tools/agent-conformance/script.h"
 
 namespace conformance {
 

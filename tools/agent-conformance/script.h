@@ -1,10 +1,12 @@
-// A check and its script, the steps that the check makes with agents. Plain data, except for two
-// parts: small functions by which a check judges its observations, and Life, which keeps track of
-// one agent's messages.
+// A check and its script, the steps that the check makes with agents, and the functions that make
+// single steps and whole parts of scripts. Plain data, except for two parts: small functions by
+// which a check judges its observations, and Life, which keeps track of one agent's messages.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,9 +14,23 @@
 
 #include "tools/agent-conformance/said.h"
 #include "tools/agent-conformance/seen.h"
-#include "tools/agent-conformance/terms.h"
 
 namespace conformance {
+
+using Duration = std::chrono::milliseconds;
+using Time = std::chrono::microseconds;  // the time since the beginning of the check
+
+// The times that can be set by options. Except for `watch`, they are deadlines for the agent. The
+// defaults are long, so that an agent on a loaded machine meets them.
+struct Terms {
+  // the longest time until the agent says `ready`, from its start or from the `welcome`
+  Duration start_timeout{std::chrono::seconds{30}};
+  Duration stop_timeout{std::chrono::seconds{30}};  // the longest time from `stop` to `stopped`
+  // the longest time until the agent exits, after its `stopped`, a signal or the end of its input
+  Duration exit_grace{std::chrono::seconds{30}};
+  Duration watch{300};  // how long to watch that an agent does nothing
+  bool has_strace = false;
+};
 
 // The messages that one agent has sent and received so far. They decide which messages the agent
 // may send next.
@@ -64,6 +80,9 @@ void take(Life& life, const Said& said, Time now);
 
 // Returns how the agent ended: "exited with status 3", "was killed by signal 11 (SIGSEGV)".
 [[nodiscard]] std::string end_in_words(const Exited& exited);
+
+// Returns the duration as text, such as "30 s" or "1500 ms".
+[[nodiscard]] std::string duration_in_words(Duration duration);
 
 // A sentence of agent-protocol(7), literally, and the section of the page that contains it.
 struct Quote {
@@ -154,5 +173,35 @@ struct Check {
   bool unfit_is_fine = false;  // this check sends strange input, so an agent may answer `unfit`
   bool is_advice = false;      // a fault is reported as advice, not as a failure
 };
+
+// ---- steps and parts of scripts
+
+[[nodiscard]] Script join(std::initializer_list<Script> parts);
+
+// Starts a first agent. When it says hello, sends it `welcome`, unless that is empty.
+[[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
+// Starts a candidate, and welcomes it as generation `generation`.
+[[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
+
+[[nodiscard]] Step await(int agent, Step::What what, Duration time = {});
+[[nodiscard]] Step tell(int agent, std::string line);
+[[nodiscard]] Step tell_activate(int agent, std::string line);
+[[nodiscard]] Step tell_stop(int agent, std::string line, std::string_view upgrade = {});
+[[nodiscard]] Step hang_up(int agent);
+[[nodiscard]] Step send_sigterm(int agent);
+[[nodiscard]] Step watch(Duration time);
+[[nodiscard]] Step taken(int agent);
+[[nodiscard]] Step look(int agent);
+[[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
+[[nodiscard]] Step examine(Judge judge);
+
+// The next three functions make scripts for a first agent. After held(), the agent is ready and
+// held. After active(), it is active. With stopped_for_upgrade(), an active agent stops for an
+// upgrade.
+[[nodiscard]] Script held(Start terms = {});
+[[nodiscard]] Script active(Start terms = {});
+[[nodiscard]] Script stopped_for_upgrade(const Terms& terms);
+// Makes the script that starts a candidate and activates it with the line `activate_line`.
+[[nodiscard]] Script active_candidate(const std::string& activate_line);
 
 }  // namespace conformance
