@@ -1,4 +1,5 @@
-// Checks the behaviour of an agent while it works: from its activation until a stop or a SIGTERM.
+// Checks the behaviour of an active agent: while it works, from its activation until a stop or a
+// SIGTERM, and when it stops, in every state in which a stop may be sent to it.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -121,6 +122,187 @@ Check heartbeats() {
 
 std::vector<Check> checks_of_work() {
   return {activates(), active_end(), active_sigterm(), heartbeats()};
+}
+
+// ---- how an agent stops
+
+namespace {
+
+constexpr Quote stopped_quote{
+    "MESSAGES FROM AN AGENT",
+    "From an active agent that was sent stop, once: it has finished its work and given up all that "
+    "it owned."};
+constexpr Quote last_quote{"MESSAGES FROM AN AGENT", "It does nothing more, and exits next."};
+
+Script whole_life(const Terms& terms) {
+  return join({active(), {watch(terms.watch)}, stopped_for_upgrade(terms), {await(0, What::exit)}});
+}
+
+Check stops() {
+  return {.name = "stop",
+          .doing = "It is active, and told to stop for an upgrade.",
+          .expected = "It says stopped.",
+          .quotes = {stop_quote, stopped_quote},
+          .needs = {"activate"},
+          .script = [](const Terms& terms) {
+            return join({active(), {watch(terms.watch)}, stopped_for_upgrade(terms)});
+          }};
+}
+
+Check exits() {
+  return {.name = "exit",
+          .doing = "It is told to stop, and has said stopped.",
+          .expected = "It exits.",
+          .quotes = {last_quote,
+                     {"UPGRADES",
+                      "An agent that has said stopped but lingers is killed after the "
+                      "exit grace."}},
+          .needs = {"stop"},
+          .script = whole_life};
+}
+
+Judgement judge_status(const Lives& lives, Time) {
+  const Exited& end = *lives[0].exited;
+  if (end.signal == 0 && end.status == 0) return {};
+  return {.fault = Fault{.came = "it " + end_in_words(end)}};
+}
+
+Check exit_status() {
+  return {.name = "exit-status",
+          .doing = "It is told to stop, says stopped, and exits.",
+          .expected = "Its exit status is 0.",
+          .quotes = {stop_quote},
+          .needs = {"exit"},
+          .script = [](const Terms& terms) {
+            return join({whole_life(terms), {examine(judge_status)}});
+          }};
+}
+
+Check last_word() {
+  return {.name = "last-word",
+          .doing = "It is told to stop, says stopped, and exits.",
+          .expected = "It writes nothing behind stopped.",
+          .quotes = {last_quote},
+          .needs = {"exit"},
+          .script = whole_life,
+          .rules = rule_last};
+}
+
+Check stop_for_shutdown() {
+  return {.name = "stop-shutdown",
+          .doing = "It is active, and told to stop with reason shutdown, without an upgrade.",
+          .expected = "It says stopped.",
+          .quotes = {stop_quote},
+          .needs = {"stop"},
+          .script = [](const Terms& terms) {
+            return join({active(),
+                         {watch(terms.watch), tell_stop(0, stop("shutdown", terms.stop_timeout)),
+                          await(0, What::stopped)}});
+          }};
+}
+
+Check stop_at_once() {
+  return {.name = "stop-at-once",
+          .doing = "It is told activate and stop by one write.",
+          .expected = "It takes both messages, and says stopped.",
+          .quotes = {{"LINES",
+                      "A message is one JSON object as in RFC 8259, in UTF-8, on one line that a "
+                      "newline ends."},
+                     stop_quote},
+          .needs = {"stop"},
+          .script = [](const Terms& terms) {
+            Step both =
+                tell_stop(0, activate(false) + stop_for_upgrade(terms.stop_timeout, 2), upgrade_id);
+            both.activates = true;
+            return join({held(), {both, await(0, What::stopped)}});
+          }};
+}
+
+// ---- candidate_lost
+
+std::string candidate_lost() {
+  return Object("candidate_lost")
+      .text("id", upgrade_id)
+      .text("reason", "exited with status 1 before it was activated")
+      .line();
+}
+
+// Judges how the agent has answered when its candidate was lost during a stop. An agent that has
+// said `cancel` has taken the work back, and must keep it until the next stop. Any other agent must
+// exit.
+Judgement judge_answer(const Terms& terms, const Lives& lives) {
+  if (!lives[0].said_cancel) return {.more = {await(0, What::exit)}};
+  Step again = tell_stop(0, stop("shutdown", terms.stop_timeout));
+  return {.more = {taken(0), watch(terms.watch), again, await(0, What::stopped)}};
+}
+
+Check candidate_is_lost() {
+  return {.name = "candidate-lost",
+          .doing =
+              "It is told to stop for an upgrade, and at once that the candidate is lost. If "
+              "it cancels, it is told to stop again later.",
+          .expected = "It cancels that upgrade and stays active, or it says stopped and exits.",
+          .quotes = {{"MESSAGES TO AN AGENT",
+                      "If the agent can still take the work back it says cancel, and stays active "
+                      "without a gap."},
+                     {"MESSAGES TO AN AGENT",
+                      "An agent that does not know this message just goes on stopping."},
+                     {"MESSAGES TO AN AGENT",
+                      "It is sent at most once to an agent, but may be sent again after a "
+                      "cancel."}},
+          .needs = {"exit", "stop-shutdown"},
+          .script =
+              [](const Terms& terms) {
+                Step both = tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2) + candidate_lost(),
+                                      upgrade_id);
+                return join({active(),
+                             {watch(terms.watch), both, await(0, What::answer),
+                              examine([terms](const Lives& lives, Time) {
+                                return judge_answer(terms, lives);
+                              })}});
+              },
+          .rules = rule_cancel};
+}
+
+// ---- extend
+
+// this part of the stop timeout is too short, so the agent must ask for more
+constexpr int short_part = 10;
+
+Script short_stop(const Terms& terms) {
+  const Duration brief = terms.stop_timeout / short_part;
+  return join({active(),
+               {watch(terms.watch), tell_stop(0, stop_for_upgrade(brief, 2), upgrade_id),
+                await(0, What::stopped, brief * 2)}});
+}
+
+Check extends() {
+  return {.name = "extend",
+          .doing =
+              "It is told to stop within a tenth of the stop timeout, and is given twice as "
+              "long; where it says extend, that long.",
+          .expected = "It says stopped in time, or extend as long as it needs more.",
+          .quotes = {{"MESSAGES FROM AN AGENT",
+                      "the deadline that it has to meet next is moved, if it is earlier, to ms "
+                      "from now."},
+                     {"MESSAGES TO AN AGENT",
+                      "an integer of at least 1: what is left of the stop timeout"}},
+          .needs = {"stop"},
+          .script = short_stop,
+          .twice = true};
+}
+
+}  // namespace
+
+std::vector<Check> checks_of_stop() {
+  return {stops(),
+          exits(),
+          exit_status(),
+          last_word(),
+          stop_for_shutdown(),
+          stop_at_once(),
+          candidate_is_lost(),
+          extends()};
 }
 
 }  // namespace conformance
