@@ -1,12 +1,22 @@
-// Tests how agent-conformance judges one line of an agent.
+// Tests how agent-conformance reads the output of an agent: how it judges one line, and that it
+// keeps its time limits even if the agent writes without a pause.
 #include "tools/agent-conformance/said.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch.hpp>
+#include <string>
+
+#include "tools/agent-conformance/agent_process.h"
 
 namespace said_test {
 
+using conformance::drain;
 using conformance::judge;
 using conformance::Line;
+using conformance::reads_a_turn_max;
 using conformance::Said;
 
 namespace {
@@ -108,6 +118,36 @@ TEST_CASE("a line that is cut off or too long is stray output, whatever it holds
 TEST_CASE("a type that an agent does not have is unknown") {
   CHECK(said(R"({"type":"stop"})").kind == Said::Kind::unknown);
   CHECK(said(R"({"type":""})").kind == Said::Kind::unknown);
+}
+
+// ---- reading the output
+
+TEST_CASE("one turn of the loop reads a limited amount of an endless output") {
+  const int endless = ::open("/dev/zero", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  REQUIRE(endless >= 0);
+  int pieces = 0;
+
+  const bool over = drain(endless, [&](std::string_view) {
+    if (++pieces > 1'000) FAIL("the turn does not end");
+  });
+
+  CHECK_FALSE(over);
+  CHECK(pieces == reads_a_turn_max);
+  ::close(endless);
+}
+
+TEST_CASE("a pipe is read to its end, and the end is reported after the last byte") {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0);
+  REQUIRE(::write(ends[1], "abc", 3) == 3);
+  std::string read;
+  const auto take = [&](std::string_view bytes) { read += bytes; };
+
+  CHECK_FALSE(drain(ends[0], take));
+  CHECK(read == "abc");
+  ::close(ends[1]);
+  CHECK(drain(ends[0], take));
+  ::close(ends[0]);
 }
 
 }  // namespace said_test
