@@ -45,7 +45,7 @@ sanitized_programs += $(conformance) $(conformance_double)
 # further tests to check_agents_tests, and the Debian packages that these need to
 # check_agents_packages. The packages are installed first, then tests/run runs the tests. The
 # results are written into the page that TABLE names.
-check_agents_tests += tests/together/conformance/all_right_agents \
+check_agents_tests += tests/together/conformance/right_agents \
   tests/together/conformance/wrong_agents
 check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rustc \
   librust-libc-dev librust-serde-json-dev socat util-linux python3
@@ -54,10 +54,10 @@ check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rus
 check-agents:
 	@tests/need-packages $(check_agents_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(programs) samples $(conformance_double)
-	@TABLE=man/agentify.1 tests/run $(BUILD) $(check_agents_tests)
+	@TABLE=man/agentify.1 AGENTS=ALL tests/run $(BUILD) $(check_agents_tests)
 	@$(MAKE) --no-print-directory check-agents-loaded
 
 # Runs the checks of all correct agents ten times on a loaded machine: for each processor, four
 # processes compute all the time. No check may find a fault.
 check-agents-loaded: $(conformance) $(protocol_library)
-	@BUILD=$(BUILD) TIMES=10 LOAD=$$(($$(nproc) * 4)) tests/together/conformance/all_right_agents
+	@BUILD=$(BUILD) TIMES=10 LOAD=$$(($$(nproc) * 4)) tests/together/conformance/right_agents ALL
