@@ -145,7 +145,7 @@ check_upgraderctl_page() {
   { options_on_page man/upgraderctl.1; sed -nE 's/^\.It Fl h , (-help)/-\1/p' man/upgraderctl.1; } \
     >"$scratch/page"
   differ "upgraderctl --help" "$scratch/help" man/upgraderctl.1 "$scratch/page"
-  sed -nE 's/.* exit_[a-z_]+ = ([0-9]);/\1/p' tools/upgraderctl/core/exit_status.h >"$scratch/code"
+  sed -nE 's/.* exit_[a-z_]+ = ([0-9]);/\1/p' tools/upgraderctl/core/options.h >"$scratch/code"
   section man/upgraderctl.1 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
   differ tools/upgraderctl "$scratch/code" man/upgraderctl.1 "$scratch/page"
 }

@@ -6,7 +6,7 @@
 
 #include "tests/together/upgraderctl/status_text.h"
 #include "tests/together/upgraderctl/talk.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 
 namespace conversation_test {
 

@@ -10,7 +10,7 @@
 
 #include "tests/together/upgraderctl/status_text.h"
 #include "tools/upgraderctl/core/conversation.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 
 namespace explore_test {
 

@@ -5,7 +5,7 @@
 #include "tests/together/upgraderctl/status_text.h"
 #include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/conversation.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/progress.h"
 
 namespace one_id_test {

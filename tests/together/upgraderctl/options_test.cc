@@ -6,8 +6,6 @@
 
 #include "tests/together/upgraderctl/status_text.h"
 #include "tools/upgraderctl/core/errand.h"
-#include "tools/upgraderctl/core/exit_status.h"
-#include "tools/upgraderctl/core/place.h"
 
 namespace options_test {
 

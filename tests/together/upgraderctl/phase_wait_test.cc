@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/together/upgraderctl/status_text.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 
 namespace phase_wait_test {
 

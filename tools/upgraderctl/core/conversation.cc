@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/shown.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/sentences.h"
 
 namespace upgraderctl {

@@ -5,7 +5,7 @@
 
 #include "base/shown.h"
 #include "tools/upgraderctl/core/conversation.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/sentences.h"
 
 namespace upgraderctl {

@@ -5,7 +5,7 @@
 #include "agent-protocol/cpp/control/hearing.h"
 #include "agent-protocol/cpp/control/request_line.h"
 #include "base/shown.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/sentences.h"
 
 namespace upgraderctl {

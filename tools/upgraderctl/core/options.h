@@ -1,4 +1,5 @@
-// The command line of upgraderctl, as data.
+// The command line of upgraderctl, as data: the commands, their options, and the control directory
+// that a command line names. Also the exit statuses.
 #pragma once
 
 #include <optional>
@@ -29,10 +30,32 @@ enum class Command {
   shutdown,
 };
 
+struct CommandName {
+  Command command;
+  const char* name;
+  const char* about;
+};
+
+// The name of each command and a description of it, in the order of the enum Command.
+inline constexpr CommandName command_names[] = {
+    {Command::list, "list", "every upgrader below /run/upgrader"},
+    {Command::status, "status", "what runs, what is under way, and how the last upgrade ended"},
+    {Command::upgrade, "upgrade", "start an upgrade and wait for its end"},
+    {Command::rehearse, "rehearse", "start the candidate of an upgrade, and cancel it when ready"},
+    {Command::confirm, "confirm", "open the gate of the upgrade under way"},
+    {Command::cancel, "cancel", "give the upgrade under way up, before anything is stopped"},
+    {Command::commit, "commit", "vouch for the agent on trial"},
+    {Command::rollback, "rollback", "roll the agent on trial back"},
+    {Command::history, "history", "how upgrades ended, in this life of the upgrader and before"},
+    {Command::why, "why", "why the last upgrade that failed has failed"},
+    {Command::wait, "wait", "wait for the end of the upgrade under way, or for a phase"},
+    {Command::on, "on", "run a command whenever an agent is good, or an upgrade has ended"},
+    {Command::shutdown, "shutdown", "end the upgrader and its agent, and wait for that"},
+};
+
 struct Options {
   std::optional<std::string> directory;  // the value of --dir: the control directory
-  // NAME, if it was given: the name of a control directory in one of the base directories
-  // (place.h).
+  // NAME, if it was given: the name of a control directory in one of the base directories (Base).
   std::optional<std::string> name;
   Command command = Command::list;
   bool json = false;
@@ -72,5 +95,69 @@ using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>
 
 // Returns the name of a command.
 [[nodiscard]] std::string_view name_of(Command command);
+
+// The arguments of a command line, sorted before the options are parsed. EXECUTABLE and the
+// arguments after it are never options.
+struct Words {
+  std::optional<std::string> name;
+  std::vector<std::string> options;  // the command and its options
+  std::vector<std::string> tail;     // EXECUTABLE and the arguments after it
+};
+
+[[nodiscard]] Words take_apart(const std::vector<std::string>& words);
+
+// ---- the control directory that a command line names
+
+// The two directories that contain control directories, called bases: root's, and the caller's own,
+// which is in the directory that the variable XDG_RUNTIME_DIR names.
+inline constexpr char system_base[] = "/run/upgrader";
+inline constexpr char runtime_variable[] = "XDG_RUNTIME_DIR";
+inline constexpr char base_in_runtime[] = "/upgrader";
+
+// If this environment variable is set, it names the only base.
+inline constexpr char base_variable[] = "UPGRADERCTL_BASE";
+
+// A base, with the names of the control directories in it.
+struct Base {
+  std::string path;
+  std::vector<std::string> names = {};
+};
+
+struct Place {
+  std::string path;
+  std::string words;  // a command line that selects this directory: "upgraderctl app"
+};
+
+// The reason why no directory was chosen: none has that name, or several have it. The text lists
+// the existing names.
+struct NoPlace {
+  std::string text;
+};
+
+// Returns the control directory that the options name. If it exists in no base, returns the path
+// that it would have in the first base. `bases` must not be empty.
+[[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
+                                                        const std::vector<Base>& bases);
+
+// Returns the bases as text, such as "/run/upgrader and /run/user/1000/upgrader".
+[[nodiscard]] std::string in_words(const std::vector<Base>& bases);
+
+// Returns a text as a shell reads it as one word, quoted if necessary.
+[[nodiscard]] std::string quoted(const std::string& word);
+
+// ---- the exit statuses, as in the section EXIT STATUS of upgraderctl(1)
+
+inline constexpr int exit_done = 0;
+inline constexpr int exit_usage = 1;
+inline constexpr int exit_absent = 2;
+inline constexpr int exit_refused = 3;
+inline constexpr int exit_kept = 4;
+inline constexpr int exit_fell_back = 5;
+inline constexpr int exit_ended = 6;
+inline constexpr int exit_unknown = 7;
+
+// If a signal interrupts the program, its exit status is the signal's number plus this, as in a
+// shell.
+inline constexpr int exit_signal_base = 128;
 
 }  // namespace upgraderctl

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/sentences.h"
 
 namespace upgraderctl {

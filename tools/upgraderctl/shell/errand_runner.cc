@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/uv_handle.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/shell/news.h"
 #include "tools/upgraderctl/shell/wall_clock.h"
 

@@ -10,8 +10,8 @@
 
 #include "agent-protocol/cpp/control/control_directory.h"
 #include "base/uv_handle.h"
-#include "tools/upgraderctl/core/exit_status.h"
 #include "tools/upgraderctl/core/occasions.h"
+#include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/shell/news.h"
 
 namespace upgraderctl {

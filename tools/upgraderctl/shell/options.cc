@@ -1,5 +1,5 @@
-// Implements core/options.h with CLI11. This file is outside of core/ because CLI11 uses files and
-// streams.
+// Parses the command line of core/options.h with CLI11. This file is outside of core/ because CLI11
+// uses files and streams.
 #include "tools/upgraderctl/core/options.h"
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/version.h"
-#include "tools/upgraderctl/core/command_words.h"
 #include "tools/upgraderctl/core/sentences.h"
 
 namespace upgraderctl {

@@ -14,7 +14,7 @@
 #include "agent-protocol/cpp/control/status_reader.h"
 #include "base/escape.h"
 #include "base/uv_handle.h"
-#include "tools/upgraderctl/core/exit_status.h"
+#include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/status_page.h"
 #include "tools/upgraderctl/core/why_page.h"
 #include "tools/upgraderctl/shell/news.h"

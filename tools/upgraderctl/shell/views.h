@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tools/upgraderctl/core/options.h"
-#include "tools/upgraderctl/core/place.h"
 #include "tools/upgraderctl/shell/terminal.h"
 
 namespace upgraderctl {
