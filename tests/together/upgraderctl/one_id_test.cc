@@ -6,7 +6,7 @@
 #include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/conversation.h"
 #include "tools/upgraderctl/core/options.h"
-#include "tools/upgraderctl/core/progress.h"
+#include "tools/upgraderctl/core/sentences.h"
 
 namespace one_id_test {
 

@@ -4,7 +4,6 @@
 
 #include "base/table.h"
 #include "tests/together/upgraderctl/status_text.h"
-#include "tools/upgraderctl/core/progress.h"
 #include "tools/upgraderctl/core/sentences.h"
 #include "tools/upgraderctl/core/status_page.h"
 #include "tools/upgraderctl/core/why_page.h"

@@ -7,7 +7,7 @@
 
 #include "agent-protocol/cpp/control/control_directory.h"
 #include "tools/upgraderctl/core/decider.h"
-#include "tools/upgraderctl/core/progress.h"
+#include "tools/upgraderctl/core/sentences.h"
 #include "tools/upgraderctl/shell/terminal.h"
 
 namespace upgraderctl {
