@@ -4,9 +4,8 @@
 
 #include "base/table.h"
 #include "tests/together/upgraderctl/status_text.h"
+#include "tools/upgraderctl/core/pages.h"
 #include "tools/upgraderctl/core/sentences.h"
-#include "tools/upgraderctl/core/status_page.h"
-#include "tools/upgraderctl/core/why_page.h"
 
 namespace words_test {
 
