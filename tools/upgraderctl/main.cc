@@ -25,8 +25,7 @@
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/core/phase_wait.h"
 #include "tools/upgraderctl/core/sentences.h"
-#include "tools/upgraderctl/shell/errand_runner.h"
-#include "tools/upgraderctl/shell/occasion_runner.h"
+#include "tools/upgraderctl/shell/runner.h"
 #include "tools/upgraderctl/shell/terminal.h"
 #include "tools/upgraderctl/shell/views.h"
 

@@ -1,6 +1,5 @@
 // The events and orders of a command that watches a control directory and waits. A Decider only
-// decides. errand_runner.h does the input and output: it reads the directory, and carries out the
-// orders.
+// decides. runner.h does the input and output: it reads the directory, and carries out the orders.
 #pragma once
 
 #include <cstdint>

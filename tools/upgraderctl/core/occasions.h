@@ -1,6 +1,6 @@
 // Decides when `upgraderctl on` runs its command, and with which environment variables. Called
-// whenever the control directory was read, and when the command has ended. occasion_runner.h reads
-// the directory and runs the command. The command is run on these occasions:
+// whenever the control directory was read, and when the command has ended. runner.h reads the
+// directory and runs the command. The command is run on these occasions:
 //
 //   good      once in each run of the upgrader, when an agent has been active for some time and is
 //             not on trial; and at each commit

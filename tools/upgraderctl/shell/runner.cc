@@ -1,19 +1,24 @@
-#include "tools/upgraderctl/shell/errand_runner.h"
+#include "tools/upgraderctl/shell/runner.h"
 
 #include <signal.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "agent-protocol/cpp/control/control_directory.h"
 #include "base/uv_handle.h"
+#include "tools/upgraderctl/core/occasions.h"
 #include "tools/upgraderctl/core/options.h"
 #include "tools/upgraderctl/shell/news.h"
 #include "tools/upgraderctl/shell/wall_clock.h"
 
 namespace upgraderctl {
+
 namespace {
 
 // The interval at which the last line on a terminal is painted again.
@@ -176,6 +181,153 @@ Finish run(Decider& decider, Scene scene) {
   uv_run(&loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop);
   return finish;
+}
+
+// ---- upgraderctl on
+
+namespace {
+
+class OccasionRunner {
+ public:
+  OccasionRunner(uv_loop_t* loop, const Options& options, const std::string& path,
+                 Terminal& terminal);
+  OccasionRunner(const OccasionRunner&) = delete;
+  OccasionRunner& operator=(const OccasionRunner&) = delete;
+
+  [[nodiscard]] int run();
+
+ private:
+  void look();
+  void go_on();
+  void start(const OccasionEnvironment& environment);
+  void command_ended(std::int64_t status, int number);
+  void add_signal(int number);
+  [[nodiscard]] Duration now() const { return Duration{static_cast<Duration::rep>(uv_now(loop_))}; }
+
+  uv_loop_t* loop_;
+  const Options& options_;
+  ControlDirectory directory_;
+  Terminal& terminal_;
+  Occasions occasions_;
+  News news_;
+  upgrader::UvHandle<uv_timer_t> timer_;
+  std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
+  upgrader::UvHandle<uv_process_t> command_;  // the running command; null if none runs
+  std::optional<int> status_;
+};
+
+OccasionRunner::OccasionRunner(uv_loop_t* loop, const Options& options, const std::string& path,
+                               Terminal& terminal)
+    : loop_(loop),
+      options_(options),
+      directory_(path),
+      terminal_(terminal),
+      occasions_(*options.occasion, options.after.value_or(std::chrono::seconds{30})),
+      news_(loop, path, [this] { look(); }),
+      timer_(upgrader::make_handle(uv_timer_init, loop, this)) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP})
+    add_signal(number);
+}
+
+void OccasionRunner::add_signal(int number) {
+  auto handle = upgrader::make_handle(uv_signal_init, loop_, this);
+  const auto on_signal = [](uv_signal_t* caught, int signal) {
+    static_cast<OccasionRunner*>(caught->data)->status_ = exit_signal_base + signal;
+  };
+  uv_signal_start(handle.get(), on_signal, number);
+  signals_.push_back(std::move(handle));
+}
+
+int OccasionRunner::run() {
+  look();
+  while (!status_ || command_)
+    uv_run(loop_, UV_RUN_ONCE);
+  return *status_;
+}
+
+void OccasionRunner::look() {
+  occasions_.looked(directory_.look(), now());
+  go_on();
+}
+
+void OccasionRunner::go_on() {
+  if (status_) return;
+  if (const auto environment = occasions_.next(now())) start(*environment);
+  const std::optional<Duration> due = occasions_.next_deadline();
+  if (!due) {
+    uv_timer_stop(timer_.get());
+    return;
+  }
+  const Duration left = std::max(Duration{0}, *due - now());
+  const auto on_time = [](uv_timer_t* timer) { static_cast<OccasionRunner*>(timer->data)->look(); };
+  uv_timer_start(timer_.get(), on_time, static_cast<std::uint64_t>(left.count()), 0);
+}
+
+void OccasionRunner::start(const OccasionEnvironment& environment) {
+  std::vector<char*> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    entries.push_back(*entry);
+  for (const std::string& entry : environment)
+    entries.push_back(const_cast<char*>(entry.c_str()));
+  entries.push_back(nullptr);
+  char shell[] = "/bin/sh";
+  char option[] = "-c";
+  char* words[] = {shell, option, const_cast<char*>(options_.exec->c_str()), nullptr};
+  uv_stdio_container_t streams[3]{};
+  streams[0].flags = UV_IGNORE;
+  for (int fd = 1; fd <= 2; ++fd) {
+    streams[fd].flags = UV_INHERIT_FD;
+    streams[fd].data.fd = fd;
+  }
+  uv_process_options_t how{};
+  how.file = shell;
+  how.args = words;
+  how.env = entries.data();
+  how.stdio = streams;
+  how.stdio_count = 3;
+  how.exit_cb = [](uv_process_t* ended, std::int64_t status, int number) {
+    static_cast<OccasionRunner*>(ended->data)->command_ended(status, number);
+  };
+  auto process = upgrader::UvHandle<uv_process_t>(new uv_process_t{});
+  process->data = this;
+  // libuv requires that the handle is closed even if no process was started.
+  if (const int error = uv_spawn(loop_, process.get(), &how); error != 0) {
+    terminal_.complain(std::string("/bin/sh: ") + uv_strerror(error));
+    occasions_.command_ended(false, now());
+    return;
+  }
+  command_ = std::move(process);
+}
+
+void OccasionRunner::command_ended(std::int64_t status, int number) {
+  command_.reset();
+  const bool well = status == 0 && number == 0;
+  if (!well) {
+    const std::string how = number != 0 ? "was killed by signal " + std::to_string(number)
+                                        : "exited with status " + std::to_string(status);
+    terminal_.complain("--exec=" + *options_.exec + ": " + how + "; it is run again in " +
+                       show_duration(occasion_retry));
+  }
+  occasions_.command_ended(well, now());
+  go_on();
+}
+
+}  // namespace
+
+int run_on_occasions(const Options& options, const std::string& path, Terminal& terminal) {
+  uv_loop_t loop;
+  if (const int error = uv_loop_init(&loop); error != 0) {
+    terminal.complain(std::string("no event loop: ") + uv_strerror(error));
+    return exit_usage;
+  }
+  int status = exit_done;
+  {
+    OccasionRunner runner(&loop, options, path, terminal);
+    status = runner.run();
+  }
+  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_loop_close(&loop);
+  return status;
 }
 
 }  // namespace upgraderctl
