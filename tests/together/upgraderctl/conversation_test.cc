@@ -4,7 +4,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/together/upgraderctl/status_text.h"
 #include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/options.h"
 

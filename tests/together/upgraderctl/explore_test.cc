@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "tests/together/upgraderctl/status_text.h"
+#include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/conversation.h"
 #include "tools/upgraderctl/core/options.h"
 

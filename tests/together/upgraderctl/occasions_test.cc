@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/together/upgraderctl/status_text.h"
+#include "tests/together/upgraderctl/talk.h"
 
 namespace occasions_test {
 

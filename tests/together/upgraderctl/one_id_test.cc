@@ -2,7 +2,6 @@
 // how requests end if some of the usual facts are missing, such as an answer.
 #include <catch2/catch.hpp>
 
-#include "tests/together/upgraderctl/status_text.h"
 #include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/conversation.h"
 #include "tools/upgraderctl/core/options.h"

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/together/upgraderctl/status_text.h"
+#include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/errand.h"
 
 namespace options_test {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/together/upgraderctl/status_text.h"
+#include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/options.h"
 
 namespace phase_wait_test {

@@ -2,7 +2,7 @@
 // upgrader's start.
 #include <catch2/catch.hpp>
 
-#include "tests/together/upgraderctl/status_text.h"
+#include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/todays_clock.h"
 
 namespace todays_clock_test {

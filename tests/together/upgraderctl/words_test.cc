@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/table.h"
-#include "tests/together/upgraderctl/status_text.h"
+#include "tests/together/upgraderctl/talk.h"
 #include "tools/upgraderctl/core/pages.h"
 #include "tools/upgraderctl/core/sentences.h"
 
