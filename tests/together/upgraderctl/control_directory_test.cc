@@ -1,9 +1,18 @@
-// Tests how upgraderctl reads status.json, whatever the file contains.
-#include "agent-protocol/cpp/control/status_reader.h"
+// Tests what upgraderctl reads from a control directory and writes into it: status.json, whatever
+// that file contains, the news that a file has changed, and the lines of requests for the FIFO.
+#include <unistd.h>
+#include <uv.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
-namespace status_reader_test {
+#include "agent-protocol/cpp/control/request_line.h"
+#include "agent-protocol/cpp/control/status_reader.h"
+#include "tools/upgraderctl/shell/news.h"
+
+namespace control_directory_test {
 
 using namespace upgraderctl;
 
@@ -108,4 +117,114 @@ TEST_CASE("a member is had as it is spelled") {
   CHECK(raw_member(whole, "endings", "none").find(R"([{"id":"u0")") == 0);
 }
 
-}  // namespace status_reader_test
+// ---- news of a change
+
+TEST_CASE("files that change faster than they are looked at do not hold up a timer") {
+  std::string directory = std::filesystem::temp_directory_path() / "news.XXXXXX";
+  REQUIRE(::mkdtemp(directory.data()) != nullptr);
+  uv_loop_t loop;
+  REQUIRE(uv_loop_init(&loop) == 0);
+  const auto write = [&] { std::ofstream(directory + "/status.json") << "{}"; };
+  {
+    // Changes the file again at each look, as if another process always wrote before upgraderctl
+    // has finished looking.
+    int looks = 0;
+    bool is_due = false;
+    News news(&loop, directory, [&] {
+      if (++looks < 1'000) write();
+    });
+    auto timer = upgrader::make_handle(uv_timer_init, &loop, &is_due);
+    write();
+    while (looks == 0)
+      uv_run(&loop, UV_RUN_ONCE);
+    uv_timer_start(
+        timer.get(), [](uv_timer_t* t) { *static_cast<bool*>(t->data) = true; }, 0, 0);
+    while (!is_due)
+      uv_run(&loop, UV_RUN_ONCE);
+    CHECK(looks < 10);
+  }
+  uv_run(&loop, UV_RUN_DEFAULT);
+  CHECK(uv_loop_close(&loop) == 0);
+  std::filesystem::remove_all(directory);
+}
+
+// ---- lines of requests
+
+namespace {
+
+UpgradeRequest upgrade_request() {
+  UpgradeRequest request;
+  request.request = "r1";
+  request.id = "u1";
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("an option that is not given is absent from the request") {
+  CHECK(line_of(upgrade_request()).value() == R"({"type":"upgrade","request":"r1","id":"u1"})"
+                                              "\n");
+  CHECK(line_of(ShutdownRequest{"r2"}).value() == R"({"type":"shutdown","request":"r2"})"
+                                                  "\n");
+  CHECK(line_of(ConfirmRequest{"r2", "u1"}).value() ==
+        R"({"type":"confirm","request":"r2","id":"u1"})"
+        "\n");
+  CHECK(line_of(CommitRequest{"r2", "u1"}).value() ==
+        R"({"type":"commit","request":"r2","id":"u1"})"
+        "\n");
+  CHECK(line_of(RollbackRequest{"r2", "u1", std::nullopt}).value() ==
+        R"({"type":"rollback","request":"r2","id":"u1"})"
+        "\n");
+  CHECK(line_of(CancelRequest{"r2", "u1", "why\n"}).value() ==
+        R"({"type":"cancel","request":"r2","id":"u1","reason":"why\n"})"
+        "\n");
+}
+
+TEST_CASE("every term of an upgrade has the name that the protocol gives it") {
+  UpgradeRequest request = upgrade_request();
+  request.executable = "/opt/agent/1.1";
+  request.args = {"-v", ""};
+  request.terms = {"parallel", "confirm", "healthy", 1, 0, 3, 86'400'000, "continue", "warm"};
+
+  CHECK(line_of(request).value() ==
+        R"({"type":"upgrade","request":"r1","id":"u1","executable":"/opt/agent/1.1",)"
+        R"("args":["-v",""],"mode":"parallel","gate":"confirm","commit":"healthy",)"
+        R"("start_timeout_ms":1,"confirm_timeout_ms":0,"stop_timeout_ms":3,)"
+        R"("trial_ms":86400000,"on_unclean_stop":"continue","fallback":"warm"})"
+        "\n");
+}
+
+TEST_CASE("no arguments are something else than those of the active agent") {
+  UpgradeRequest request = upgrade_request();
+  request.args.emplace();
+
+  CHECK(line_of(request).value() == R"({"type":"upgrade","request":"r1","id":"u1","args":[]})"
+                                    "\n");
+}
+
+TEST_CASE("a request that does not fit into one write is refused") {
+  UpgradeRequest request = upgrade_request();
+  request.args = {std::string(4'096 - 56, 'x')};
+  REQUIRE(line_of(request));
+  CHECK(line_of(request).value().size() == 4'096);
+
+  request.args = {std::string(4'097 - 56, 'x')};
+
+  REQUIRE_FALSE(line_of(request));
+  CHECK(line_of(request).reason().find("the request would take 4097 bytes, and only 4096 fit") ==
+        0);
+}
+
+TEST_CASE("texts that the protocol does not take are refused with the member's name") {
+  CHECK_FALSE(line_of(ConfirmRequest{"r", ""}));
+  CHECK_FALSE(line_of(ConfirmRequest{"r", std::string(65, 'u')}));
+  CHECK_FALSE(line_of(ConfirmRequest{"r", "u\n"}));
+  UpgradeRequest request = upgrade_request();
+  request.executable = "relative";
+  REQUIRE_FALSE(line_of(request));
+  CHECK(line_of(request).reason().find("\"executable\"") == 0);
+  request.executable = "/\xff";
+  CHECK_FALSE(line_of(request));
+}
+
+}  // namespace control_directory_test
