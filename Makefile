@@ -434,9 +434,11 @@ hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-pro
   $(addprefix javascript/,README.md package.json index.* lib/* examples/*) \
   $(addprefix rust/,README.md Cargo.toml .cargo/* src/* examples/*))))
 
-# The programs for which shells complete options.
-completed = $(patsubst packaging/completion/%.bash,%,$(wildcard packaging/completion/*.bash))
-zsh_shared = upgrader_durations upgrader_by_help
+# The programs for which shells complete options. Those of the fleet have one file of completions
+# for each shell, which is installed under the name of each program.
+completed = fleetctl fleet-agent fleet-controller fleet-signer $(filter-out fleet, \
+  $(patsubst packaging/completion/%.bash,%,$(wildcard packaging/completion/*.bash)))
+zsh_shared = upgrader_durations
 
 install: programs
 	install -d $(addprefix $(DESTDIR),$(PREFIX)/bin $(own_directories))
@@ -454,8 +456,9 @@ install: programs
 	for section in 1 3 7 8; do \
 	  install -m 644 man/*.$$section $(DESTDIR)$(MANDIR)/man$$section; done
 	for name in $(completed); do \
-	  install -m 644 packaging/completion/$$name.bash $(DESTDIR)$(BASHDIR)/$$name; \
-	  install -m 644 packaging/completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
+	  case $$name in fleet*) from=fleet ;; *) from=$$name ;; esac; \
+	  install -m 644 packaging/completion/$$from.bash $(DESTDIR)$(BASHDIR)/$$name; \
+	  install -m 644 packaging/completion/$$from.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done
 	install -m 644 packaging/completion/upgrader-words.sh $(DESTDIR)$(BASHDIR)
 	for name in $(zsh_shared); do \
 	  install -m 644 packaging/completion/$$name.zsh $(DESTDIR)$(ZSHDIR)/_$$name; done

@@ -60,8 +60,7 @@ completions_load() {
     bash --noprofile --norc -c '. "$1" && complete -p "$2" && declare -F _upgrader_durations' - \
       "$root/usr/share/bash-completion/completions/$program" "$program" || return 1
   done
-  [ -f "$root/usr/share/zsh/site-functions/_upgrader_durations" ] &&
-    [ -f "$root/usr/share/zsh/site-functions/_upgrader_by_help" ]
+  [ -f "$root/usr/share/zsh/site-functions/_upgrader_durations" ]
 }
 
 flags() { PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --define-prefix "$@" agent-protocol; }

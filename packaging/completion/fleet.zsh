@@ -1,5 +1,7 @@
-#autoload
-# Completes options, their values and commands from the --help of the program $1 and its commands.
+#compdef fleetctl fleet-agent fleet-controller fleet-signer
+# Completes the command lines of fleetctl, fleet-agent, fleet-controller and fleet-signer in zsh:
+# options, their values and commands, from the --help of the program and its commands. Installed
+# under the name of each of the four programs.
 
 # Prints the help of the program and the commands "$@", each entry on one line.
 _upgrader_help_lines() {
@@ -12,7 +14,7 @@ _upgrader_help_commands() {
   _upgrader_help_lines "$@" | sed -nE '1,/^Subcommands:/d; s/^  ([a-z][a-z-]*) +(.*)/\1:\2/p'
 }
 
-local -a route=($1) below specs
+local -a route=($service) below specs
 local line name form about
 integer at
 below=("${(@f)$(_upgrader_help_commands $route)}")
@@ -23,7 +25,7 @@ for ((at = 2; at < CURRENT; at += 1)); do
   fi
 done
 
-for line in "${(@f)$(_upgrader_help_lines $route; _upgrader_help_lines $1)}"; do
+for line in "${(@f)$(_upgrader_help_lines $route; _upgrader_help_lines $service)}"; do
   [[ $line =~ '^  (-h,)?(--[a-z][a-z-]*)( ([A-Z][A-Z|%]*))?[^ ]*(.*)' ]] || continue
   name=$match[2] form=$match[4]
   about=${${${match[5]##*  }//\[/(}//\]/)}
