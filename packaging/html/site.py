@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Makes the pages of man/, the Markdown of the top folder, docs/, fleet/ and tests/ into a site:
+"""Makes the pages of man/, the Markdown of the top folder, docs/, fleet/, packaging/ and tests/ into
+a site:
 
 usage: site.py DIRECTORY           makes the site in DIRECTORY, and removes what was there
        site.py --check DIRECTORY   prints each broken link of the site in DIRECTORY
@@ -45,7 +46,7 @@ def run(*words, text=None):
 def pages():
     """Returns the files of the source tree that become pages, by their paths."""
     found = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("man/*.[1378]"),
-             *ROOT.glob("fleet/*.md"), *ROOT.glob("tests/*.md"),
+             *ROOT.glob("fleet/*.md"), *ROOT.glob("packaging/*.md"), *ROOT.glob("tests/*.md"),
              *ROOT.glob("agent-protocol/*/README.md")]
     return sorted(str(file.relative_to(ROOT)) for file in found)
 
