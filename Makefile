@@ -157,7 +157,6 @@ check_packages += $(tool_packages)
 
 # The .mk files in the directories of tests add programs, targets, and tests for `make check`.
 include $(wildcard tests/*/*.mk tests/*/*/*.mk)
-include packaging/html/html.mk
 
 all: programs samples
 

@@ -1,5 +1,6 @@
 # The targets `make packaging`, `make check-images`, `make npm` and `make wheels`: make the files
-# from which other projects build images and packages. See README.md.
+# from which other projects build images and packages. See README.md. The target `make html` makes a
+# small site of the pages.
 
 .PHONY: packaging check-images static-tools check-static-tools npm wheels
 packaging: dist
@@ -57,3 +58,15 @@ wheels: static-tools
 	@rm -rf $(BUILD)/wheels
 	@packaging/python/pack $(version) $(BUILD)/wheels $(machine)=$(static_tools)/bin
 	@BUILD=$(BUILD) tests/delivery/packages/installed wheels
+
+# ---- `make html`: makes a small site of the pages of man/, the front page and docs/
+
+html_packages = cmark-gfm mandoc python3
+# `make check` needs this package as well, since one of its tidy checks makes the site and checks
+# the links in it.
+check_packages += cmark-gfm
+
+.PHONY: html
+html:
+	@tests/need-packages $(html_packages)
+	@packaging/html/site.py $(BUILD)/html
