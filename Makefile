@@ -406,7 +406,9 @@ demo:
 	@tests/need-packages $(build_packages) python3
 	@$(MAKE) $(jobs) --no-print-directory samples \
 	  $(addprefix $(BUILD)/,upgrader upgraderctl agent-releases)
-	@BUILD=$(BUILD) tests/demo/demo
+	@BUILD=$(BUILD) $(BUILD)/tests/demo/live_demo $(BUILD)/upgrader $(BUILD)/sample-agent/variants
+	@BUILD=$(BUILD) tests/demo/operator
+	@BUILD=$(BUILD) tests/demo/releases
 
 # ---- installation
 
