@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Makes the pages of man/, the Markdown of the top folder, docs/, fleet/, packaging/ and tests/ into
-a site:
+"""Makes the pages of man/, the Markdown of the top folder, docs/, fleet/, packaging/ and tests/
+into a site:
 
 usage: site.py DIRECTORY           makes the site in DIRECTORY, and removes what was there
        site.py --check DIRECTORY   prints each broken link of the site in DIRECTORY
