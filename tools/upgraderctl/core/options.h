@@ -1,5 +1,5 @@
-// The command line of upgraderctl, as data: the commands, their options, and the control directory
-// that a command line names. Also the exit statuses.
+// The command line of upgraderctl, as data: the commands, their options, the control directory that
+// a command line names, and the exit statuses.
 #pragma once
 
 #include <optional>
