@@ -196,7 +196,7 @@ const char* verdict_name(Verdict verdict) {
 std::vector<std::string> as_texts(const std::vector<std::string>& lines) {
   std::vector<std::string> result;
   for (const std::string& line : lines)
-    result.push_back(quoted(shown(line, line.size())));
+    result.push_back(conformance::quoted(shown(line, line.size())));
   return result;
 }
 

@@ -156,7 +156,7 @@ std::string wrong_member(const Value& object, const Member& member) {
 
 std::string wrong_state(const Said& said) {
   if (!said.state) return {};
-  const std::size_t escaped = quoted(*said.state).size() - 2;
+  const std::size_t escaped = conformance::quoted(*said.state).size() - 2;
   if (escaped <= state_escaped_bytes_max) return {};
   return "its state has " + std::to_string(escaped) + " bytes when it is escaped, and may have " +
          std::to_string(state_escaped_bytes_max);
