@@ -441,7 +441,7 @@ Figures explore(const Errand& errand) {
   return figures;
 }
 
-Errand errand_for(Goal goal) {
+Errand errand_to_explore(Goal goal) {
   Errand errand;
   errand.goal = goal;
   errand.life = at_rest().upgrader;
@@ -463,7 +463,7 @@ Errand errand_for(Goal goal) {
 
 TEST_CASE("in no order of events is anything said that is not true, or sent where it must not be") {
   const Goal goal = GENERATE(Goal::answer, Goal::ending, Goal::rehearsal, Goal::shutdown);
-  const Figures figures = explore(errand_for(goal));
+  const Figures figures = explore(errand_to_explore(goal));
 
   CAPTURE(figures.worlds, figures.lies_caught);
   CHECK(figures.worlds > 500);
