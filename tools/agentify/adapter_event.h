@@ -8,23 +8,10 @@
 #include <variant>
 
 #include "tools/agentify/duration.h"
+#include "tools/agentify/family.h"
 #include "tools/agentify/notify_message.h"
 
 namespace agentify {
-
-// How a process ended, as wait(2) reports it. `unknown` means that the kernel does not say.
-struct DaemonEnding {
-  enum class How { exited, signalled, unknown };
-
-  How how = How::unknown;
-  int value = 0;  // the exit status or the signal's number
-
-  bool operator==(const DaemonEnding&) const = default;
-};
-
-// Returns how the process ended: "exited with status 3", "was killed by SIGSEGV" or "ended in an
-// unknown way".
-[[nodiscard]] std::string in_words(const DaemonEnding& ending);
 
 // ---- events of the conversation
 

@@ -1,6 +1,4 @@
-// Prints agentify's state machine (adapter.h) as a text, for tests that visit all its states. Also
-// prints a DaemonEnding as a part of a log line.
-#include "base/signals.h"
+// Prints agentify's state machine (adapter.h) as a text, for tests that visit all its states.
 #include "tools/agentify/adapter.h"
 
 namespace agentify {
@@ -41,18 +39,6 @@ std::string Adapter::describe(Time now) const {
   }
   if (ending_) text += " " + agentify::in_words(*ending_);
   return text;
-}
-
-std::string in_words(const DaemonEnding& ending) {
-  switch (ending.how) {
-    case DaemonEnding::How::exited:
-      return "exited with status " + std::to_string(ending.value);
-    case DaemonEnding::How::signalled:
-      return "was killed by " + upgrader::signal_name(ending.value);
-    case DaemonEnding::How::unknown:
-      return "ended in an unknown way";
-  }
-  return "";
 }
 
 const char* name_of(Adapter::Stage stage) {

@@ -17,8 +17,8 @@
 
 #include "base/descriptors.h"
 #include "tools/agentify/adapter_event.h"
+#include "tools/agentify/family.h"
 #include "tools/agentify/output_relay.h"
-#include "tools/agentify/process_list.h"
 
 namespace agentify {
 namespace {

@@ -13,12 +13,12 @@
 #include "base/notify_listener.h"
 #include "tools/agentify/adapter.h"
 #include "tools/agentify/command.h"
+#include "tools/agentify/family.h"
 #include "tools/agentify/following.h"
 #include "tools/agentify/keeper_handle.h"
 #include "tools/agentify/notify_message.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/prober.h"
-#include "tools/agentify/process_list.h"
 #include "tools/agentify/surroundings.h"
 #include "tools/agentify/watch.h"
 

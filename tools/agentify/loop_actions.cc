@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/errno_name.h"
+#include "tools/agentify/family.h"
 #include "tools/agentify/journal.h"
 #include "tools/agentify/loop.h"
-#include "tools/agentify/process_list.h"
 
 namespace agentify {
 

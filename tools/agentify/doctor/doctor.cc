@@ -21,9 +21,9 @@
 #include "tools/agentify/doctor/findings.h"
 #include "tools/agentify/doctor/start_watch.h"
 #include "tools/agentify/doctor/trial_run.h"
+#include "tools/agentify/family.h"
 #include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/place.h"
-#include "tools/agentify/process_list.h"
 
 namespace agentify {
 namespace {

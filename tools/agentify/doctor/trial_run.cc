@@ -20,7 +20,7 @@
 
 #include "base/descriptors.h"
 #include "base/errno_name.h"
-#include "tools/agentify/process_list.h"
+#include "tools/agentify/family.h"
 
 namespace agentify {
 namespace {
