@@ -1,6 +1,7 @@
 // agentify's decisions as a state machine: when the daemon is checked, started, found ready or
 // sick, and stopped, and which messages the upgrader is sent. Does no input or output, and reads no
-// clock; processes are numbers. The loop performs the decisions: see loop.h.
+// clock; processes are numbers. The loop (loop.h) passes the events below to the state machine, and
+// performs the actions that it returns.
 //
 //   stage     the state                                ends with
 //   checking  held; the check runs                     its outcome: ready, or unfit
@@ -15,18 +16,228 @@
 //   over      agentify exits
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "tools/agentify/adapter_action.h"
-#include "tools/agentify/adapter_event.h"
 #include "tools/agentify/duration.h"
+#include "tools/agentify/family.h"
+#include "tools/agentify/notify_message.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/stop_plan.h"
 
 namespace agentify {
+
+// ---- events of the conversation
+
+struct Welcomed {
+  bool candidate = false;  // the agent is a candidate, so its activation begins a trial
+  // the agent is a fallback on trial, because the first agent has failed
+  bool boot = false;
+  bool readiness = false;  // the upgrader has the feature `readiness`
+  std::optional<Duration> watchdog = {};
+
+  bool operator==(const Welcomed&) const = default;
+};
+struct Activated {
+  std::optional<Duration> trial = {};  // the length of the trial, if agentify is on trial
+  // true: `healthy` commits the upgrade; false: a daemon that lives to the end of the trial commits
+  // it
+  bool commit_healthy = false;
+
+  bool operator==(const Activated&) const = default;
+};
+struct StopAsked {
+  std::optional<Duration> deadline = {};
+
+  bool operator==(const StopAsked&) const = default;
+};
+struct Committed {
+  bool operator==(const Committed&) const = default;
+};
+
+// ---- events of the check
+
+struct CheckEnded {
+  bool good = false;
+  std::string words;  // why the check failed; empty if it succeeded
+
+  bool operator==(const CheckEnded&) const = default;
+};
+
+// ---- events of the keeper and the daemon
+
+// The keeper cannot start the daemon yet, because processes of an earlier daemon hold the lock.
+struct DaemonWaits {
+  std::string holder = {};  // the process that holds the lock, in words
+
+  bool operator==(const DaemonWaits&) const = default;
+};
+struct DaemonStarted {
+  pid_t pid = 0;
+
+  bool operator==(const DaemonStarted&) const = default;
+};
+struct DaemonRefused {  // the daemon's program could not be executed
+  int error = 0;        // the errno value of the failed start
+  std::string words;
+
+  bool operator==(const DaemonRefused&) const = default;
+};
+struct DaemonEnded {  // the daemon's main process has ended; the keeper awaits orders
+  DaemonEnding ending;
+  pid_t heir = 0;  // the process that may be the new main process, or 0
+
+  bool operator==(const DaemonEnded&) const = default;
+};
+struct FamilyGone {  // no process of the daemon is left, and the keeper will start none
+  int killed = 0;    // how many processes of the daemon had to be killed
+
+  bool operator==(const FamilyGone&) const = default;
+};
+struct KeeperLost {
+  bool operator==(const KeeperLost&) const = default;
+};
+
+// ---- events about readiness and health
+
+struct ReadySaid {  // the daemon has written a newline to its descriptor (--ready=fd:N)
+  bool operator==(const ReadySaid&) const = default;
+};
+enum class Probe { readiness, health };
+struct ProbeAnswered {
+  Probe probe = Probe::readiness;
+  bool good = false;
+  std::string words;  // why the probe failed; empty if it succeeded
+
+  bool operator==(const ProbeAnswered&) const = default;
+};
+struct NotifyReceived {
+  NotifyMessage message;
+
+  bool operator==(const NotifyReceived&) const = default;
+};
+
+struct SignalTaken {  // agentify got a signal that is meant for the daemon
+  int signal = 0;
+
+  bool operator==(const SignalTaken&) const = default;
+};
+struct TimePassed {
+  bool operator==(const TimePassed&) const = default;
+};
+
+using Event = std::variant<Welcomed, Activated, StopAsked, Committed, CheckEnded, DaemonWaits,
+                           DaemonStarted, DaemonRefused, DaemonEnded, FamilyGone, KeeperLost,
+                           ReadySaid, ProbeAnswered, NotifyReceived, SignalTaken, TimePassed>;
+
+// ---- actions for the upgrader
+
+struct SayReady {
+  bool operator==(const SayReady&) const = default;
+};
+struct SayUnfit {
+  std::string reason;
+
+  bool operator==(const SayUnfit&) const = default;
+};
+struct SayHealthy {
+  bool operator==(const SayHealthy&) const = default;
+};
+struct SayStopped {
+  bool operator==(const SayStopped&) const = default;
+};
+struct SayHeartbeat {
+  bool operator==(const SayHeartbeat&) const = default;
+};
+struct SayStatus {
+  std::string text;
+
+  bool operator==(const SayStatus&) const = default;
+};
+struct SayExtend {
+  Duration time{};
+
+  bool operator==(const SayExtend&) const = default;
+};
+
+// ---- actions for the check, the keeper and the daemon
+
+struct RunCheck {
+  bool operator==(const RunCheck&) const = default;
+};
+struct StartDaemon {
+  bool operator==(const StartDaemon&) const = default;
+};
+// Forbids the keeper to start the daemon from now on. The keeper answers by the event FamilyGone.
+// Has no effect if the daemon was started already.
+struct CancelStart {
+  bool operator==(const CancelStart&) const = default;
+};
+struct SignalDaemon {
+  int signal = 0;
+
+  bool operator==(const SignalDaemon&) const = default;
+};
+struct AdoptMain {  // regard process `pid` as the daemon's main process
+  pid_t pid = 0;
+
+  bool operator==(const AdoptMain&) const = default;
+};
+struct KillFamily {  // kill all processes of the daemon; causes FamilyGone
+  bool operator==(const KillFamily&) const = default;
+};
+struct KillOrphans {  // do the same as KillFamily without the keeper, which is dead
+  bool operator==(const KillOrphans&) const = default;
+};
+struct AskDaemon {  // make one probe of the daemon; causes ProbeAnswered
+  Probe probe = Probe::readiness;
+
+  bool operator==(const AskDaemon&) const = default;
+};
+
+// ---- actions for the releases that are followed
+
+struct Follow {  // begin to request upgrades to releases that are due
+  bool operator==(const Follow&) const = default;
+};
+struct EndFollowing {  // request no more upgrades
+  bool operator==(const EndFollowing&) const = default;
+};
+
+// ---- actions for agentify itself
+
+struct Log {
+  std::string text;
+
+  bool operator==(const Log&) const = default;
+};
+struct ReportFailure {  // log a failure outside of a trial, and send it as `status`
+  std::string text;
+
+  bool operator==(const ReportFailure&) const = default;
+};
+struct Leave {
+  int status = 0;
+
+  bool operator==(const Leave&) const = default;
+};
+struct LeaveLike {  // exit with the daemon's status, or die of the signal that killed it
+  DaemonEnding ending;
+
+  bool operator==(const LeaveLike&) const = default;
+};
+
+using Action = std::variant<SayReady, SayUnfit, SayHealthy, SayStopped, SayHeartbeat, SayStatus,
+                            SayExtend, RunCheck, StartDaemon, CancelStart, SignalDaemon, AdoptMain,
+                            KillFamily, KillOrphans, AskDaemon, Follow, EndFollowing, Log,
+                            ReportFailure, Leave, LeaveLike>;
+using Actions = std::vector<Action>;
+
+// ---- the state machine
 
 // How agentify finds out that the daemon works (--ready).
 enum class ReadyBy { start, word, time, probe };

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/owned_fd.h"
-#include "tools/agentify/adapter_event.h"
 #include "tools/agentify/duration.h"
+#include "tools/agentify/family.h"
 #include "tools/agentify/keeper_handle.h"
 #include "tools/agentify/options.h"
 

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/descriptors.h"
-#include "tools/agentify/adapter_event.h"
 #include "tools/agentify/family.h"
 #include "tools/agentify/output_relay.h"
 

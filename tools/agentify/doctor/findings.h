@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "tools/agentify/adapter_event.h"
 
 namespace agentify {
 
