@@ -17,7 +17,7 @@
 
 #include "base/descriptors.h"
 #include "tools/agentify/family.h"
-#include "tools/agentify/output_relay.h"
+#include "tools/agentify/last_words.h"
 
 namespace agentify {
 namespace {
