@@ -1,15 +1,24 @@
 #include "tools/agentify/daemon_lock.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/errno_name.h"
 #include "base/lock.h"
+#include "base/owned_fd.h"
 
 namespace agentify {
 
@@ -47,6 +56,105 @@ pid_t DaemonLock::holder() const {
   if (!file) return 0;
   const std::vector<pid_t> holders = upgrader::lock_holders(file.get());
   return holders.empty() ? 0 : holders.front();
+}
+
+// ---- the directory for the lock
+
+namespace {
+
+// A deleter that closes an open directory, for std::unique_ptr<DIR>.
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+using Found = std::variant<std::string, NoDirectory>;
+
+// The most names that are read of a directory. Otherwise other users could delay a start by filling
+// the directory.
+constexpr int names_max = 10'000;
+
+constexpr mode_t others = S_IRWXG | S_IRWXO;
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, CloseDirectory> opened(::opendir(directory.c_str()));
+  if (!opened) return names;
+  const dirent* entry = nullptr;
+  for (int i = 0; i < names_max && (entry = ::readdir(opened.get())) != nullptr; ++i)
+    names.emplace_back(entry->d_name);
+  return names;
+}
+
+// Returns true if nobody except this user and root can make, rename or remove names in the
+// directory.
+bool is_private_base(const std::string& path) {
+  struct stat status {};
+  if (!path.starts_with('/') || ::stat(path.c_str(), &status) != 0) return false;
+  const bool owned = status.st_uid == 0 || status.st_uid == ::geteuid();
+  const bool closed = (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+  return S_ISDIR(status.st_mode) && owned && closed && ::access(path.c_str(), W_OK | X_OK) == 0;
+}
+
+bool is_ours_alone(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+         status.st_uid == ::geteuid() && (status.st_mode & others) == 0;
+}
+
+Found find_in_private(const std::string& base) {
+  std::string path = base + "/agentify";
+  if (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+    return NoDirectory{path + " cannot be made: " + in_words(upgrader::SystemError{errno})};
+  }
+  if (is_ours_alone(path)) return path;
+  return NoDirectory{path + " is no directory that this user alone can open"};
+}
+
+std::string variable(const char* name) {
+  const char* const text = ::getenv(name);
+  const std::string value = text == nullptr ? "" : text;
+  // systemd may list several directories, separated by colons
+  return value.substr(0, value.find(':'));
+}
+
+}  // namespace
+
+Found find_lock_directory() {
+  for (const std::string& base :
+       {variable("RUNTIME_DIRECTORY"), variable("XDG_RUNTIME_DIR"), std::string("/run")}) {
+    if (is_private_base(base)) return find_in_private(base);
+  }
+  return find_in_shared("/tmp");
+}
+
+Found find_in_shared(const std::string& base) {
+  const std::string prefix = "agentify-" + std::to_string(::geteuid()) + ".";
+  std::vector<std::string> names = names_in(base);
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) {
+    std::string path = base + "/" + name;
+    if (name.starts_with(prefix) && is_ours_alone(path)) return path;
+  }
+  std::string path = base + "/" + prefix + "XXXXXX";
+  if (::mkdtemp(path.data()) != nullptr) return path;
+  return NoDirectory{"no directory can be made in " + base + ": " +
+                     in_words(upgrader::SystemError{errno})};
+}
+
+std::string lock_file_name(int upgrader) {
+  const std::int64_t started = upgrader::process_start_time(upgrader).value_or(0);
+  return std::to_string(upgrader) + "." + std::to_string(started);
+}
+
+void remove_stale_locks(const std::string& directory) {
+  for (const std::string& name : names_in(directory)) {
+    int pid = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+    if (error != std::errc{} || *end != '.' || lock_file_name(pid) == name) continue;
+    const std::string path = directory + "/" + name;
+    const upgrader::OwnedFd file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+    if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+  }
 }
 
 }  // namespace agentify

@@ -12,7 +12,7 @@
 #include "base/descriptors.h"
 #include "base/environment.h"
 #include "base/errno_name.h"
-#include "tools/agentify/lock_directory.h"
+#include "tools/agentify/daemon_lock.h"
 
 namespace agentify {
 namespace {
