@@ -12,7 +12,7 @@
 #include "base/owned_fd.h"
 #include "tools/agentify/duration.h"
 #include "tools/agentify/family.h"
-#include "tools/agentify/keeper_handle.h"
+#include "tools/agentify/keeper.h"
 #include "tools/agentify/options.h"
 
 namespace agentify {

@@ -6,17 +6,32 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/owned_fd.h"
 #include "base/program.h"
 #include "tools/agentify/daemon_lock.h"
 #include "tools/agentify/last_words.h"
-#include "tools/agentify/starter.h"
 
 namespace agentify {
 
+// How a keeper starts its program.
+struct ChildSetting {
+  // The environment of the process, as entries NAME=value.
+  std::vector<std::string> environment = {};
+  // the index of LISTEN_PID= in `environment`; the child writes its own pid there
+  std::optional<std::size_t> listen_pid = {};
+  // How many descriptors, from 3 on, the child inherits under the same numbers.
+  int passed = 0;
+  int ready_descriptor = -1;  // the number that `ready_pipe` gets in the child; -1 for none
+  int ready_pipe = -1;
+  int death_signal = 0;  // the signal for the child when its parent dies; 0 for none
+};
+
+// An order of agentify for its keeper.
 struct Order {
   enum class Kind { start, cancel_start, signal, adopt, kill_family };
 
@@ -25,6 +40,7 @@ struct Order {
   int value = 0;
 };
 
+// A message of the keeper for agentify.
 struct News {
   enum class Kind { waits, started, refused, ended, family_gone };
 
@@ -53,9 +69,49 @@ struct KeeperPlan {
   std::string words_file = {};
 };
 
+// The connection from agentify to a keeper.
+class KeeperHandle {
+ public:
+  KeeperHandle() = default;
+
+  // Forks the keeper, which then waits for orders. On failure returns false and sets errno.
+  [[nodiscard]] bool fork_keeper(KeeperPlan plan);
+
+  [[nodiscard]] int descriptor() const { return socket_.get(); }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  void order(Order order) const;
+  // Returns the next news from the keeper. Returns nothing if none has come, or if the keeper has
+  // died, which over() tells.
+  [[nodiscard]] std::optional<News> take();
+  [[nodiscard]] bool over() const { return over_; }
+  // Closes the connection, and waits until the keeper has killed all its processes and has exited.
+  void dismiss();
+  // Closes the connection, but does not wait. The keeper kills its processes, exits, and is reaped
+  // later.
+  void abandon();
+
+ private:
+  upgrader::OwnedFd socket_;
+  pid_t pid_ = -1;
+  bool over_ = false;
+};
+
+// ---- in the keeper itself
+
 // Makes the calling process the keeper. It must have been forked just now, with all signals
 // blocked. `socket` leads to agentify. The keeper exits when agentify has exited and no process of
 // the daemon is left.
 [[noreturn]] void become_keeper(KeeperPlan plan, upgrader::OwnedFd socket);
+
+// The result of a start.
+struct StartedChild {
+  pid_t pid = -1;  // the child's pid; -1 if the program could not be started
+  int error = 0;   // if the program could not be started: the errno value
+};
+
+// Starts a program. Returns when the program is executed, or when that has failed. The child
+// shares descriptors 0, 1 and 2. All others must be close-on-exec in this process.
+[[nodiscard]] StartedChild start_child(const upgrader::Program& program,
+                                       const ChildSetting& setting);
 
 }  // namespace agentify

@@ -1,5 +1,4 @@
-#include "tools/agentify/keeper_handle.h"
-
+// agentify's connection to a keeper: forks the keeper, gives it orders, and takes its news.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -8,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 #include <vector>
+
+#include "tools/agentify/keeper.h"
 
 namespace agentify {
 namespace {

@@ -15,7 +15,7 @@
 #include "tools/agentify/command.h"
 #include "tools/agentify/family.h"
 #include "tools/agentify/following.h"
-#include "tools/agentify/keeper_handle.h"
+#include "tools/agentify/keeper.h"
 #include "tools/agentify/notify_message.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/prober.h"

@@ -10,8 +10,8 @@
 
 #include "base/program.h"
 #include "tools/agentify/daemon_lock.h"
+#include "tools/agentify/keeper.h"
 #include "tools/agentify/options.h"
-#include "tools/agentify/starter.h"
 
 namespace agentify {
 

@@ -1,5 +1,5 @@
-#include "tools/agentify/starter.h"
-
+// Starts the program of a keeper, as the daemon or as a command: in a session of its own, with the
+// default actions for signals, and with only those descriptors that are meant for it.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -13,6 +13,7 @@
 
 #include "base/descriptors.h"
 #include "base/owned_fd.h"
+#include "tools/agentify/keeper.h"
 
 namespace agentify {
 namespace {
