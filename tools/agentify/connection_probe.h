@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/curl_loop.h"
-#include "tools/agentify/http_url.h"
+#include "tools/agentify/probe_kind.h"
 
 namespace agentify {
 

@@ -15,7 +15,6 @@
 #include "tools/agentify/duration.h"
 #include "tools/agentify/family.h"
 #include "tools/agentify/following.h"
-#include "tools/agentify/http_url.h"
 #include "tools/agentify/notify_message.h"
 #include "tools/agentify/probe_kind.h"
 #include "tools/agentify/release_name.h"
