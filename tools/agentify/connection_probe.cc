@@ -1,5 +1,5 @@
-#include "tools/agentify/connection_probe.h"
-
+// The probe of a daemon at one address, by libcurl. prober.cc tries the addresses one after the
+// other.
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/errno_name.h"
+#include "tools/agentify/prober.h"
 
 namespace agentify {
 namespace {

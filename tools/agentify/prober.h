@@ -1,25 +1,115 @@
 // Makes the probes of --ready and --health, one at a time, and reports the outcome of each.
 #pragma once
 
+#include <curl/curl.h>
 #include <sys/stat.h>
 #include <uv.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/curl_loop.h"
 #include "tools/agentify/command.h"
-#include "tools/agentify/connection_probe.h"
 #include "tools/agentify/options.h"
 #include "tools/agentify/probe_kind.h"
 #include "tools/agentify/watch.h"
 
 namespace agentify {
 
+// An address of a host, or the path of a unix socket.
+struct Address {
+  std::string text;          // the address, such as "127.0.0.1", "::1" or "/run/d/socket"
+  bool is_path = false;      // `text` is the path of a socket
+  bool is_loopback = false;  // only this machine can have this address
+  std::uint32_t scope = 0;   // for a link-local address: the number of the network interface
+
+  // Returns the address in the form for a URL, with brackets around an IPv6 address.
+  [[nodiscard]] std::string in_url() const {
+    return text.find(':') == std::string::npos ? text : "[" + text + "]";
+  }
+};
+
+// The most addresses of one host that are probed. Few hosts have more than two, and a probe's time
+// limit is divided among them.
+inline constexpr std::size_t addresses_max = 16;
+
+// Returns the addresses of HOST, at most addresses_max. If HOST is a name, its lookup blocks, so
+// this must be called before the loop begins.
+[[nodiscard]] std::vector<Address> find_addresses(const std::string& host);
+
+struct ProbeOutcome {
+  bool good = false;
+  std::string words = {};  // why the probe failed
+};
+
+// The most bytes of the head of an HTTP answer. With a longer head, the probe fails. The body of
+// the answer is not read.
+inline constexpr std::size_t http_head_bytes_max = 65'536;
+
+// The certificates that a probe by https trusts. By default these are the system's.
+struct Trust {
+  std::optional<std::string> ca_file = {};  // trust only the certificates in this file, in PEM
+  bool none_needed = false;                 // accept any certificate, without a check
+};
+
+// Probes a daemon at one address, by libcurl and without waiting: tries to connect, or sends an
+// HTTP request. The caller sets the time limit.
+class ConnectionProbe {
+ public:
+  using Told = std::function<void(const ProbeOutcome&)>;
+
+  // Prepares the object for probes. Returns false if there is no memory. If connect() or request()
+  // cannot return the outcome at once, `told` is called with it later.
+  [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
+  // Connects to a port of the address, and closes the connection. Returns the outcome if it is
+  // known at once. Otherwise `told` is called later.
+  [[nodiscard]] std::optional<ProbeOutcome> connect(const Address& address, std::uint16_t port);
+  // Requests the URL at one address of its host. A redirection counts as a good answer, and is not
+  // followed. Returns the outcome if it is known at once. Otherwise `told` is called later.
+  [[nodiscard]] std::optional<ProbeOutcome> request(const Address& address, const HttpUrl& url);
+  // Ends the current probe without an outcome: `told` is not called.
+  void end();
+  void close();
+
+ private:
+  struct FreeEasy {
+    void operator()(CURL* easy) const { curl_easy_cleanup(easy); }
+  };
+  struct FreeList {
+    void operator()(curl_slist* list) const { curl_slist_free_all(list); }
+  };
+  using List = std::unique_ptr<curl_slist, FreeList>;
+
+  [[nodiscard]] bool make_transfer(const std::string& url, const Address& address);
+  void set_tls();
+  [[nodiscard]] std::optional<ProbeOutcome> begin();
+  void look();
+  [[nodiscard]] ProbeOutcome outcome(CURLcode code) const;
+  [[nodiscard]] ProbeOutcome answer_outcome() const;
+  static std::size_t head_came(char* bytes, std::size_t one, std::size_t count, void* self);
+
+  Trust trust_;
+  Told told_;
+  upgrader::CurlLoop curl_;
+  // For CURLOPT_CONNECT_TO: the address and port to which libcurl connects instead of the URL's
+  // host.
+  List places_;
+  List headers_;
+  std::unique_ptr<CURL, FreeEasy> easy_;
+  bool asks_ = false;
+  std::size_t head_bytes_ = 0;
+  char error_[CURL_ERROR_SIZE] = "";
+};
+
 // The time limit of a probe. A probe without an answer in this time has failed.
 inline constexpr Duration probe_time_max = std::chrono::seconds{5};
 
+// Makes the probes of one option.
 class Prober {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
