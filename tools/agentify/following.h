@@ -1,11 +1,10 @@
-// Follows a directory of releases (--follow): requests an upgrade to the release that is due, and
-// records in the directory's ledger how the upgrade ended. libagent-releases decides and writes the
-// files. This class tells libagent-releases which release runs, and passes on its requests to the
-// upgrader.
+// The daemon's releases: which version runs, and --follow, which requests an upgrade to the release
+// of a directory that is due.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,6 +16,10 @@
 
 namespace agentify {
 
+// Returns "1.2.3" for the release NAME-v1.2.3 or a file in it, "v1" for /srv/d/v1/run, and "15" for
+// /usr/lib/d/15/bin/d. Returns an empty text if no name in the path looks like a version.
+[[nodiscard]] std::string release_name(std::string_view path);
+
 // Returns the version that runs. This is the version of the release in `releases` that contains
 // `program`, a resolved path. If no release contains it, parses `version`, and returns nothing if
 // that is not a version either.
@@ -24,6 +27,10 @@ namespace agentify {
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);
 
+// Follows a directory of releases (--follow): requests an upgrade to the release that is due, and
+// records in the directory's ledger how the upgrade ended. libagent-releases decides and writes the
+// files. This class tells libagent-releases which release runs, and passes on its requests to the
+// upgrader.
 class Following {
  public:
   // Opens the directory of --follow. `version` is the daemon's own version, or empty. Returns the

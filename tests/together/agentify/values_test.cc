@@ -17,7 +17,6 @@
 #include "tools/agentify/following.h"
 #include "tools/agentify/notify_message.h"
 #include "tools/agentify/probe_kind.h"
-#include "tools/agentify/release_name.h"
 #include "tools/agentify/stop_plan.h"
 
 namespace values_test {
