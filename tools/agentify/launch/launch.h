@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -31,6 +32,29 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 // Parses the arguments after `agentify run`. Checks the options for agentify here. The upgrader
 // itself checks the options for the upgrader: see judging_command().
 [[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
+
+// ---- the options that both commands share, one argument at a time
+
+// Sets the member of `launch` for one option. Returns an error if the option is wrong. An option
+// that `agentify run` does not know is kept for agentify itself.
+[[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
+
+// Sets the daemon and its arguments from words[at] on, and checks that all options fit each other.
+// The text of an error begins with `command`, such as "run".
+[[nodiscard]] std::optional<UsageError> finish_launch(const std::vector<std::string>& words,
+                                                      std::size_t at, const std::string& command,
+                                                      Launch& launch);
+
+// Returns true if the options end at this argument.
+[[nodiscard]] bool ends_options(const std::string& word);
+
+// Returns true if `options`, each of the form --NAME or --NAME=VALUE, has an option with this name.
+[[nodiscard]] bool holds_option(const std::vector<std::string>& options, std::string_view name);
+
+// Returns true if words[end] is an option that was given already, before words[end].
+[[nodiscard]] bool given_before(const std::vector<std::string>& words, std::size_t end);
+
+// ---- the upgrader
 
 // Returns `launch` with a name: the name that was given, or else `name_of_releases`, or else the
 // daemon's base name. Returns an error if no directory can have that name.

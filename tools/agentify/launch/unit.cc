@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/argument.h"
-#include "tools/agentify/launch/launch_options.h"
+#include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/unit_parts.h"
 
 namespace agentify {

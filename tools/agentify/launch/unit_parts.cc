@@ -6,7 +6,7 @@
 
 #include "base/argument.h"
 #include "base/duration.h"
-#include "tools/agentify/launch/launch_options.h"
+#include "tools/agentify/launch/launch.h"
 
 namespace agentify {
 namespace {
