@@ -5,7 +5,6 @@
 
 #include "base/argument.h"
 #include "tools/agentify/launch/launch.h"
-#include "tools/agentify/launch/unit_parts.h"
 
 namespace agentify {
 namespace {

@@ -41,4 +41,61 @@ using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 
 [[nodiscard]] std::string unit_help();
 
+// ---- common parts of all service files (unit_parts.cc): quoting words for a service file
+
+// Quotes one argument for ExecStart= and similar settings of systemd.
+[[nodiscard]] std::string systemd_word(const std::string& word);
+// Quotes one argument for the setting `command =` of dinit.
+[[nodiscard]] std::string dinit_word(const std::string& word);
+// Escapes a text for its place between double quotes in a shell script.
+[[nodiscard]] std::string in_double_quotes(const std::string& text);
+
+// ---- common parts: the command
+
+// Returns the command line: agentify, `run`, the name and the options of the unit, then `--` and
+// the daemon. `more` has options for the upgrader that the init system needs. Those that the unit
+// sets itself are left out.
+[[nodiscard]] std::vector<std::string> run_words(const Unit& unit,
+                                                 const std::vector<std::string>& more = {});
+// Breaks a command line into lines. Every line except the last ends in a backslash.
+[[nodiscard]] std::string over_lines(const std::vector<std::string>& words,
+                                     std::string (*quoted)(const std::string&));
+
+// ---- common parts: times
+
+// The limits in the service file for a stop and for a start, in seconds. Both are a little longer
+// than the longest time that the upgrader may need. A start includes the wait for the lock. 0 means
+// no limit.
+struct UnitTimes {
+  long stop = 0;
+  long start = 0;
+};
+[[nodiscard]] UnitTimes times_of(const Unit& unit);
+
+// ---- common parts: comments, which are lines that begin with `# `
+
+// Returns the comments that follow the first paragraph of every service file. They say how to end
+// the distribution's own service (by the commands in `off`), how to upgrade by hand, and which
+// program runs after a failed upgrade or a boot. They also have the commands after which the
+// package manager requests upgrades. `by_hand` is the init system's own way to request an upgrade,
+// or "".
+[[nodiscard]] std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
+                                          const std::string& by_hand);
+// Returns the text as lines of comment, broken at the width of a line.
+[[nodiscard]] std::string comment(const std::string& text);
+
+// ---- the files (unit_files.cc and unit_scripts.cc)
+
+[[nodiscard]] std::string systemd_unit(const Unit& unit);
+[[nodiscard]] std::string openrc_script(const Unit& unit);
+[[nodiscard]] std::string procd_script(const Unit& unit);
+[[nodiscard]] std::string dinit_service(const Unit& unit);
+// The next five functions return shell scripts whose last command executes the upgrader with
+// `exec`.
+[[nodiscard]] std::string runit_script(const Unit& unit);
+[[nodiscard]] std::string s6_script(const Unit& unit);
+[[nodiscard]] std::string busybox_script(const Unit& unit);
+[[nodiscard]] std::string sysvinit_script(const Unit& unit);
+[[nodiscard]] std::string finit_script(const Unit& unit);
+
 }  // namespace agentify

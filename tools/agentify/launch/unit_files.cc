@@ -1,7 +1,7 @@
 // Makes service files in the formats of init systems that have one.
 #include <algorithm>
 
-#include "tools/agentify/launch/unit_parts.h"
+#include "tools/agentify/launch/unit.h"
 
 namespace agentify {
 namespace {

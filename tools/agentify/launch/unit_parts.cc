@@ -1,5 +1,4 @@
-#include "tools/agentify/launch/unit_parts.h"
-
+// The parts that all service files have in common: quoted words, times and comments.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -7,6 +6,7 @@
 #include "base/argument.h"
 #include "base/duration.h"
 #include "tools/agentify/launch/launch.h"
+#include "tools/agentify/launch/unit.h"
 
 namespace agentify {
 namespace {

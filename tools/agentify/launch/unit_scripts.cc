@@ -1,5 +1,5 @@
 // Makes the scripts for init systems that only start a program. The scripts execute the upgrader.
-#include "tools/agentify/launch/unit_parts.h"
+#include "tools/agentify/launch/unit.h"
 
 namespace agentify {
 namespace {
