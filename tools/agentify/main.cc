@@ -17,12 +17,11 @@
 #include "agent-protocol/agent.h"
 #include "base/descriptors.h"
 #include "base/errno_name.h"
-#include "tools/agentify/doctor/doctor.h"
 #include "tools/agentify/following.h"
 #include "tools/agentify/journal.h"
-#include "tools/agentify/launch/commands.h"
 #include "tools/agentify/loop.h"
 #include "tools/agentify/options.h"
+#include "tools/agentify/subcommands.h"
 #include "tools/agentify/surroundings.h"
 
 namespace agentify {

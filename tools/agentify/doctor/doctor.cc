@@ -1,5 +1,5 @@
-#include "tools/agentify/doctor/doctor.h"
-
+// Performs `agentify doctor`: runs a daemon, watches it, and prints the agentify options that suit
+// it.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -24,6 +24,7 @@
 #include "tools/agentify/family.h"
 #include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/place.h"
+#include "tools/agentify/subcommands.h"
 
 namespace agentify {
 namespace {

@@ -1,5 +1,5 @@
-#include "tools/agentify/launch/commands.h"
-
+// Performs `agentify run` and `agentify unit`: finds programs and directories, and then executes
+// the upgrader or prints a text.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -12,6 +12,7 @@
 #include "tools/agentify/launch/launch.h"
 #include "tools/agentify/launch/place.h"
 #include "tools/agentify/launch/unit.h"
+#include "tools/agentify/subcommands.h"
 
 namespace agentify {
 namespace {

@@ -1,5 +1,4 @@
-// Performs `agentify run` and `agentify unit`: finds programs and directories, and then executes
-// the upgrader or prints a text.
+// The commands of agentify for people: `agentify run`, `agentify unit` and `agentify doctor`.
 #pragma once
 
 #include <string>
@@ -7,12 +6,13 @@
 
 namespace agentify {
 
-// The parameter of the two functions has the arguments after the command. Both return an exit
-// status.
+// The parameter of these functions has the arguments after the command. They return an exit status.
 
 // Executes the upgrader in this process. Returns only after --print or --help, or after a failure.
 [[nodiscard]] int perform_run(const std::vector<std::string>& words);
 // Prints a service file.
 [[nodiscard]] int perform_unit(const std::vector<std::string>& words);
+// Runs a daemon, watches it, and prints the agentify options that suit it.
+[[nodiscard]] int perform_doctor(const std::vector<std::string>& words);
 
 }  // namespace agentify
