@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "tools/agentify/doctor/start_watch.h"
 #include "tools/agentify/doctor/trial_run.h"
 
 namespace findings_test {

@@ -19,7 +19,6 @@
 #include "base/owned_fd.h"
 #include "tools/agentify/command.h"
 #include "tools/agentify/doctor/findings.h"
-#include "tools/agentify/doctor/start_watch.h"
 #include "tools/agentify/doctor/trial_run.h"
 #include "tools/agentify/family.h"
 #include "tools/agentify/launch/launch.h"
