@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sample-agent/durable_file.h"
 #include "sample-agent/file.h"
 #include "sample-agent/follower.h"
 #include "sample-agent/position.h"

@@ -1,4 +1,4 @@
-// One open file and its identity, with the few functions that the other classes need.
+// Files of the agent: one open file and its identity, and a small file that is replaced as a whole.
 #pragma once
 
 #include <fcntl.h>
@@ -68,6 +68,23 @@ class File {
   int descriptor_;
   std::string path_;
   FileId id_;
+};
+
+// A small file that is replaced as a whole: after a power cut it has either the old or the new
+// content, never a mixture.
+class DurableFile {
+ public:
+  DurableFile(std::string directory, const std::string& name);
+
+  // Returns the content of the file; no value if the file does not exist.
+  [[nodiscard]] Result<std::optional<std::string>> read() const;
+
+  // Replaces the file: writes a new file, syncs it, renames it, and syncs the directory.
+  [[nodiscard]] Outcome replace(std::string_view text) const;
+
+ private:
+  std::string directory_;
+  std::string path_;
 };
 
 }  // namespace sample_agent

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "sample-agent/copier.h"
-#include "sample-agent/durable_file.h"
 #include "sample-agent/file.h"
 #include "sample-agent/position.h"
 #include "sample-agent/result.h"

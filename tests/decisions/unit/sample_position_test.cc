@@ -2,7 +2,7 @@
 // again. A position that is damaged, or of a newer format, is refused.
 #include <catch2/catch.hpp>
 
-#include "sample-agent/durable_file.h"
+#include "sample-agent/file.h"
 #include "sample-agent/position.h"
 #include "tests/decisions/unit/temporary_directory.h"
 
