@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 
 #include "sample-agent/follower.h"
-#include "sample-agent/rotation.h"
 #include "tests/decisions/unit/temporary_directory.h"
 
 namespace sample_follower_test {
