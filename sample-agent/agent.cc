@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "sample-agent/clock.h"
+#include "sample-agent/copier.h"
 #include "sample-agent/fault.h"
 #include "sample-agent/start_checks.h"
 #include "sample-agent/variant.h"

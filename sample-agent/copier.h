@@ -2,6 +2,7 @@
 // whenever the agent ends. The head of copier.cc explains how that is achieved.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,9 +13,30 @@
 #include "sample-agent/file.h"
 #include "sample-agent/follower.h"
 #include "sample-agent/position.h"
-#include "sample-agent/record.h"
 
 namespace sample_agent {
+
+// Returns the time in microseconds since the epoch.
+inline std::uint64_t now_us() {
+  using std::chrono::duration_cast, std::chrono::microseconds, std::chrono::system_clock;
+  const auto since_epoch = system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(duration_cast<microseconds>(since_epoch).count());
+}
+
+// One line of the output: "SEQUENCE-NUMBER VERSION MICROSECONDS LINE". VERSION is the version of
+// the agent that wrote the record. MICROSECONDS is when it was written, since the epoch.
+struct Record {
+  std::uint64_t number = 0;
+  std::string_view version;
+  std::uint64_t time_us = 0;
+  std::string_view line;
+};
+
+// Appends the record and a newline to `text`.
+void append_record(std::string& text, const Record& record);
+
+// Parses a record without its newline. The members of the result point into `text`.
+[[nodiscard]] std::optional<Record> parse_record(std::string_view text);
 
 // The output file: records are appended, many in one write, and synced only by sync().
 class Output {

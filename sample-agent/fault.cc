@@ -7,9 +7,8 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "sample-agent/clock.h"
+#include "sample-agent/copier.h"
 #include "sample-agent/file.h"
-#include "sample-agent/record.h"
 #include "sample-agent/variant.h"
 
 namespace sample_agent {

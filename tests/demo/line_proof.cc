@@ -9,8 +9,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "sample-agent/copier.h"
 #include "sample-agent/follower.h"
-#include "sample-agent/record.h"
 #include "sample-agent/words.h"
 
 namespace demo {

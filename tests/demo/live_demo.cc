@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "sample-agent/clock.h"
+#include "sample-agent/copier.h"
 #include "sample-agent/words.h"
 #include "tests/demo/line_proof.h"
 #include "tests/demo/stage.h"

@@ -2,8 +2,8 @@
 // records.
 #include <catch2/catch.hpp>
 
+#include "sample-agent/copier.h"
 #include "sample-agent/lines.h"
-#include "sample-agent/record.h"
 #include "tests/decisions/unit/temporary_directory.h"
 
 namespace sample_lines_test {
