@@ -6,7 +6,6 @@
 #include <system_error>
 
 #include "sample-agent/copier.h"
-#include "sample-agent/fault.h"
 #include "sample-agent/start_checks.h"
 #include "sample-agent/variant.h"
 #include "sample-agent/words.h"

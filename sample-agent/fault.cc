@@ -1,5 +1,4 @@
-#include "sample-agent/fault.h"
-
+// The faults of the faulty variants of this agent. A real agent has no such file.
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -4,6 +4,8 @@
 
 #include <agent-releases/version.h>
 
+#include "sample-agent/configuration.h"
+
 namespace sample_agent {
 
 // The faults that a variant can have, for the demo and the tests.
@@ -24,5 +26,14 @@ struct Variant {
 };
 
 extern const Variant variant;
+
+// ---- the faults of the faulty variants. A real agent has none.
+
+// Called at the start, while the agent is held: crashes, hangs or writes to the output, if this
+// variant has such a fault.
+void misbehave_at_start(const Configuration& configuration);
+
+// Called when the agent is active: crashes in the middle of a record.
+[[noreturn]] void crash_while_writing(const Configuration& configuration);
 
 }  // namespace sample_agent
