@@ -3,8 +3,8 @@
 
 import shutil
 
+from machine import NotHere, demand, wait_until
 from service import BROKEN, EVENTS, PREVIOUS, UNTRIED, UPGRADER
-from waiting import NotHere, demand, wait_until
 
 FIRST = "1.0.0"
 GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop

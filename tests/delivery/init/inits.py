@@ -5,7 +5,7 @@ import itertools
 import pathlib
 import re
 
-from waiting import demand
+from machine import demand
 
 SOURCE = pathlib.Path("sample-agent/init")
 NAME = "sample-agent"

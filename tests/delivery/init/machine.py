@@ -1,21 +1,53 @@
 # A test machine: an init system as process 1 of its own namespaces, over a root directory that
-# stays unchanged.
+# stays unchanged. Also waits for conditions, with a deadline and never for a fixed time.
 
 import os
 import pathlib
 import pty
+import select
 import shutil
 import signal
 import subprocess
 import threading
-
-from waiting import Failed, demand, wait_until
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 COMMAND_SECONDS_MAX = 60
 
 # Capabilities that the test machine must not have, since they reach beyond its namespaces.
 CAPABILITIES_TAKEN = "-sys_time,-sys_module,-sys_rawio,-syslog,-mac_admin,-mac_override,-wake_alarm"
+SECONDS_MAX = 60  # the limit for any wait, even on a busy machine
+
+
+class Failed(Exception):
+    """Raised if a check has failed. The text says what the check waited for, or what it saw."""
+
+
+class NotHere(Exception):
+    """Raised if this machine lacks something that a check needs. The text says what is missing."""
+
+
+def wait_until(what, condition, seconds=SECONDS_MAX):
+    """Waits until condition() returns a true value, and returns that value. `what` describes the
+    condition, for the error message. If `what` is a function, it is called only on a failure, so
+    that its text is about that moment."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = condition()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise Failed("not within %d s: %s" % (seconds, what() if callable(what) else what))
+        pause_between_looks()
+
+
+def pause_between_looks():
+    select.select([], [], [], 0.01)
+
+
+def demand(fact, words):
+    if not fact:
+        raise Failed(words)
 
 
 class Process:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import threading
 
-from waiting import Failed, demand, wait_until
+from machine import Failed, demand, wait_until
 
 USER = "sample-agent"
 AGENT = "/usr/local/bin/sample-agent"
