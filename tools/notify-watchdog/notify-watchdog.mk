@@ -21,9 +21,9 @@ $(notify_watchdog_units): $(BUILD)/tests/together/notify-watchdog/%: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# Tests with a FIFO in place of the device. The watched program is a program of the test or the real
-# upgrader.
-notify_watchdog_plays := $(addprefix tests/together/notify-watchdog/,play upgraders_play)
+# A play with a FIFO in place of the device. The watched program is a program of the test or the
+# real upgrader.
+notify_watchdog_plays := tests/together/notify-watchdog/play
 tool_tests += $(notify_watchdog_units) $(notify_watchdog_plays)
 tool_packages += python3
 sanitized_tests += $(notify_watchdog_units) $(notify_watchdog_plays)
