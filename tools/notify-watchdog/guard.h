@@ -1,5 +1,5 @@
 // Decides when the device is fed, and whether it is stopped at the end. It does no input or output
-// and reads no clock: loop.h gives it the events and performs its actions.
+// and reads no clock: main.cc gives it the events and performs its actions.
 //
 //   phase      entered by                          who feeds the device
 //   starting   the start of notify-watchdog        notify-watchdog, at most start_timeout long
@@ -12,15 +12,18 @@
 // stays armed, so that the machine is reset unless notify-watchdog is started again.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "tools/notify-watchdog/notification.h"
+#include "base/time.h"
 
 namespace notify_watchdog {
 
+using upgrader::Duration;
 using upgrader::Time;
 
 struct Terms {
@@ -32,6 +35,23 @@ struct Terms {
 enum class Phase { starting, watching, stopping, starving };
 
 // ---- events
+
+// The most bytes of a notification. A longer one is ignored. systemd itself accepts 4,096 bytes.
+inline constexpr std::size_t notification_bytes_max = 8192;
+
+// The lines of a notification (sd_notify(3)) that notify-watchdog needs.
+struct Notification {
+  bool ready = false;                // READY=1 was in the notification
+  bool stopping = false;             // STOPPING=1 was in the notification
+  bool alive = false;                // WATCHDOG=1 was in the notification
+  bool failed = false;               // WATCHDOG=trigger was in the notification
+  std::optional<Duration> extend{};  // the time in EXTEND_TIMEOUT_USEC=, rounded up, a day at most
+
+  bool operator==(const Notification&) const = default;
+};
+
+// Parses a notification. Ignores unknown and malformed lines.
+[[nodiscard]] Notification parse_notification(std::string_view text);
 
 // The device has been opened, or could not be opened. Before the first such event, the guard
 // assumes that the device is armed.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/notify_listener.h"
-#include "tools/notify-watchdog/notification.h"
+#include "tools/notify-watchdog/guard.h"
 
 namespace notify_watchdog {
 

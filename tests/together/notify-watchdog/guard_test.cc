@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "tools/notify-watchdog/guard.h"
-#include "tools/notify-watchdog/notification.h"
 #include "tools/notify-watchdog/options.h"
 
 namespace guard_test {
