@@ -1,17 +1,314 @@
 // notify-watchdog: feeds a hardware watchdog for a program that uses systemd's notification
-// protocol. See notify-watchdog(8).
+// protocol. See notify-watchdog(8). The event loop turns what comes from descriptors and the clock
+// into events for the guard (guard.h), and the guard's actions into calls.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/descriptors.h"
+#include "base/errno_name.h"
+#include "base/number.h"
+#include "base/owned_fd.h"
+#include "tools/notify-watchdog/device.h"
+#include "tools/notify-watchdog/guard.h"
 #include "tools/notify-watchdog/log.h"
-#include "tools/notify-watchdog/loop.h"
+#include "tools/notify-watchdog/notify_socket.h"
 #include "tools/notify-watchdog/options.h"
+#include "tools/notify-watchdog/words.h"
 
 namespace notify_watchdog {
 namespace {
+
+constexpr int exit_failed = 125;
+constexpr int exit_not_executable = 126;
+constexpr int exit_not_found = 127;
+
+// ---- the start and the end of the watched program, which is called the child below
+
+// The environment variables of the child that differ from those of notify-watchdog, and its signal
+// mask.
+struct ChildSetting {
+  std::string notify_socket;
+  Duration watchdog{};
+  sigset_t mask{};  // the signals that init had blocked for notify-watchdog
+};
+
+// The child could not be started. `error` is the errno value of the fork or the exec.
+struct StartFailed {
+  int error = 0;
+};
+
+using upgrader::OwnedFd;
+
+// The size of a buffer for a process id in decimal digits and a NUL.
+constexpr std::size_t pid_bytes = 12;
+
+std::optional<std::int64_t> number_of(const char* variable) {
+  const char* const value = std::getenv(variable);
+  return value == nullptr ? std::nullopt : upgrader::whole_number(value);
+}
+
+// The environment of the child. It has room for the child's pid, which the child itself writes.
+class Environment {
+ public:
+  explicit Environment(const ChildSetting& setting) {
+    const bool has_sockets = number_of("LISTEN_PID") == ::getpid();
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string_view whole = *entry;
+      const std::string_view name = whole.substr(0, whole.find('='));
+      if (name == "NOTIFY_SOCKET" || name == "WATCHDOG_USEC" || name == "WATCHDOG_PID") continue;
+      if (name == "LISTEN_PID" && has_sockets) continue;
+      entries_.emplace_back(whole);
+    }
+    const auto microseconds = std::chrono::microseconds(setting.watchdog).count();
+    entries_.push_back("NOTIFY_SOCKET=" + setting.notify_socket);
+    entries_.push_back("WATCHDOG_USEC={}"_with(microseconds));
+    const std::size_t first_pid = entries_.size();
+    entries_.emplace_back("WATCHDOG_PID=");
+    if (has_sockets) entries_.emplace_back("LISTEN_PID=");
+    for (std::size_t i = first_pid; i < entries_.size(); ++i)
+      entries_[i].append(pid_bytes, '\0');
+    for (std::string& entry : entries_)
+      pointers_.push_back(entry.data());
+    for (std::size_t i = first_pid; i < entries_.size(); ++i)
+      pids_.push_back(entries_[i].data() + entries_[i].find('=') + 1);
+    pointers_.push_back(nullptr);
+  }
+
+  void write_pid(pid_t pid) {
+    char digits[pid_bytes];
+    std::size_t count = 0;
+    for (pid_t rest = pid; rest > 0 && count < pid_bytes - 1; rest /= 10)
+      digits[count++] = static_cast<char>('0' + rest % 10);
+    for (char* const text : pids_)
+      std::reverse_copy(digits, digits + count, text);
+  }
+  [[nodiscard]] char** pointers() { return pointers_.data(); }
+
+ private:
+  std::vector<std::string> entries_;
+  std::vector<char*> pointers_;
+  std::vector<char*> pids_;
+};
+
+[[noreturn]] void run_child(char* const* argv, Environment& environment, const sigset_t& mask,
+                            pid_t parent, int report) {
+  environment.write_pid(::getpid());
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // If the parent has died before prctl() took effect, its death will cause no SIGTERM.
+  if (::getppid() != parent) ::_exit(1);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  ::execvpe(argv[0], argv, environment.pointers());
+  const int error = errno;
+  const ssize_t written = ::write(report, &error, sizeof error);
+  ::_exit(written == sizeof error ? 1 : 2);
+}
+
+[[nodiscard]] std::variant<pid_t, StartFailed> start_child(const std::vector<std::string>& command,
+                                                           const ChildSetting& setting) {
+  std::vector<char*> argv;
+  for (const std::string& word : command)
+    argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  Environment environment(setting);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return StartFailed{errno};
+  const OwnedFd from(ends[0]);
+  OwnedFd report(ends[1]);
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child < 0) return StartFailed{errno};
+  if (child == 0) run_child(argv.data(), environment, setting.mask, parent, report.get());
+  report.reset();
+  int error = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(from.get(), &error, sizeof error);
+  } while (count < 0 && errno == EINTR);
+  if (count != sizeof error) return child;
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return StartFailed{error};
+}
+
+// Reaps all children that have ended, which for process 1 includes orphans. Returns how `child`
+// ended, or nothing if it still runs.
+[[nodiscard]] std::optional<ChildEnded> reap(pid_t child) {
+  std::optional<ChildEnded> ended;
+  for (;;) {
+    int status = 0;
+    const pid_t reaped = ::waitpid(-1, &status, WNOHANG);
+    if (reaped < 0 && errno == EINTR) continue;
+    if (reaped <= 0) return ended;
+    if (reaped != child) continue;
+    if (WIFEXITED(status)) ended = ChildEnded{ChildEnded::How::exited, WEXITSTATUS(status)};
+    if (WIFSIGNALED(status)) ended = ChildEnded{ChildEnded::How::killed, WTERMSIG(status)};
+  }
+}
+
+// Returns the interval in which init expects WATCHDOG=1 from notify-watchdog itself, or nothing if
+// it expects none.
+[[nodiscard]] std::optional<Duration> watchdog_of_init() {
+  const std::optional<std::int64_t> microseconds = number_of("WATCHDOG_USEC");
+  if (!microseconds || *microseconds == 0) return std::nullopt;
+  if (std::getenv("WATCHDOG_PID") != nullptr && number_of("WATCHDOG_PID") != ::getpid()) {
+    return std::nullopt;
+  }
+  const auto wanted =
+      std::chrono::duration_cast<Duration>(std::chrono::microseconds(*microseconds));
+  return std::max(wanted, Duration{1});
+}
+
+// ---- the event loop
+
+using upgrader::SystemError;
+
+Time now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::chrono::duration_cast<Time>(std::chrono::seconds(time.tv_sec) +
+                                          std::chrono::nanoseconds(time.tv_nsec));
+}
+
+// Blocks all signals except those of crashes, and opens a descriptor that reports them. Sets
+// `before` to the signals that init had blocked.
+OwnedFd open_signals(sigset_t& before) {
+  sigset_t all;
+  ::sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
+    ::sigdelset(&all, fault);
+  if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return {};
+  // If init has set SIGCHLD to be ignored, the kernel itself would reap the child, and it would
+  // stay unknown how the child ended.
+  ::signal(SIGCHLD, SIG_DFL);
+  return OwnedFd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+class Loop {
+ public:
+  Loop(const Options& options, Device& device, NotifySocket& notify, const OwnedFd& signals,
+       pid_t child)
+      : device_(device),
+        notify_(notify),
+        signals_(signals),
+        child_(child),
+        guard_({.device_timeout = device.timeout(),
+                .start_timeout = options.start_timeout,
+                .stop_timeout = options.stop_timeout},
+               now()) {
+    feed(DeviceChanged{device_.is_armed()});
+  }
+
+  int run() {
+    while (!leave_) {
+      wait();
+      // Notifications of the child must be handled before the child's end and before any deadline.
+      for (const Notification& notification : notify_.take())
+        feed(Notified{notification});
+      notify_.pass_on();
+      read_signals();
+      if (const auto ended = reap(child_); ended && !leave_) {
+        for (const Notification& notification : notify_.take())
+          feed(Notified{notification});
+        feed(*ended);
+      }
+      if (!leave_) feed(TimePassed{});
+    }
+    if (leave_->stop_device) device_.stop();
+    return leave_->status;
+  }
+
+ private:
+  void wait() {
+    pollfd all[] = {{.fd = signals_.get(), .events = POLLIN, .revents = 0},
+                    {.fd = notify_.descriptor(), .events = POLLIN, .revents = 0},
+                    {.fd = notify_.outer_awaited(), .events = POLLOUT, .revents = 0}};
+    int timeout = -1;
+    if (const auto deadline = guard_.next_deadline()) {
+      const auto left = std::clamp((*deadline - now()).count(), Time::rep{0}, Time::rep{INT_MAX});
+      timeout = static_cast<int>(left);
+    }
+    ::poll(all, 3, timeout);
+  }
+
+  void read_signals() {
+    signalfd_siginfo info{};
+    while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+      const int number = static_cast<int>(info.ssi_signo);
+      // Two kinds of signals are not passed on to the child: a SIGPIPE that a write of this process
+      // has caused, and a signal from the terminal. The terminal sends its signals to the whole
+      // process group, so the child gets them anyway.
+      const bool of_terminal = info.ssi_code == SI_KERNEL && ::getpgid(child_) == ::getpgrp();
+      if (number == SIGCHLD || info.ssi_pid == static_cast<unsigned>(::getpid())) continue;
+      feed(SignalArrived{number}, !of_terminal);
+    }
+  }
+
+  void feed(const Event& event, bool passes_on = true) {
+    for (const Action& action : guard_.step(event, now())) {
+      if (std::holds_alternative<Feed>(action)) {
+        device_.feed();
+        feed(DeviceChanged{device_.is_armed()});
+      }
+      if (const auto* line = std::get_if<Log>(&action)) log_line(line->text);
+      if (const auto* last = std::get_if<Leave>(&action)) leave_ = *last;
+      const auto* signal = std::get_if<PassOnSignal>(&action);
+      if (signal != nullptr && passes_on) ::kill(child_, signal->number);
+    }
+  }
+
+  Device& device_;
+  NotifySocket& notify_;
+  const OwnedFd& signals_;
+  pid_t child_;
+  Guard guard_;
+  std::optional<Leave> leave_;
+};
+
+int fail(const std::string& what, int error, int status) {
+  log_line("{}: {}"_with(what, in_words(SystemError{error})));
+  return status;
+}
+
+// Runs the program under the watchdog until the program has ended. Returns the exit status for
+// notify-watchdog.
+int watch(const Options& options) {
+  ChildSetting setting;
+  const OwnedFd signals = open_signals(setting.mask);
+  if (!signals) return fail("cannot read signals", errno, exit_failed);
+  NotifySocket notify;
+  if (!notify.open(std::getenv("NOTIFY_SOCKET"))) {
+    return fail("cannot make a notification socket", errno, exit_failed);
+  }
+  Device device(options.device, options.timeout);
+  setting.notify_socket = notify.name();
+  setting.watchdog = std::min(device.timeout(), watchdog_of_init().value_or(device.timeout()));
+  const auto started = start_child(options.command, setting);
+  if (const auto* failed = std::get_if<StartFailed>(&started)) {
+    const int status = failed->error == ENOENT ? exit_not_found : exit_not_executable;
+    return fail(options.command.front(), failed->error, status);
+  }
+  notify.set_child(std::get<pid_t>(started));
+  return Loop(options, device, notify, signals, std::get<pid_t>(started)).run();
+}
+
+// ---- the command line
 
 int print(const std::string& text) {
   std::size_t done = 0;

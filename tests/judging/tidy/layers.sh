@@ -264,7 +264,7 @@ canary_conformance_includes() {
 }
 
 # The files of notify-watchdog that do input or output. All others only decide.
-notify_watchdog_shell='child|device|log|loop|main|notify_socket'
+notify_watchdog_shell='device|log|main|notify_socket'
 
 # Checks that the deciding part of notify-watchdog does no input or output, and that the whole
 # program uses only base/ and the C library.

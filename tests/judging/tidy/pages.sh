@@ -184,7 +184,7 @@ check_exit_statuses() {
   echo 0 >>"$scratch/code"
   section man/upgrader.8 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
   differ upgrader/ "$scratch/code" man/upgrader.8 "$scratch/page"
-  sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' tools/notify-watchdog/loop.h \
+  sed -nE 's/.*constexpr int exit_[a-z_]+ = ([0-9]+);.*/\1/p' tools/notify-watchdog/main.cc \
     >"$scratch/code"
   section man/notify-watchdog.8 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
   differ tools/notify-watchdog/ "$scratch/code" man/notify-watchdog.8 "$scratch/page"
@@ -201,7 +201,7 @@ canary_exit_statuses() {
   echo 'in upgrader/ and not in man/upgrader.8: 99'
   echo 'inline constexpr int exit_planted = 97;' >>tools/agent-releases/shell/commands.h
   echo 'in tools/agent-releases/ and not in man/agent-releases.1: 97'
-  echo 'inline constexpr int exit_planted = 96;' >>tools/notify-watchdog/loop.h
+  echo 'inline constexpr int exit_planted = 96;' >>tools/notify-watchdog/main.cc
   echo 'in tools/notify-watchdog/ and not in man/notify-watchdog.8: 96'
   printf '.Sh EXIT STATUS\n.It 98\n' >>man/upgrader.8
   echo 'in man/upgrader.8 and not in upgrader/: 98'
