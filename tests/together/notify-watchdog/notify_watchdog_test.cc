@@ -1,16 +1,23 @@
-// Tests notify-watchdog's decisions: when it feeds the watchdog device, and whether it switches the
-// device off at its end. Also tests how it parses what the decisions depend on, its command line
-// and notifications.
-#include <catch2/catch.hpp>
+// Tests the parts of notify-watchdog: its decisions, which are when it feeds the watchdog device,
+// and whether it switches the device off at its end; the parsers of its command line and
+// notifications; and how many notifications it reads at once.
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <catch2/catch.hpp>
 #include <csignal>
+#include <cstddef>
+#include <cstring>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tools/notify-watchdog/guard.h"
+#include "tools/notify-watchdog/notify_socket.h"
 #include "tools/notify-watchdog/options.h"
 
-namespace guard_test {
+namespace notify_watchdog_test {
 
 using namespace notify_watchdog;
 using namespace std::chrono_literals;
@@ -327,4 +334,37 @@ TEST_CASE("a time is rounded up to milliseconds and is at most a day") {
   CHECK(extend("EXTEND_TIMEOUT_USEC=-1") == std::nullopt);
 }
 
-}  // namespace guard_test
+// ---- the socket for notifications
+
+namespace {
+
+// Sends notifications to the socket as fast as possible, until `over` is set.
+void flood(const std::string& name, const std::atomic<bool>& over) {
+  const upgrader::OwnedFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path + 1, name.data() + 1, name.size() - 1);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  while (!over) {
+    static_cast<void>(::sendto(socket.get(), "STATUS=x", 8, 0,
+                               reinterpret_cast<const sockaddr*>(&address), size));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("however fast notifications come, a turn ends, and reads no more than its share") {
+  NotifySocket socket;
+  REQUIRE(socket.open(nullptr));
+  std::atomic<bool> over = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] { flood(socket.name(), over); });
+  for (int turn = 0; turn < 100; ++turn)
+    CHECK(socket.take().size() <= datagrams_in_turn);
+  over = true;
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+}  // namespace notify_watchdog_test
