@@ -2,8 +2,8 @@
 // notifications of a daemon, and descent of processes.
 #include <sys/stat.h>
 #include <unistd.h>
-#include <catch2/catch.hpp>
 
+#include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
 #include <string>
