@@ -2,7 +2,7 @@
 # tests that need real members of etcd, and `make check` runs all others.
 
 fleet_tests := $(addprefix $(BUILD)/tests/together/fleet/,store_fake_test) \
-  $(patsubst %.cc,$(BUILD)/%,$(filter-out %/store_faults_test.cc %/store_moves_test.cc, \
+  $(patsubst %.cc,$(BUILD)/%,$(filter-out %/store_faults_test.cc, \
     $(wildcard tests/together/fleet/*_test.cc)))
 tool_tests += $(fleet_tests)
 
@@ -64,7 +64,7 @@ register_play := $(call objects,tests/together/fleet/register_play.cc)
 $(BUILD)/tests/together/fleet/store_fake_test: $(call store_contract,fake)
 $(BUILD)/tests/together/fleet/store_etcd_test: $(call store_contract,etcd) $(etcd_members)
 $(BUILD)/tests/together/fleet/store_faults_test: $(register_play) $(etcd_members) \
-  $(call objects,$(call fleet_test_files,store_faults_test store_moves_test))
+  $(call objects,$(call fleet_test_files,store_faults_test))
 $(BUILD)/tests/together/fleet/store_fake_test $(etcd_tests): $(catch_main) \
     $(fleet_doubles) $(fleet_store) $(fleet_model) $(base_library) $(protocol_library)
 	$(link_wing) $(fleet_store_libraries) -lpthread
