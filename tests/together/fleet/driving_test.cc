@@ -1,11 +1,16 @@
-// Tests that a driver ends if its key in the store is gone, and what a driver does while it cannot
-// reach the store. The store is in memory, and the test moves the clock.
+// Tests which rollouts and plans a controller begins to drive, how a person's order changes a
+// rollout, that a driver ends if its key in the store is gone, and what a driver does while it
+// cannot reach the store. The store is in memory, and the test moves the clock.
 #include <catch2/catch.hpp>
 
+#include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
+#include "fleet/fleetctl/rollout_watch.h"
+#include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
+#include "fleet/model/rollout_wish.h"
 #include "tests/together/fleet/fake_store.h"
 
 namespace driving_test {
@@ -13,6 +18,236 @@ namespace driving_test {
 namespace {
 
 using namespace fleet;
+
+// ---- rollouts and plans that need a driver
+
+void add(Campaign::Records& records, const std::string& key, const std::string& value) {
+  records[key] = {.key = key, .value = value};
+}
+
+Campaign::Records rollout(RolloutState state) {
+  Campaign::Records records;
+  add(records, key_of(KeyKind::rollout, {"r"}),
+      write_record(Rollout{.terms = {.component = "agent", .version = "1"}, .state = state}));
+  return records;
+}
+
+std::vector<Drivable> drivable(const Campaign::Records& records) {
+  Drivables drivables;
+  for (const auto& [key, record] : records)
+    drivables.take(record);
+  return drivables.list();
+}
+
+TEST_CASE("a rollout needs a driver from its last write until its end") {
+  const std::vector<Drivable> none;
+  const std::vector<Drivable> r{{Drivable::Kind::rollout, "r"}};
+  CHECK(drivable(rollout(RolloutState::created)) == none);
+  CHECK(drivable(rollout(RolloutState::rolling)) == r);
+  CHECK(drivable(rollout(RolloutState::paused)) == r);
+  CHECK(drivable(rollout(RolloutState::aborting)) == r);
+  CHECK(drivable(rollout(RolloutState::aborted)) == none);
+  CHECK(drivable(rollout(RolloutState::completed)) == none);
+  CHECK(drivable(rollout(RolloutState::unknown)) == none);
+}
+
+TEST_CASE("a plan needs a driver while it runs, and while it stops") {
+  const auto in_state = [](PlanState state) {
+    Campaign::Records plans;
+    add(plans, key_of(KeyKind::plan, {"p"}), write_record(Plan{.state = state}));
+    return drivable(plans);
+  };
+  const std::vector<Drivable> p{{Drivable::Kind::plan, "p"}};
+  CHECK(in_state(PlanState::created).empty());
+  CHECK(in_state(PlanState::running) == p);
+  CHECK(in_state(PlanState::stopping) == p);
+  CHECK(in_state(PlanState::halted).empty());
+  CHECK(in_state(PlanState::aborted).empty());
+  CHECK(in_state(PlanState::completed).empty());
+}
+
+TEST_CASE("records below a rollout, and unreadable records, need no driver") {
+  Campaign::Records records;
+  add(records, key_of(KeyKind::rollout, {"r"}), R"({"v":2})");
+  add(records, key_of(KeyKind::rollout_node, {"s", "n"}), write_record(RolloutNode{}));
+  add(records, "/fleet/v1/rollout/", "{}");
+  CHECK(drivable(records).empty());
+}
+
+TEST_CASE("a rollout or a plan with the name of a cell's driver is not driven") {
+  const std::string name = GENERATE("desired", "events");
+  Campaign::Records records;
+  add(records, key_of(KeyKind::rollout, {name}),
+      write_record(Rollout{.state = RolloutState::rolling}));
+  add(records, key_of(KeyKind::plan, {name}), write_record(Plan{.state = PlanState::running}));
+  CHECK(drivable(records).empty());
+}
+
+TEST_CASE("all desired versions have one driver, as soon as there is one version") {
+  Campaign::Records wishes;
+  add(wishes, key_of(KeyKind::desired, {"agent"}), "{}");
+  add(wishes, key_of(KeyKind::desired, {"web"}), "{}");
+  CHECK(drivable(wishes) ==
+        std::vector<Drivable>{{Drivable::Kind::desired, "desired", {"agent", "web"}}});
+}
+
+TEST_CASE("a run that has ended, is gone or cannot be read needs no driver any longer") {
+  const std::string r = key_of(KeyKind::rollout, {"r"});
+  const std::string p = key_of(KeyKind::plan, {"p"});
+  const std::string wish = key_of(KeyKind::desired, {"agent"});
+  const RolloutTerms terms{.component = "agent", .version = "1"};
+  const auto rolling = write_record(Rollout{.terms = terms, .state = RolloutState::rolling});
+  const auto completed = write_record(Rollout{.terms = terms, .state = RolloutState::completed});
+  Drivables drivables;
+  const auto begin = [&] {
+    drivables.take({.key = r, .value = rolling});
+    drivables.take({.key = p, .value = write_record(Plan{.state = PlanState::running})});
+    drivables.take({.key = wish, .value = "{}"});
+    CHECK(drivables.list().size() == 3);
+  };
+  begin();
+  drivables.take({.key = r, .value = completed});
+  drivables.take({.key = p, .value = "damaged"});
+  CHECK(drivables.list().size() == 1);
+  begin();
+  for (const std::string& key : {r, p, wish})
+    drivables.take_absent(key);
+  CHECK(drivables.list().empty());
+}
+
+TEST_CASE("a change costs one record to read, however many rollouts there have been") {
+  Drivables drivables;
+  const auto change = [&](int number, RolloutState state) {
+    drivables.take({.key = key_of(KeyKind::rollout, {"r" + std::to_string(number)}),
+                    .value = write_record(
+                        Rollout{.terms = {.component = "agent", .version = "1"}, .state = state})});
+  };
+  for (int i = 0; i < 1'000; ++i)
+    change(i, RolloutState::completed);
+
+  const Effort before = effort;
+  change(7, RolloutState::rolling);
+  CHECK(drivables.list().size() == 1);
+  CHECK(effort.records - before.records == 1);
+  CHECK(effort.keys - before.keys == 1);
+}
+
+TEST_CASE("a run with a driver is left alone, and driven when that driver's key is gone") {
+  const Campaign campaign;
+  const std::vector<Drivable> all{{Drivable::Kind::rollout, "r"}, {Drivable::Kind::plan, "s"}};
+  Campaign::Records drivers;
+  add(drivers, key_of(KeyKind::driver, {"r"}), "{}");
+  CHECK(campaign.to_begin(all, drivers, 0) == std::vector<Drivable>{{Drivable::Kind::plan, "s"}});
+  CHECK(campaign.to_begin(all, {}, 0) == all);
+}
+
+TEST_CASE("a driving that ends soon rests before the next try, each time for longer") {
+  Campaign campaign;
+  const std::vector<Drivable> r{{Drivable::Kind::rollout, "r"}};
+  const auto rest_after = [&](bool drove, Ms began, Ms now) {
+    campaign.ended("r", drove, began, now);
+    const Ms until = campaign.next_deadline(r, now).value();
+    CHECK(campaign.to_begin(r, {}, until - 1).empty());
+    CHECK(campaign.to_begin(r, {}, until) == r);
+    CHECK_FALSE(campaign.next_deadline(r, until));
+    return until - now;
+  };
+  CHECK(rest_after(true, 0, 10) == 1'000);
+  CHECK(rest_after(true, 0, 10) == 2'000);
+  CHECK(rest_after(true, 0, 10) == 4'000);
+  for (int i = 0; i < 10; ++i) {
+    campaign.ended("r", true, 0, 10);
+  }
+  CHECK(rest_after(true, 0, 10) == 30'000);
+  // If a controller stops driving soon after it has begun, it pauses longer and longer before it
+  // tries again. The pause stays short if the controller has driven for long, or if another
+  // controller became the driver first.
+  CHECK(rest_after(false, 0, 10) == 1'000);
+  CHECK(rest_after(true, 0, 10) == 2'000);
+  CHECK(rest_after(true, 0, 30'000) == 1'000);
+}
+
+// ---- orders of a person
+
+std::string refusal(RolloutState state, RolloutWish wish) {
+  const auto result = wished(Rollout{.state = state}, wish, false);
+  return result ? "" : result.reason();
+}
+
+TEST_CASE("a rollout that has ended refuses orders, except one that was given before") {
+  CHECK(refusal(RolloutState::completed, RolloutWish::pause) == "it is completed");
+  CHECK(refusal(RolloutState::completed, RolloutWish::resume) == "it is completed");
+  CHECK(refusal(RolloutState::completed, RolloutWish::abort) == "it is completed");
+  CHECK(refusal(RolloutState::aborting, RolloutWish::resume) == "it is aborting");
+  const auto again = wished(Rollout{.state = RolloutState::aborted}, RolloutWish::abort, false);
+  REQUIRE(again);
+  CHECK_FALSE(again.value().rollout);
+}
+
+TEST_CASE("resume takes back an ordered pause, and one that has begun") {
+  for (const RolloutState state : {RolloutState::rolling, RolloutState::paused}) {
+    const auto result =
+        wished(Rollout{.state = state, .order = RolloutOrder::pause, .reason = "asked for"},
+               RolloutWish::resume, false);
+    REQUIRE(result);
+    CHECK(result.value().begins);
+    CHECK(result.value().rollout == Rollout{.state = RolloutState::rolling});
+  }
+}
+
+TEST_CASE("nothing takes back an abort that its driver has not seen yet") {
+  const Rollout rollout{.state = RolloutState::rolling, .order = RolloutOrder::abort};
+  for (const RolloutWish wish : {RolloutWish::pause, RolloutWish::resume}) {
+    const auto result = wished(rollout, wish, false);
+    REQUIRE_FALSE(result);
+    CHECK(result.reason() == "it is told to abort");
+  }
+  CHECK_FALSE(wished(rollout, RolloutWish::abort, false).value().rollout);
+  CHECK(wished(rollout, RolloutWish::abort, true).value().rollout->order ==
+        RolloutOrder::abort_and_leave);
+}
+
+TEST_CASE("a rollout that was only half written is aborted at once") {
+  const auto result = wished(Rollout{.state = RolloutState::created}, RolloutWish::abort, true);
+  REQUIRE(result);
+  CHECK(result.value().rollout->state == RolloutState::aborted);
+  CHECK_FALSE(result.value().begins);
+}
+
+// ---- a person watches a rollout
+
+TEST_CASE("a bar shows the share of nodes that have ended") {
+  CHECK(fleetctl::bar(0, 0, 4) == "[....]");
+  CHECK(fleetctl::bar(1, 3, 6) == "[##....]");
+  CHECK(fleetctl::bar(3, 3, 4) == "[####]");
+}
+
+TEST_CASE("a watched rollout has one line for the whole, and one for each batch that has begun") {
+  const auto record = [](const std::string& key, const std::string& value) {
+    return KeyValue{.key = key, .value = value};
+  };
+  Reading reading;
+  reading.found = {
+      record(key_of(KeyKind::rollout, {"r"}),
+             write_record(Rollout{.terms = {.component = "agent", .version = "2"},
+                                  .state = RolloutState::rolling,
+                                  .batches = 2})),
+      record(key_of(KeyKind::rollout_batch, {"r"}, 0), write_record(RolloutBatch{{"a", "b"}})),
+      record(key_of(KeyKind::rollout_batch, {"r"}, 1), write_record(RolloutBatch{{"c"}})),
+      record(key_of(KeyKind::rollout_node, {"r", "a"}),
+             write_record(RolloutNode{.stage = NodeStage::confirmed})),
+      record(key_of(KeyKind::rollout, {"r2"}), "damaged")};
+  const auto seen = fleetctl::watched("r", reading);
+  CHECK(seen.is_there);
+  CHECK(seen.damage == "");
+  REQUIRE(seen.lines.size() == 2);
+  CHECK(seen.lines[0] == "[##########....................] r: agent 2, rolling");
+  CHECK(seen.lines[1] == "[###############...............] batch 1: 1 waiting, 1 confirmed");
+  CHECK_FALSE(fleetctl::watched("s", reading).is_there);
+}
+
+// ---- a driver and its key in the store
+
 using namespace std::chrono_literals;
 
 struct Bench {
