@@ -1,11 +1,20 @@
 // Tests which report counts as a node's first failure, how the judge decides about a batch (well,
-// worse, or not known), and the texts of these decisions.
+// worse, or not known), the texts of these decisions, and the judge's arithmetic.
 #include "fleet/model/judge_verdict.h"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "fleet/model/judge_bake.h"
+#include "fleet/model/judge_evidence.h"
 
 namespace judge_verdict_test {
+
 namespace {
 
 using namespace fleet;
@@ -272,5 +281,252 @@ TEST_CASE("the control is a tenth of the nodes, 20 to 500; a small rollout has n
   CHECK(control_size(10'000) == 500);
 }
 
+// ---- arithmetic: an independent program has computed the expected numbers with exact fractions
+
+struct Failure {
+  bool is_new = false;
+  AtRisk at_risk = {};
+};
+
+// Returns `fresh` failures of nodes with the new version, followed by `control` failures of control
+// nodes. `at_risk` is the number of compared nodes at the first failure; each failure lowers it by
+// one.
+std::vector<Failure> failures(int fresh, int control, AtRisk at_risk) {
+  std::vector<Failure> all;
+  for (int i = 0; i < fresh; ++i) {
+    all.push_back({true, at_risk});
+    --at_risk.fresh;
+  }
+  for (int i = 0; i < control; ++i) {
+    all.push_back({false, at_risk});
+    --at_risk.control;
+  }
+  return all;
+}
+
+Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
+  Evidence found;
+  for (const Failure& one : all)
+    found.add(one.is_new, chance_of_new(one.at_risk, tolerate));
+  return found;
+}
+
+// Returns the evidence for a list of failures. Evidence is kept as a logarithm elsewhere; these
+// tests have small values.
+double e(const std::vector<Failure>& all, double tolerate = 1) {
+  return std::exp(evidence(all, tolerate).log());
+}
+
+// Returns 60 failures: again and again one of a control node, followed by two of nodes with the new
+// version. At the beginning, 400 nodes of each kind are at risk.
+std::vector<Failure> twice_as_many() {
+  std::vector<Failure> all;
+  AtRisk at_risk{400, 400};
+  for (int i = 0; i < 60; ++i) {
+    const bool is_new = i % 3 != 0;
+    all.push_back({is_new, at_risk});
+    --(is_new ? at_risk.fresh : at_risk.control);
+  }
+  return all;
+}
+
+TEST_CASE("evidence is 1 while no node has failed, and if there is nothing to compare with") {
+  CHECK(e({}) == 1);
+  CHECK(e(failures(5, 0, {5, 0})) == 1);
+  CHECK(e(failures(0, 5, {0, 5})) == 1);
+  CHECK(chance_of_new({0, 0}, 1) == 0);
+}
+
+TEST_CASE("evidence agrees with a computation in fractions") {
+  CHECK(e(failures(1, 0, {1, 500})) == Approx(29.54902419282424));
+  CHECK(e(failures(2, 0, {51, 500})) == Approx(37.597808272270676));
+  CHECK(e(failures(3, 0, {51, 500})) == Approx(324.9115539569616));
+  CHECK(e(failures(0, 5, {50, 500})) == Approx(0.2701371796317237));
+  CHECK(evidence(twice_as_many()).log() == Approx(2.2138423608028006));
+}
+
+TEST_CASE("a tolerated ratio asks for more evidence") {
+  CHECK(e(failures(3, 0, {51, 500}), 2) == Approx(73.08705074065474));
+  CHECK(chance_of_new({100, 200}, 2) == Approx(0.5));
+}
+
+TEST_CASE("the evidence stays finite and exact for cohorts that differ in size a thousandfold") {
+  // With a control of one node, the evidence stays small even if the new version fails on 400 of
+  // 400 nodes.
+  CHECK(evidence(failures(400, 0, {400, 1})).log() == Approx(5.176145006639672));
+  CHECK(e(failures(10, 1, {10'000, 10})) == Approx(0.2367570726078052));
+  const Evidence huge = evidence(failures(10'000, 0, {10'000, 500}));
+  CHECK(std::isfinite(huge.log()));
+  CHECK(huge.log() > 100);
+  const Evidence good = evidence(failures(0, 499, {10'000, 500}));
+  CHECK(std::isfinite(good.log()));
+  CHECK(good.log() < 0);
+}
+
+TEST_CASE("a single node, even one that lies, never stops a rollout by itself") {
+  for (const std::int64_t fresh : {1, 10, 50, 1'000}) {
+    for (const std::int64_t control : {20, 500}) {
+      CAPTURE(fresh, control);
+      CHECK(evidence(failures(1, 0, {fresh, control})).log() < log_limit(0.01, 1));
+    }
+  }
+}
+
+TEST_CASE("at the tolerated ratio a step does not change the mean evidence; below, it lowers it") {
+  // A failure multiplies the evidence by one of two factors: one if a node with the new version has
+  // failed, another one if a control node has. If nodes with the new version fail exactly as often
+  // as is tolerated, the average factor is 1.
+  for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
+    CAPTURE(chance);
+    Evidence is_new;
+    is_new.add(true, chance);
+    Evidence is_not;
+    is_not.add(false, chance);
+    const double mean = chance * std::exp(is_new.log()) + (1 - chance) * std::exp(is_not.log());
+    CHECK(mean == Approx(1));
+    // If nodes with the new version fail less often than is tolerated, the average factor is below
+    // 1.
+    const double less = chance / 2;
+    CHECK(less * std::exp(is_new.log()) + (1 - less) * std::exp(is_not.log()) < 1);
+  }
+}
+
+TEST_CASE("chances of 0 and 1, and numbers that are not chances, change nothing") {
+  Evidence found;
+  for (const double chance : {0.0, 1.0, -1.0, 2.0, std::nan("")})
+    found.add(true, chance);
+  CHECK(found.log() == 0);
+}
+
+TEST_CASE("another driver goes on from the numbers of the first") {
+  const Evidence first = evidence(failures(1, 0, {51, 500}));
+  Evidence second(first.logs());
+  second.add(true, chance_of_new({50, 500}, 1));
+  CHECK(second.log() == evidence(failures(2, 0, {51, 500})).log());
+}
+
+TEST_CASE("the first node is worse with chance 1/2, the next with what earlier nodes show") {
+  CHECK(chance_of_worse(499, 0, 0) == 0.5);
+  CHECK(chance_of_worse(500, 0, 0) == Approx(250.0 / 501));
+  CHECK(chance_of_worse(1, 1, 1) == Approx(2.0 / 3));
+  CHECK(chance_of_worse(20, 100, 60) == Approx(70.0 / 121));
+  CHECK(chance_of_worse(0, 5, 5) == 0);
+}
+
+TEST_CASE("the chances are right for all orders of three nodes and three control nodes") {
+  // There are 720 orders of the values of three control nodes and three new nodes, all equally
+  // likely. In each order, some of the three new nodes have a value above the control's median.
+  // Counts the orders for each of the eight possible sets of such nodes.
+  std::vector<int> order{0, 1, 2, 3, 4, 5};
+  std::array<int, 8> seen = {};
+  do {
+    std::array<int, 3> control = {order[0], order[1], order[2]};
+    std::sort(control.begin(), control.end());
+    std::size_t which = 0;
+    for (int i = 3; i < 6; ++i)
+      which = 2 * which + (order[static_cast<std::size_t>(i)] > control[1] ? 1 : 0);
+    ++seen[which];
+  } while (std::next_permutation(order.begin(), order.end()));
+  for (std::size_t which = 0; which < 8; ++which) {
+    CAPTURE(which);
+    double chance = 1;
+    std::int64_t worse = 0;
+    for (std::int64_t i = 0; i < 3; ++i) {
+      const double is_worse = chance_of_worse(3, i, worse);
+      const bool up = (which >> (2 - i) & 1U) != 0;
+      chance *= up ? is_worse : 1 - is_worse;
+      if (up) ++worse;
+    }
+    CHECK(chance * 720 == Approx(seen[which]));
+  }
+}
+
+TEST_CASE("shares and limits") {
+  CHECK(log_share_of_batch(1) == Approx(std::log(1.0 / 2)));
+  CHECK(log_share_of_batch(3) == Approx(std::log(1.0 / 12)));
+  double sum = 0;
+  for (std::int64_t batch = 1; batch <= 10'000; ++batch)
+    sum += std::exp(log_share_of_batch(batch));
+  CHECK(sum < 1);
+  CHECK(log_limit(0.01, 1) == Approx(std::log(100)));
+  CHECK(log_limit(0.01, 0.5) == Approx(std::log(200)));
+  CHECK(log_sum(std::log(3), std::log(4)) == Approx(std::log(7)));
+  CHECK(log_sum(-std::numeric_limits<double>::infinity(), 1) == 1);
+  CHECK(log_sum(1'000, 1'000) == Approx(1'000 + std::log(2)));
+}
+
+// ---- the bake
+
+constexpr Ms day = 86'400'000;
+
+TEST_CASE("the highest rate that a control leaves possible is above the rate at which it failed") {
+  CHECK(control_rate_max(0, 0) == 0);
+  double before = 0;
+  for (const std::int64_t failed : {0, 1, 10, 100, 1'000}) {
+    const double expected = control_rate_max(failed, day) * static_cast<double>(day);
+    CHECK(expected > static_cast<double>(failed));
+    CHECK(expected > before);
+    before = expected;
+  }
+  // After many failures of control nodes, the failure rate is known well, so its upper limit is
+  // only a little above the counted number. After no failure at all, a rate of about eight failures
+  // in this time is still possible.
+  CHECK(before < 1'800);
+  CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
+  CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));
+}
+
+TEST_CASE("evidence of a bake grows with failures, and shrinks while nobody fails") {
+  const BakeCounts good{.control_failed = 10, .control_ms = day, .failed = 0, .node_ms = day};
+  CHECK(log_bake_evidence({}) == 0);
+  CHECK(log_bake_evidence(good) < 0);
+  BakeCounts bad = good;
+  bad.failed = 10;
+  // Nodes with the new version have failed as often as control nodes.
+  CHECK(log_bake_evidence(bad) < 0);
+  bad.failed = 200;
+  CHECK(log_bake_evidence(bad) > log_limit(0.01, 1));
+}
+
+TEST_CASE("a bake that tolerates twice the failures compares with twice the control's rate") {
+  BakeCounts counts{.control_failed = 10, .control_ms = day, .failed = 60, .node_ms = day};
+  const double tolerant = log_bake_evidence(counts, 2);
+  CHECK(tolerant < log_bake_evidence(counts));
+  counts.node_ms *= 2;
+  CHECK(tolerant == Approx(log_bake_evidence(counts)));
+}
+
+TEST_CASE("of simulated bakes of a good version, at most one in a hundred is stopped") {
+  std::mt19937_64 random(7);
+  // One unit of time is the average time between two failures of the control. So a time in these
+  // units is also the expected number of failures.
+  const auto next = [&random] {
+    return -std::log(1 - std::uniform_real_distribution<double>(0, 1)(random));
+  };
+  // One unit of time, as a sum of milliseconds over all nodes.
+  constexpr double unit = 1e6;
+  constexpr int bakes = 1'000;
+  const double limit = log_limit(0.01, 1 - bake_alpha / 0.01);
+  for (const double control_time : {0.5, 5.0, 50.0}) {
+    int stopped = 0;
+    for (int i = 0; i < bakes; ++i) {
+      BakeCounts counts{.control_ms = static_cast<Ms>(control_time * unit)};
+      for (double at = next(); at < control_time; at += next())
+        ++counts.control_failed;
+      constexpr double bake_time = 30;
+      bool is_stopped = false;
+      for (double at = next(); at < bake_time && !is_stopped; at += next()) {
+        ++counts.failed;
+        counts.node_ms = static_cast<Ms>(at * unit);
+        is_stopped = log_bake_evidence(counts) >= limit;
+      }
+      if (is_stopped) ++stopped;
+    }
+    CAPTURE(control_time, stopped);
+    CHECK(stopped <= bakes / 100);
+  }
+}
+
 }  // namespace
+
 }  // namespace judge_verdict_test
