@@ -13,9 +13,8 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_driver.h"
-#include "tests/together/fleet/by_seed.h"
 #include "tests/together/fleet/day_machine.h"
-#include "tests/together/fleet/report.h"
+#include "tests/together/fleet/long_run.h"
 
 namespace day_test {
 

@@ -16,8 +16,8 @@
 #include <chrono>
 #include <exception>
 
+#include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/record_world.h"
-#include "tests/together/fleet/report.h"
 
 namespace fuzz_records_test {
 

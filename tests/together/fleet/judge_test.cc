@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/together/fleet/by_seed.h"
 #include "tests/together/fleet/judge_world.h"
-#include "tests/together/fleet/report.h"
+#include "tests/together/fleet/long_run.h"
 
 namespace judge_test {
 namespace {

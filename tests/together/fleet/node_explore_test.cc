@@ -5,8 +5,8 @@
 // it carries one out.
 #include <catch2/catch.hpp>
 
+#include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/node_world.h"
-#include "tests/together/fleet/report.h"
 #include "tests/together/fleet/walk.h"
 
 namespace node_explore_test {

@@ -5,8 +5,8 @@
 
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/plan_world.h"
-#include "tests/together/fleet/report.h"
 #include "tests/together/fleet/walk.h"
 
 namespace plan_explore_test {

@@ -6,9 +6,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "tests/together/fleet/by_seed.h"
+#include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/plan_world.h"
-#include "tests/together/fleet/report.h"
 
 namespace plan_simulate_test {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fleet/model/record_tree.h"
-#include "tests/together/fleet/by_seed.h"
+#include "tests/together/fleet/long_run.h"
 
 namespace fleet_test {
 

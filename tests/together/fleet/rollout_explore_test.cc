@@ -4,7 +4,7 @@
 // must end.
 #include <catch2/catch.hpp>
 
-#include "tests/together/fleet/report.h"
+#include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/rollout_world.h"
 #include "tests/together/fleet/walk.h"
 

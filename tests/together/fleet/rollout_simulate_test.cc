@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tests/together/fleet/by_seed.h"
-#include "tests/together/fleet/report.h"
+#include "tests/together/fleet/long_run.h"
 #include "tests/together/fleet/rollout_world.h"
 
 namespace rollout_simulate_test {

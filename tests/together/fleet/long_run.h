@@ -1,0 +1,36 @@
+// The surroundings of a long test run: its random numbers, which are the same for the same seed,
+// the numbers that it reads from environment variables, such as RUNS and SEED, and its result line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <string>
+
+namespace fleet_test {
+
+using Random = std::mt19937_64;
+
+// Returns a number from 0 to `limit` - 1.
+inline std::uint64_t below(Random& random, std::uint64_t limit) {
+  return random() % limit;
+}
+
+// Returns the number in the environment variable `name`, such as RUNS, or `otherwise` if the
+// variable is not set.
+inline std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// Prints the figures of a test, and a result line that ends with `met`. The script tests/run shows
+// this result, and tests/judging/verify writes it into tests/VERIFICATION.md. May only be called if
+// all checks of the test have passed.
+inline void report(const std::string& command, const std::string& figures, const std::string& bar) {
+  std::cout << "report: " << figures << "\n"
+            << "result: fleet | " << command << " | " << figures << " | " << bar << " | met\n";
+}
+
+}  // namespace fleet_test
