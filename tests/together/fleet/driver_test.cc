@@ -8,7 +8,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
-#include "tests/together/fleet/driver_work.h"
+#include "tests/together/fleet/test_store.h"
 
 namespace driver_test {
 

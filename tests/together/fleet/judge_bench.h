@@ -11,7 +11,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
-#include "tests/together/fleet/driver_work.h"
+#include "tests/together/fleet/test_store.h"
 
 namespace fleet_test {
 

@@ -9,7 +9,7 @@
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_wish.h"
-#include "tests/together/fleet/driver_work.h"
+#include "tests/together/fleet/test_store.h"
 
 namespace rollout_driver_test {
 

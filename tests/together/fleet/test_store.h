@@ -1,13 +1,17 @@
 // A store in memory, for tests of state machines. It follows the contract in transaction.h exactly,
 // and has no faults. A lease ends only when the test ends it. The store does not interpret the
-// records.
+// records. DriverWork carries out a driver's actions on such a store.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "fleet/model/driver_events.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet_test {
@@ -48,5 +52,42 @@ class TestStore {
 // Returns the text with each number after an `@` replaced by its rank among all such numbers: `@9
 // @4 @9` becomes `@1 @0 @1`, for example. So texts that differ only in revisions become equal.
 [[nodiscard]] std::string by_rank(const std::string& text);
+
+// A store, and the actions of a driver that are still to be carried out on it.
+struct DriverWork {
+  TestStore store;
+  fleet::DriverActions asked;     // actions that are not carried out yet
+  std::vector<std::string> told;  // the driver's log lines
+
+  // Adds the driver's log lines to `told`, and all other actions to `asked`.
+  void take(fleet::DriverActions actions) {
+    for (fleet::DriverAction& action : actions) {
+      if (const auto* words = std::get_if<fleet::Tell>(&action)) {
+        told.push_back(words->text);
+      } else {
+        asked.push_back(std::move(action));
+      }
+    }
+  }
+
+  // Carries out the actions until none is left. Calls `sees` with each action before it is carried
+  // out, and `tell` with its outcome.
+  void settle(
+      const std::function<void(const fleet::DriverEvent&)>& tell,
+      const std::function<void(const fleet::DriverAction&)>& sees = [](const auto&) {}) {
+    while (!asked.empty()) {
+      const fleet::DriverAction action = asked.front();
+      asked.erase(asked.begin());
+      sees(action);
+      if (const auto* commit = std::get_if<fleet::Commit>(&action)) {
+        tell(fleet::TransactionEnded{store.commit(commit->transaction)});
+      } else if (const auto* reading = std::get_if<fleet::WantReading>(&action)) {
+        tell(fleet::ReadingEnded{store.read(reading->prefixes)});
+      } else if (std::holds_alternative<fleet::GrantLease>(action)) {
+        tell(fleet::LeaseGranted{7});
+      }
+    }
+  }
+};
 
 }  // namespace fleet_test

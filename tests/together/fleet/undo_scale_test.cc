@@ -9,8 +9,8 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_driver.h"
-#include "tests/together/fleet/driver_work.h"
 #include "tests/together/fleet/long_run.h"
+#include "tests/together/fleet/test_store.h"
 
 namespace undo_scale_test {
 namespace {
