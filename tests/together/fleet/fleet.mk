@@ -14,7 +14,7 @@ $(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/
 # very many steps with these, so they are compiled with optimization, and only once for all tests.
 fleet_double_unit := $(call fleet_test_unit,doubles,fake_cell fake_store virtual_time)
 fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
-  node_world plan_world judge_world)
+  plan_world judge_world)
 $(fleet_double_unit) $(fleet_world_unit): CXXFLAGS += -O2
 $(fleet_doubles): $(fleet_double_unit); $(make_archive)
 fleet_worlds := $(BUILD)/tests/libfleet-worlds.a
