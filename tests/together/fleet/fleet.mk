@@ -10,9 +10,9 @@ fleet_test_files = $(patsubst %,tests/together/fleet/%.cc,$(1))
 fleet_test_unit = $(call unit,tests/together/fleet/$(1),$(call fleet_test_files,$(2)))
 $(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/fleet/%.o: \
   CXXFLAGS += -O0
-# The fake etcd, the clock that tests move, and the simulated worlds of the explorations. Tests make
-# very many steps with these, so they are compiled with optimization, and only once for all tests.
-fleet_double_unit := $(call fleet_test_unit,doubles,fake_cell fake_store virtual_time)
+# The fake etcd, and the simulated worlds of the explorations. Tests make very many steps with these,
+# so they are compiled with optimization, and only once for all tests.
+fleet_double_unit := $(call fleet_test_unit,doubles,fake_store)
 fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
   plan_world judge_world)
 $(fleet_double_unit) $(fleet_world_unit): CXXFLAGS += -O2
