@@ -58,7 +58,7 @@ $(fleet_fuzz): $(fleet_fuzz_unit) $(catch_main) $(fleet_worlds) \
 # ---- tests of the store's contract, and tests with real members of etcd and with faults
 
 store_contract = $(call fleet_test_unit,store_$(1),store_contract store_bed $(1)_bed)
-etcd_members := $(call fleet_test_unit,etcd,etcd_cluster tcp_proxy)
+etcd_members := $(call objects,$(call fleet_test_files,etcd_cluster))
 etcd_tests := $(addprefix $(BUILD)/tests/together/fleet/store_,etcd_test faults_test)
 register_play := $(call objects,tests/together/fleet/register_play.cc)
 $(BUILD)/tests/together/fleet/store_fake_test: $(call store_contract,fake)
