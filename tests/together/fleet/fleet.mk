@@ -39,8 +39,8 @@ $(BUILD)/tests/together/fleet/walks: $(fleet_walk_unit) $(catch_main) $(fleet_wo
 fleet_day := $(BUILD)/tests/together/fleet/day_test
 fleet_day_unit := $(call fleet_test_unit,day,day_machine day_test)
 fleet_fuzz := $(BUILD)/tests/together/fleet/fuzz_records_test
-fleet_fuzz_unit := $(call fleet_test_unit,records,record_maker record_world record_world_duties \
-  record_shows record_agent fuzz_records_test)
+fleet_fuzz_unit := $(call fleet_test_unit,records,record_maker record_world record_programs \
+  fuzz_records_test)
 $(fleet_day_unit) $(fleet_fuzz_unit): CXXFLAGS += -O1
 # The test's link command may name the upgrader's library, so with sanitizers that library must be
 # built before the test: see analysis.mk.

@@ -72,8 +72,8 @@ class RecordWorld {
 // Returns why a program that reads this key would refuse this value, or an empty text.
 [[nodiscard]] std::string why_unreadable(const std::string& key, const std::string& value);
 
-// ---- Each of these functions runs one program on the records in the store. It returns the first
-// fault that it finds, or an empty text.
+// ---- Each of these functions (record_programs.cc) runs one program on the records in the store.
+// It returns the first fault that it finds, or an empty text.
 
 [[nodiscard]] std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker,
                                             Planted planted);
