@@ -10,8 +10,8 @@ fleet_test_files = $(patsubst %,tests/together/fleet/%.cc,$(1))
 fleet_test_unit = $(call unit,tests/together/fleet/$(1),$(call fleet_test_files,$(2)))
 $(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/fleet/%.o: \
   CXXFLAGS += -O0
-# The fake etcd, and the simulated worlds of the explorations. Tests make very many steps with these,
-# so they are compiled with optimization, and only once for all tests.
+# The fake etcd, and the simulated worlds of the explorations. Tests make very many steps with
+# these, so they are compiled with optimization, and only once for all tests.
 fleet_double_unit := $(call fleet_test_unit,doubles,fake_store)
 fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
   plan_world judge_world)
@@ -73,8 +73,8 @@ fleet-check-here: $(etcd_tests) $(fleet_programs) \
 
 # ---- the program of `make bench-fleet`
 
-$(fleet_bench): $(call objects,$(call fleet_test_files,bench bench_bed bench_crowd \
-      sim_node)) $(etcd_members) \
+$(fleet_bench): $(call objects,$(call fleet_test_files,bench bench_crowd sim_node)) \
+    $(etcd_members) \
     $(addprefix $(BUILD)/,libfleet-agent.a libfleet-common.a libfleet-store.a libfleet-model.a) \
     $(control_library) $(base_library) $(protocol_library)
 	@mkdir -p $(@D)
