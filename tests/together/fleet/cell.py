@@ -13,9 +13,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(os.path.dirname(HERE)), "support")]
 from cases import case, has, run_cases, same, wait  # noqa: E402, F401
-from machines import (BUILD, Controller, Machine, Neighbour,  # noqa: E402, F401
+from machines import (BUILD, Controller, Machine, Members, Neighbour,  # noqa: E402, F401
                       Signer, agent_binary, daemon)
-from members import Members  # noqa: E402
 
 ROOT = "/fleet/v1/"
 
