@@ -5,8 +5,8 @@
 
 #include "agent-releases/manifest.h"
 #include "tools/agent-releases/core/member.h"
+#include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/core/pruning.h"
-#include "tools/agent-releases/core/recovery.h"
 #include "tools/agent-releases/shell/tree.h"
 
 namespace members_test {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 namespace agent_releases {
@@ -82,6 +83,32 @@ std::optional<Known> recognise(std::string_view entry, std::string_view name) {
   const std::optional<Version> version = Version::parse(entry);
   if (!version || !version->build.empty() || !check_version(*version)) return std::nullopt;
   return Known{.kind = kind, .version = *version};
+}
+
+std::vector<std::string> orphans(const std::vector<std::string>& entries, std::string_view name) {
+  std::vector<std::string> found;
+  std::set<std::string> releases;
+  for (const std::string& entry : entries) {
+    const auto known = recognise(entry, name);
+    if (known && known->kind == Known::Kind::release) releases.insert(known->version.text());
+  }
+  for (const std::string& entry : entries) {
+    const auto known = recognise(entry, name);
+    if (!known || known->kind == Known::Kind::release) continue;
+    if (!releases.contains(known->version.text())) found.push_back(entry);
+  }
+  return found;
+}
+
+std::vector<std::string> leavings(const std::vector<std::string>& entries,
+                                  std::string_view wanted) {
+  std::vector<std::string> found;
+  for (const std::string& entry : entries) {
+    const bool partial = entry.ends_with(partial_ending);
+    if (partial && (wanted.empty() || entry == wanted)) continue;
+    found.push_back(entry);
+  }
+  return found;
 }
 
 }  // namespace agent_releases

@@ -1,5 +1,6 @@
-// Makes and recognises the names of the files in a directory of releases. Also checks names from
-// other sources before they become part of a path.
+// Makes and recognises the names of the files in a directory of releases. Checks names from other
+// sources before they become part of a path. Chooses by their names the files that a crash has left
+// behind.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent-releases/manifest.h"
 #include "agent-releases/result.h"
@@ -60,5 +62,19 @@ struct Known {
 // Recognises which part of a release a file in the directory is, by the file's name: the release
 // itself, its manifest, its signature or its list of files. Returns nothing for any other name.
 [[nodiscard]] std::optional<Known> recognise(std::string_view entry, std::string_view name);
+
+// Returns the manifests, signatures and lists of files in the directory that belong to no release.
+// An interrupted command has left them behind.
+[[nodiscard]] std::vector<std::string> orphans(const std::vector<std::string>& entries,
+                                               std::string_view name);
+
+inline constexpr std::string_view no_partial = ".";
+
+// Returns the entries of .staging that must be removed. Partial downloads may stay, so that the
+// next `add` of the same bytes can continue them. If `wanted` is empty, all partial downloads stay.
+// If it is `no_partial`, none stays. Otherwise only the partial download with the name `wanted`
+// stays.
+[[nodiscard]] std::vector<std::string> leavings(const std::vector<std::string>& entries,
+                                                std::string_view wanted);
 
 }  // namespace agent_releases

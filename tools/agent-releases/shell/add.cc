@@ -7,7 +7,6 @@
 
 #include "agent-releases/releases.h"
 #include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/core/recovery.h"
 #include "tools/agent-releases/shell/download.h"
 #include "tools/agent-releases/shell/fetch.h"
 #include "tools/agent-releases/shell/modes.h"

@@ -6,7 +6,6 @@
 #include "agent-releases/releases.h"
 #include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/core/pruning.h"
-#include "tools/agent-releases/core/recovery.h"
 #include "tools/agent-releases/shell/ledger_file.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/use.h"

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/core/recovery.h"
 #include "tools/agent-releases/shell/modes.h"
 #include "tools/agent-releases/shell/real_path.h"
 #include "tools/agent-releases/shell/trust.h"
