@@ -4,9 +4,9 @@
 #include <set>
 
 #include "agent-releases/manifest.h"
+#include "tools/agent-releases/core/choice.h"
 #include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/core/pruning.h"
 #include "tools/agent-releases/shell/tree.h"
 
 namespace members_test {

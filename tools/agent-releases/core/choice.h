@@ -1,5 +1,5 @@
-// Chooses the release that should run next, or none. The choice depends on the releases in the
-// directory, the desired version, the running version, and the versions that have failed.
+// Chooses among the releases in a directory: the one that should run next, and those that may be
+// removed. Finds out none of the facts on which the choices depend: the caller passes them.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 
 #include "agent-releases/version.h"
 #include "tools/agent-releases/core/ledger.h"
+#include "tools/agent-releases/core/moment.h"
 
 namespace agent_releases {
 
@@ -31,5 +32,22 @@ struct Wish {
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,
                                                 const std::vector<Entry>& ledger);
+
+// A release in the directory, with the facts that decide whether it may be removed.
+struct Holding {
+  Version version;
+  Moment added = 0;
+  std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
+};
+
+// The releases that stay even if there is no reason to keep them.
+struct Bounds {
+  std::size_t keep = 1;          // how many of the newest releases stay
+  std::optional<Moment> before;  // releases that were added at or after this time stay
+};
+
+// Returns the versions of the releases to remove, oldest version first.
+[[nodiscard]] std::vector<Version> choose_to_prune(std::vector<Holding> holdings,
+                                                   const Bounds& bounds);
 
 }  // namespace agent_releases

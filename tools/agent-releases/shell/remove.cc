@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "agent-releases/releases.h"
+#include "tools/agent-releases/core/choice.h"
 #include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/core/pruning.h"
 #include "tools/agent-releases/shell/ledger_file.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/use.h"
