@@ -12,7 +12,6 @@
 #include <string_view>
 
 #include "agent-releases/manifest.h"
-#include "tools/agent-releases/core/file_list.h"
 #include "tools/agent-releases/core/ledger.h"
 #include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/core/minisign.h"

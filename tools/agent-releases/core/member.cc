@@ -1,8 +1,12 @@
 #include "tools/agent-releases/core/member.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "agent-releases/manifest.h"
 #include "base/utf8.h"
+#include "tools/agent-releases/core/cut_off.h"
 #include "tools/agent-releases/core/names.h"
 
 namespace agent_releases {
@@ -22,11 +26,27 @@ Outcome check_bytes(std::string_view text) {
   return std::monostate{};
 }
 
-std::string_view cut_component(std::string_view& path) {
-  const std::size_t end = path.find('/');
-  const std::string_view component = path.substr(0, end);
-  path.remove_prefix(end == std::string_view::npos ? path.size() : end + 1);
-  return component;
+std::optional<Listed> parse_line(std::string_view line) {
+  const std::string_view mode = cut_off(line, ' ');
+  Listed listed;
+  listed.sha256 = cut_off(line, ' ');
+  listed.path = line;
+  const auto sound = member_path(listed.path);
+  if (!sound || sound.value().empty()) return std::nullopt;
+  if (mode == "0755" && listed.sha256 == "-") {
+    listed.kind = Listed::Kind::directory;
+    listed.sha256.clear();
+    return listed;
+  }
+  if (!is_sha256(listed.sha256)) return std::nullopt;
+  if (mode == "link") {
+    listed.kind = Listed::Kind::link;
+  } else if (mode == "0555" || mode == "0444") {
+    listed.mode = mode == "0555" ? 0555 : 0444;
+  } else {
+    return std::nullopt;
+  }
+  return listed;
 }
 
 }  // namespace
@@ -37,7 +57,7 @@ Result<std::vector<std::string>> member_path(std::string_view path) {
   if (path.starts_with('/')) return Refusal{"is absolute"};
   std::vector<std::string> components;
   while (!path.empty()) {
-    const std::string_view component = cut_component(path);
+    const std::string_view component = cut_off(path, '/');
     if (component.empty() || component == ".") continue;
     if (component == "..") return Refusal{"leads out of its directory by `..`"};
     if (component.size() > component_bytes_max) return Refusal{"is too long"};
@@ -53,7 +73,7 @@ Outcome check_link_target(std::string_view target, std::size_t depth) {
   if (target.starts_with('/')) return Refusal{"is absolute"};
   bool below_a_name = false;
   while (!target.empty()) {
-    const std::string_view component = cut_component(target);
+    const std::string_view component = cut_off(target, '/');
     if (component.empty() || component == ".") continue;
     if (component != "..") {
       below_a_name = true;
@@ -64,6 +84,35 @@ Outcome check_link_target(std::string_view target, std::size_t depth) {
     }
   }
   return std::monostate{};
+}
+
+std::string to_line(const Listed& listed) {
+  switch (listed.kind) {
+    case Listed::Kind::directory:
+      return "0755 - " + listed.path + "\n";
+    case Listed::Kind::link:
+      return "link " + listed.sha256 + " " + listed.path + "\n";
+    case Listed::Kind::file:
+      break;
+  }
+  const std::string mode = listed.mode == 0555 ? "0555 " : "0444 ";
+  return mode + listed.sha256 + " " + listed.path + "\n";
+}
+
+Result<std::vector<Listed>> parse_list(std::string_view text) {
+  std::vector<Listed> list;
+  while (!text.empty()) {
+    auto listed = parse_line(cut_off(text, '\n'));
+    if (!listed) return Refusal{"the list of files is damaged", Trouble::damaged};
+    list.push_back(std::move(*listed));
+  }
+  return list;
+}
+
+bool has_program(const std::vector<Listed>& list, std::string_view path) {
+  return std::ranges::any_of(list, [&](const Listed& listed) {
+    return listed.kind == Listed::Kind::file && listed.mode == 0555 && listed.path == path;
+  });
 }
 
 }  // namespace agent_releases

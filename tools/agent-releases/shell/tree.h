@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "agent-releases/result.h"
-#include "tools/agent-releases/core/file_list.h"
+#include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/shell/directory.h"
 
 namespace agent_releases {

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/sha256.h"
-#include "tools/agent-releases/core/file_list.h"
 #include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/shell/utf8_locale.h"
 
