@@ -21,7 +21,7 @@ releases_libraries = -lcurl -larchive -lsodium
 # releases. So an agent that only follows is linked without libcurl and libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
   follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
-  self_test.cc store.cc trust.cc tree.cc verification.cc)
+  self_test.cc store.cc trust.cc verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))

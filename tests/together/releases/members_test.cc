@@ -7,7 +7,6 @@
 #include "tools/agent-releases/core/choice.h"
 #include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/shell/tree.h"
 
 namespace members_test {
 

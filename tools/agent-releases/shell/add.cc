@@ -7,12 +7,11 @@
 
 #include "agent-releases/releases.h"
 #include "tools/agent-releases/core/names.h"
+#include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/download.h"
 #include "tools/agent-releases/shell/fetch.h"
-#include "tools/agent-releases/shell/modes.h"
 #include "tools/agent-releases/shell/publication.h"
 #include "tools/agent-releases/shell/store.h"
-#include "tools/agent-releases/shell/tree.h"
 #include "tools/agent-releases/shell/unpack.h"
 #include "tools/agent-releases/shell/verification.h"
 

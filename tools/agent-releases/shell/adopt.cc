@@ -13,8 +13,7 @@
 #include "agent-releases/releases.h"
 #include "base/sha256.h"
 #include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/shell/modes.h"
-#include "tools/agent-releases/shell/real_path.h"
+#include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/verification.h"
 

@@ -9,11 +9,11 @@
 #include "base/shown.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/shell/attempt.h"
+#include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/ledger_file.h"
 #include "tools/agent-releases/shell/publish_commands.h"
 #include "tools/agent-releases/shell/report.h"
 #include "tools/agent-releases/shell/store.h"
-#include "tools/agent-releases/shell/tree.h"
 
 namespace agent_releases {
 namespace {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -57,6 +58,13 @@ Outcome write_all(int descriptor, const std::string& path, std::string_view byte
 Outcome sync(int descriptor, const std::string& path) {
   if (::fsync(descriptor) != 0) return refusal_from_errno("sync", path);
   return std::monostate{};
+}
+
+std::optional<std::string> real_path(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  if (!real) return std::nullopt;
+  return std::string(real.get());
 }
 
 Directory::Directory(upgrader::OwnedFd descriptor, std::string path)
@@ -206,5 +214,41 @@ Outcome Directory::remove(const std::string& name) const {
 Outcome Directory::sync() const {
   return agent_releases::sync(descriptor(), path_);
 }
+
+std::int64_t bytes_on_disk(const Directory& directory) {
+  std::int64_t bytes = 0;
+  const auto names = directory.names();
+  if (!names) return bytes;
+  for (const std::string& name : names.value()) {
+    const auto found = directory.status(name);
+    if (!found || !found.value()) continue;
+    const struct stat& status = *found.value();
+    bytes += status.st_blocks * disk_block_bytes;
+    if (!S_ISDIR(status.st_mode)) continue;
+    const auto below = directory.subdirectory(name);
+    if (below) bytes += bytes_on_disk(below.value());
+  }
+  return bytes;
+}
+
+Result<Scratch> Scratch::make() {
+  const char* below = std::getenv("TMPDIR");
+  std::string path = std::string(below != nullptr && *below != '\0' ? below : "/tmp");
+  path += "/agent-releases.XXXXXX";
+  if (::mkdtemp(path.data()) == nullptr) return refusal_from_errno("make", path);
+  const std::size_t slash = path.find_last_of('/');
+  auto parent = Directory::open(path.substr(0, slash + 1));
+  auto directory = Directory::open(path);
+  if (!parent) return parent.refusal();
+  if (!directory) return directory.refusal();
+  return Scratch(std::move(parent.value()), std::move(directory.value()), path.substr(slash + 1));
+}
+
+Scratch::~Scratch() {
+  if (parent_.descriptor() >= 0) static_cast<void>(parent_.remove(name_));
+}
+
+Scratch::Scratch(Directory parent, Directory directory, std::string name)
+    : parent_(std::move(parent)), directory_(std::move(directory)), name_(std::move(name)) {}
 
 }  // namespace agent_releases

@@ -1,4 +1,4 @@
-// An open directory, with functions for its files. Each file is opened relative to the directory's
+// Open directories, with functions for their files. Each file is opened relative to the directory's
 // descriptor, by a single name, and without following symbolic links. So no function can reach a
 // file outside of the directory.
 #pragma once
@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,15 @@
 
 namespace agent_releases {
 
+// The modes of the files and directories in releases.
+inline constexpr mode_t release_mode = 0555;
+inline constexpr mode_t directory_mode = 0755;
+inline constexpr mode_t executable_bits = 0111;
+inline constexpr mode_t permission_bits = 07777;
+
+// The unit of st_blocks in stat(2).
+inline constexpr std::int64_t disk_block_bytes = 512;
+
 // Returns the refusal "cannot DEED PATH: " with the text of errno. Must be called before anything
 // else changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
@@ -26,6 +36,10 @@ namespace agent_releases {
                                            std::size_t bytes_max);
 [[nodiscard]] Outcome write_all(int descriptor, const std::string& path, std::string_view bytes);
 [[nodiscard]] Outcome sync(int descriptor, const std::string& path);
+
+// Returns the absolute path of a file without links, `.` and `..`. If there is no such file,
+// returns nothing, and errno says why.
+[[nodiscard]] std::optional<std::string> real_path(const std::string& path);
 
 class Directory {
  public:
@@ -78,6 +92,28 @@ class Directory {
 
   upgrader::OwnedFd descriptor_;
   std::string path_;
+};
+
+// Returns the bytes that a directory and everything below it take on disk.
+[[nodiscard]] std::int64_t bytes_on_disk(const Directory& directory);
+
+// A new directory below TMPDIR. The destructor removes it and everything in it.
+class Scratch {
+ public:
+  // Makes the directory. Only the caller can read it.
+  [[nodiscard]] static Result<Scratch> make();
+  Scratch(Scratch&&) noexcept = default;
+  Scratch& operator=(Scratch&&) noexcept = default;
+  ~Scratch();
+
+  [[nodiscard]] const Directory& directory() const { return directory_; }
+
+ private:
+  Scratch(Directory parent, Directory directory, std::string name);
+
+  Directory parent_;
+  Directory directory_;
+  std::string name_;
 };
 
 }  // namespace agent_releases

@@ -10,7 +10,6 @@
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/fetch_file.h"
 #include "tools/agent-releases/shell/lock.h"
-#include "tools/agent-releases/shell/real_path.h"
 
 namespace agent_releases {
 namespace {

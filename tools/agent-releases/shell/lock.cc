@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "tools/agent-releases/shell/modes.h"
+#include "tools/agent-releases/shell/directory.h"
 
 namespace agent_releases {
 namespace {

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "base/sha256.h"
+#include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/interruption.h"
 #include "tools/agent-releases/shell/lock.h"
-#include "tools/agent-releases/shell/modes.h"
 #include "tools/agent-releases/shell/pack_look.h"
 #include "tools/agent-releases/shell/utf8_locale.h"
 

@@ -8,7 +8,7 @@
 
 #include "agent-releases/processor.h"
 #include "tools/agent-releases/core/member.h"
-#include "tools/agent-releases/shell/modes.h"
+#include "tools/agent-releases/shell/directory.h"
 
 namespace agent_releases {
 namespace {

@@ -15,7 +15,6 @@
 #include "tools/agent-releases/shell/child.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/interruption.h"
-#include "tools/agent-releases/shell/modes.h"
 #include "tools/agent-releases/shell/pack_look.h"
 #include "tools/agent-releases/shell/project_tree.h"
 

@@ -7,7 +7,7 @@
 
 #include "agent-releases/result.h"
 #include "tools/agent-releases/core/packing.h"
-#include "tools/agent-releases/shell/scratch.h"
+#include "tools/agent-releases/shell/directory.h"
 
 namespace agent_releases {
 

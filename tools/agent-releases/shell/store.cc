@@ -11,8 +11,7 @@
 #include <utility>
 
 #include "tools/agent-releases/core/names.h"
-#include "tools/agent-releases/shell/modes.h"
-#include "tools/agent-releases/shell/real_path.h"
+#include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/trust.h"
 
 namespace agent_releases {

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "tools/agent-releases/shell/directory.h"
-#include "tools/agent-releases/shell/real_path.h"
 
 namespace agent_releases {
 namespace {

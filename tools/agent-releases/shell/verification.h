@@ -4,19 +4,27 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent-releases/releases.h"
 #include "agent-releases/result.h"
 #include "base/owned_fd.h"
 #include "base/sha256.h"
+#include "tools/agent-releases/core/member.h"
+#include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/store.h"
-#include "tools/agent-releases/shell/tree.h"
 
 namespace agent_releases {
 
+// Checks that the directory has exactly the entries of the list, and that each entry has the kind
+// and the mode in the list. Does not read the content of files.
+[[nodiscard]] Outcome compare_tree(const Directory& directory, const std::vector<Listed>& list);
+
+// One verification of a release, in steps.
 class Verification {
  public:
   // Begins a verification. Refuses at once if the release's manifest or list of files shows a
