@@ -17,7 +17,7 @@
 #include "tools/agent-releases/shell/interruption.h"
 #include "tools/agent-releases/shell/lock.h"
 #include "tools/agent-releases/shell/pack_look.h"
-#include "tools/agent-releases/shell/utf8_locale.h"
+#include "tools/agent-releases/shell/unpack.h"
 
 namespace agent_releases {
 namespace {

@@ -17,7 +17,6 @@
 
 #include "base/sha256.h"
 #include "tools/agent-releases/core/member.h"
-#include "tools/agent-releases/shell/utf8_locale.h"
 
 namespace agent_releases {
 namespace {
