@@ -17,7 +17,6 @@
 #include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/fetch.h"
-#include "tools/agent-releases/shell/fetch_file.h"
 #include "tools/agent-releases/shell/interruption.h"
 #include "tools/agent-releases/shell/trust.h"
 #include "tools/agent-releases/shell/unpack.h"

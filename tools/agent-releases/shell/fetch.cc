@@ -1,14 +1,18 @@
 #include "tools/agent-releases/shell/fetch.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <memory>
 #include <optional>
 
+#include "base/owned_fd.h"
 #include "tools/agent-releases/shell/directory.h"
-#include "tools/agent-releases/shell/fetch_file.h"
 #include "tools/agent-releases/shell/lock.h"
 
 namespace agent_releases {
@@ -23,9 +27,9 @@ struct FreeUrl {
 };
 using Url = std::unique_ptr<CURLU, FreeUrl>;
 
-std::optional<std::string> part_of(const Url& url, CURLUPart part) {
+std::optional<std::string> part_of(const Url& url, CURLUPart part, unsigned flags = 0) {
   char* text = nullptr;
-  if (curl_url_get(url.get(), part, &text, 0) != CURLUE_OK) return std::nullopt;
+  if (curl_url_get(url.get(), part, &text, flags) != CURLUE_OK) return std::nullopt;
   std::string found(text);
   curl_free(text);
   return found;
@@ -119,6 +123,45 @@ void use_certificates(CURL* handle, const std::string& cacert) {
   if (directory != nullptr) curl_easy_setopt(handle, CURLOPT_CAPATH, directory);
 }
 
+constexpr std::size_t piece_bytes = 65'536;
+
+Refusal cannot_fetch(const Fetcher::Request& request, const std::string& why) {
+  return Refusal{"cannot fetch " + shown_url(request.url) + ": " + why, Trouble::cut_off};
+}
+
+Refusal too_long(const Fetcher::Request& request) {
+  return Refusal{shown_url(request.url) + " has more than the " + std::to_string(request.bytes) +
+                 " bytes that it may have"};
+}
+
+// Reads a local file from the byte request.from on, and passes the bytes to request.take. Passes on
+// no more bytes than the request expects. Accepts only regular files, while libcurl would also open
+// a FIFO, and wait for ever for a writer.
+Result<Fetcher::Fetched> fetch_file(const std::string& path, const Fetcher::Request& request,
+                                    const std::function<bool()>& cancelled) {
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) {
+    return cannot_fetch(request, std::strerror(errno));
+  }
+  if (!S_ISREG(status.st_mode)) return cannot_fetch(request, "it is not a regular file");
+  if (status.st_size > request.bytes) return too_long(request);
+  std::int64_t at = request.from;
+  std::array<char, piece_bytes> bytes;
+  while (true) {
+    if (cancelled && cancelled()) return cancelled_refusal();
+    const ssize_t count = ::pread(file.get(), bytes.data(), bytes.size(), at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return cannot_fetch(request, std::strerror(errno));
+    if (count == 0) return Fetcher::Fetched{};
+    at += count;
+    if (at > request.bytes) return too_long(request);
+    const Outcome taken = request.take({bytes.data(), static_cast<std::size_t>(count)});
+    if (!taken) return taken.refusal();
+    if (request.progress) request.progress(at);
+  }
+}
+
 }  // namespace
 
 Result<std::string> url_of(const std::string& source) {
@@ -172,6 +215,15 @@ std::string shown_url(const std::string& text) {
 bool is_of_network(const std::string& url) {
   const std::string scheme = scheme_of(url);
   return scheme == "http" || scheme == "https";
+}
+
+std::optional<std::string> path_of_url(const std::string& text) {
+  const Url url(curl_url());
+  if (!url || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
+    return std::nullopt;
+  }
+  if (part_of(url, CURLUPART_SCHEME) != "file") return std::nullopt;
+  return part_of(url, CURLUPART_PATH, CURLU_URLDECODE).value_or("");
 }
 
 void Fetcher::Release::operator()(void* handle) const {
@@ -232,10 +284,7 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   const std::string why = words_of(handle, code, detail.data());
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, nullptr);
   if (sink.refusal) return *sink.refusal;
-  if (sink.too_long || code == CURLE_FILESIZE_EXCEEDED) {
-    return Refusal{shown_url(request.url) + " has more than the " + std::to_string(request.bytes) +
-                   " bytes that it may have"};
-  }
+  if (sink.too_long || code == CURLE_FILESIZE_EXCEEDED) return too_long(request);
   if (code == CURLE_OK) return Fetched{};
   if (code == CURLE_ABORTED_BY_CALLBACK) return cancelled_refusal();
   if (request.from > 0 && cannot_resume(handle, code)) {
@@ -244,7 +293,7 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   if (may_be_repeated(code)) {
     return Fetched{.end = End::cut_off, .why = why, .is_slow = code == CURLE_OPERATION_TIMEDOUT};
   }
-  return Refusal{"cannot fetch " + shown_url(request.url) + ": " + why, Trouble::cut_off};
+  return cannot_fetch(request, why);
 }
 
 Result<std::string> Fetcher::text(const std::string& url, std::size_t bytes_max) {

@@ -1,5 +1,5 @@
-// Fetches files by http and https (libcurl), and local files (fetch_file.h). Limits size and time,
-// and continues an interrupted fetch at the byte at which it stopped.
+// Fetches files by http and https (libcurl), and local files. Limits size and time, and continues
+// an interrupted fetch at the byte at which it stopped.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,9 @@ namespace agent_releases {
 // Returns true if libcurl fetches the URL, by http or https. Any other URL names a file, or is
 // refused.
 [[nodiscard]] bool is_of_network(const std::string& url);
+
+// Returns the path in a file: URL, or nothing if the URL is of another kind.
+[[nodiscard]] std::optional<std::string> path_of_url(const std::string& url);
 
 class Fetcher {
  public:
