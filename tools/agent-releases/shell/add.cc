@@ -1,6 +1,6 @@
 // Adds a release: fetches and verifies its bytes, and writes them durably under temporary names.
 // Then renames the files, in such an order that an unfinished release is never taken for a release.
-// publication.h fetches the manifest.
+// download.h fetches the manifest and the bytes.
 #include <sys/stat.h>
 
 #include <utility>
@@ -10,7 +10,6 @@
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/download.h"
 #include "tools/agent-releases/shell/fetch.h"
-#include "tools/agent-releases/shell/publication.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/unpack.h"
 #include "tools/agent-releases/shell/verification.h"

@@ -1,5 +1,6 @@
-// Downloads the bytes of one release into .staging. Continues an interrupted download, fetches no
-// more bytes than the manifest states, and checks the hash of the whole file.
+// Downloads a release in two steps. The first step fetches the manifest and its signature, verifies
+// the signature, and decides whether the release may be added to the directory now. The second step
+// fetches the release's own bytes into .staging.
 #pragma once
 
 #include <chrono>
@@ -11,8 +12,23 @@
 #include "base/sha256.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/fetch.h"
+#include "tools/agent-releases/shell/store.h"
 
 namespace agent_releases {
+
+// A manifest that was fetched, with its signature.
+struct Publication {
+  Manifest manifest;
+  std::string text;       // the manifest's text, as it was signed
+  std::string signature;  // the text of the signature; empty if no keys were given
+  std::string trusted_comment;
+  std::string url;  // the URL of the manifest
+};
+
+// Fetches and checks a manifest. Refuses if the release may not be added to this directory now.
+[[nodiscard]] Result<Publication> fetch_publication(const Store& store,
+                                                    const Releases::Adding& adding,
+                                                    Fetcher& fetcher);
 
 // Returns the name of the file that holds the bytes of a release while they are downloaded.
 [[nodiscard]] std::string part_name(const Manifest& manifest);
@@ -24,6 +40,8 @@ namespace agent_releases {
   return std::chrono::minutes(10) + std::chrono::seconds(bytes / bytes_a_second);
 }
 
+// The download of the bytes of one release. Continues an interrupted download, fetches no more
+// bytes than the manifest states, and checks the hash of the whole file.
 class Download {
  public:
   Download(Fetcher& fetcher, const Manifest& manifest, const Directory& staging,

@@ -1,5 +1,5 @@
 // The manifest of a release: its name and version, its processor, and the hash of its bytes. This
-// header declares the parser of manifests, which may be hostile. publication.h verifies the
+// header declares the parser of manifests, which may be hostile. download.h verifies the
 // signature of a manifest and decides whether its release may be added.
 #pragma once
 
