@@ -20,7 +20,7 @@ releases_libraries = -lcurl -larchive -lsodium
 # The files that follow a directory of releases are compiled apart from the files that fetch
 # releases. So an agent that only follows is linked without libcurl and libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
-  follower_wakeups.cc follower_work.cc ledger_file.cc lock.cc releases.cc \
+  follower_work.cc ledger_file.cc lock.cc releases.cc \
   self_test.cc store.cc trust.cc verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
@@ -118,7 +118,7 @@ endurance-releases:
 # is the time for each kind of input. `make keep-fuzzed-releases` adds the inputs that were found to
 # tests/together/releases/inputs.txt.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
-  $(filter-out %/follower.cc %/follower_work.cc %/follower_wakeups.cc %/self_test.cc, \
+  $(filter-out %/follower.cc %/follower_work.cc %/self_test.cc, \
   $(releases_parts)) $(addprefix tests/together/releases/,fuzzer.cc target.cc))
 $(BUILD)/tests/together/releases/fuzzer: $(releases_fuzzed)
 	@mkdir -p $(@D)

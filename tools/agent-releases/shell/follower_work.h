@@ -13,22 +13,51 @@
 #include "agent-releases/follower.h"
 #include "agent-releases/result.h"
 #include "agent-releases/self_test.h"
+#include "base/owned_fd.h"
 #include "tools/agent-releases/core/choice.h"
 #include "tools/agent-releases/core/ledger.h"
 #include "tools/agent-releases/shell/directory.h"
-#include "tools/agent-releases/shell/follower_wakeups.h"
 #include "tools/agent-releases/shell/store.h"
 #include "tools/agent-releases/shell/verification.h"
 
 namespace agent_releases {
 
-// Writes a follower's entries into the ledger. Never waits for the ledger's lock, because the agent
-// must not wait. An ending that cannot be written now is kept in memory and written later. Until
-// then, it counts as written.
+// Wakes a follower by a single descriptor. The descriptor becomes readable when a timer has
+// expired, a directory has changed, or a process has exited.
+class Wakeups {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] static Result<Wakeups> make();
+  [[nodiscard]] int descriptor() const { return all_.get(); }
+
+  // Watches a directory. Returns false if the system cannot watch it; then the caller must look for
+  // changes at intervals.
+  bool watch(const std::string& directory);
+
+  // Makes the wake-up descriptor readable whenever `descriptor` is, until `descriptor` is closed.
+  void watch(int descriptor);
+
+  // Sets the timer to the time `when`, or stops the timer if `when` is absent.
+  void set(std::optional<Clock::time_point> when);
+
+  // Reads the causes of the wake-up. Returns true if the directory has changed.
+  bool take();
+
+ private:
+  Wakeups() = default;
+
+  upgrader::OwnedFd all_;
+  upgrader::OwnedFd timer_;
+  upgrader::OwnedFd changes_;
+};
 
 // The most endings that are kept in memory. If there are more, the oldest one is dropped.
 inline constexpr std::size_t kept_endings_max = 64;
 
+// Writes a follower's entries into the ledger. Never waits for the ledger's lock, because the agent
+// must not wait. An ending that cannot be written now is kept in memory and written later. Until
+// then, it counts as written.
 class FollowerNotes {
  public:
   // Returns the entries of the ledger's file, followed by those that are kept in memory.
