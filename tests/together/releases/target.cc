@@ -17,8 +17,8 @@
 #include "tools/agent-releases/core/minisign.h"
 #include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/shell/directory.h"
+#include "tools/agent-releases/shell/remove.h"
 #include "tools/agent-releases/shell/unpack.h"
-#include "tools/agent-releases/shell/use.h"
 #include "tools/agent-releases/shell/verification.h"
 
 using namespace agent_releases;

@@ -1,0 +1,22 @@
+// Finds in the status of an upgrader which releases are in use, and so must not be removed.
+// remove.cc reads the status and removes releases.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent-releases/result.h"
+
+namespace agent_releases {
+
+struct Use {
+  std::string executable;  // the absolute path of the program to start
+  std::string by;          // the process or upgrader that uses the executable, in words
+};
+
+// Parses the text of an upgrader's status.json. Returns the files that this upgrader runs or is
+// about to run.
+[[nodiscard]] Result<std::vector<Use>> uses_of_status(const std::string& text,
+                                                      const std::string& control);
+
+}  // namespace agent_releases
