@@ -9,7 +9,7 @@ releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # The files that only the program agent-releases contains. All other files are in libagent-releases.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
   attempt.cc check_published.cc child.cc commands.cc key_files.cc \
-  options.cc options_publish.cc pack.cc project_node.cc project_python.cc \
+  options.cc pack.cc project_node.cc project_python.cc \
   pack_bytes.cc pack_look.cc publish_commands.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))

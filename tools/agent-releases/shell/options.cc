@@ -10,7 +10,19 @@ namespace {
 
 constexpr std::size_t keep_max = 1'000'000;
 
-// The texts of those options that CLI11 does not parse itself. Functions below parse them.
+// The texts of the publishers' options that CLI11 does not parse itself.
+struct PublishWords {
+  std::string version;
+  std::string expires;
+};
+
+struct PublishCommands {
+  CLI::App* pack;
+  CLI::App* key_make;
+  CLI::App* key_public;
+};
+
+// The texts of all options that CLI11 does not parse itself. check() parses them.
 struct Words {
   std::string version;
   std::string as;
@@ -33,6 +45,34 @@ struct Commands {
   CLI::App* prune;
   PublishCommands publishing;
 };
+
+PublishCommands declare_publishing(CLI::App& app, PublishOptions& options, PublishWords& words) {
+  PublishCommands commands{};
+  commands.pack = app.add_subcommand("pack");
+  commands.pack->add_option("FILE", options.source);
+  commands.pack->add_option("--version", words.version);
+  commands.pack->add_option("--arch", options.arch);
+  commands.pack->add_option("--entry", options.entry);
+  commands.pack->add_option("--min-protocol", options.min_protocol);
+  commands.pack->add_option("--expires", words.expires);
+  commands.pack->add_flag("--no-undo", options.no_undo);
+  commands.pack->add_option("--out", options.out);
+  commands.pack->add_option("--sign", options.secret_key);
+  commands.pack->add_option("--check", options.check);
+  commands.pack->add_flag("--npm", options.npm);
+  commands.pack->add_flag("--wheels", options.wheels);
+  commands.pack->add_flag("--scripts", options.scripts);
+
+  CLI::App* key = app.add_subcommand("key");
+  key->require_subcommand(1);
+  commands.key_make = key->add_subcommand("make");
+  commands.key_make->add_option("SECRET", options.source)->required();
+  commands.key_make->add_option("--public", options.public_key);
+  commands.key_make->add_flag("--no-password", options.no_password);
+  commands.key_public = key->add_subcommand("public");
+  commands.key_public->add_option("SECRET", options.source)->required();
+  return commands;
+}
 
 Commands declare(CLI::App& app, Options& options, Words& words) {
   app.set_help_flag("-h,--help");
@@ -105,6 +145,46 @@ Task task_of(const Commands& commands) {
 
 Refusal usage(std::string reason) {
   return Refusal{std::move(reason), Trouble::usage};
+}
+
+// Returns the path of the public key for the path of a secret key, such as release.pub for
+// release.key.
+std::string public_path(const std::string& secret) {
+  constexpr std::string_view ending = ".key";
+  std::string path = secret;
+  if (path.ends_with(ending)) path.resize(path.size() - ending.size());
+  return path + ".pub";
+}
+
+// Checks that the publishers' options fit each other, and parses the texts in `words`.
+Outcome check_publishing(Options& options, const PublishWords& words) {
+  PublishOptions& publishing = options.publishing;
+  if (options.task == Task::pack && !publishing.check.empty()) {
+    if (!publishing.source.empty()) return usage("--check takes no other file");
+    options.task = Task::check_published;
+    return std::monostate{};
+  }
+  if (publishing.source.empty()) return usage("pack and key need the path of a file");
+  if (options.task == Task::key_make && publishing.public_key.empty()) {
+    publishing.public_key = public_path(publishing.source);
+  }
+  if (options.task != Task::pack) return std::monostate{};
+  if (publishing.npm && publishing.wheels) return usage("pack takes one of --npm and --wheels");
+  if (publishing.scripts && !publishing.npm && !publishing.wheels) {
+    return usage("--scripts needs --npm or --wheels");
+  }
+  // With --npm, the command line need not name the release and its version, because package.json
+  // does.
+  if (options.name.empty() && !publishing.npm) return usage("pack needs --name=NAME");
+  if (words.version.empty() && !publishing.npm) return usage("pack needs --version=VERSION");
+  options.version = Version::parse(words.version);
+  if (!options.version && !words.version.empty())
+    return usage("`" + words.version + "` is no version such as 1.2.3");
+  if (publishing.out.empty()) return usage("--out needs a directory");
+  if (words.expires.empty()) return std::monostate{};
+  publishing.expires = parse_moment(words.expires);
+  if (publishing.expires) return std::monostate{};
+  return usage("--expires needs a time such as 2030-01-31T00:00:00Z");
 }
 
 bool publishes(Task task) {

@@ -10,8 +10,8 @@
 
 #include "agent-releases/result.h"
 #include "agent-releases/version.h"
-#include "tools/agent-releases/shell/attempt.h"
-#include "tools/agent-releases/shell/options_publish.h"
+#include "tools/agent-releases/core/ledger.h"
+#include "tools/agent-releases/core/moment.h"
 
 namespace agent_releases {
 
@@ -33,6 +33,24 @@ enum class Task : std::uint8_t {
   check_published,
   key_make,
   key_public,
+};
+
+// The options of the commands that publishers use: `pack` and `key`.
+struct PublishOptions {
+  std::string source;  // pack: the file or directory to pack; key: the file of the secret key
+  std::string out = ".";
+  std::string arch;
+  std::string entry;
+  std::int64_t min_protocol = 1;
+  std::optional<Moment> expires;
+  std::string secret_key;  // the path in --sign: the file of the secret key
+  std::string public_key;
+  bool no_undo = false;
+  bool npm = false;
+  bool wheels = false;
+  bool scripts = false;  // run the install scripts of packages
+  std::string check;     // for `pack --check`: a directory of published files
+  bool no_password = false;
 };
 
 struct Options {
