@@ -10,8 +10,7 @@
 #include "tools/agent-releases/core/names.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/interruption.h"
-#include "tools/agent-releases/shell/pack_bytes.h"
-#include "tools/agent-releases/shell/pack_look.h"
+#include "tools/agent-releases/shell/pack_files.h"
 #include "tools/agent-releases/shell/verification.h"
 
 namespace agent_releases {

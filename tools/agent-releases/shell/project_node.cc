@@ -9,7 +9,7 @@
 #include "tools/agent-releases/core/project.h"
 #include "tools/agent-releases/shell/child.h"
 #include "tools/agent-releases/shell/directory.h"
-#include "tools/agent-releases/shell/pack_look.h"
+#include "tools/agent-releases/shell/pack_files.h"
 #include "tools/agent-releases/shell/project_tree.h"
 #include "tools/agent-releases/shell/unpack.h"
 

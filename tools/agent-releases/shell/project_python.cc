@@ -15,7 +15,7 @@
 #include "tools/agent-releases/shell/child.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/interruption.h"
-#include "tools/agent-releases/shell/pack_look.h"
+#include "tools/agent-releases/shell/pack_files.h"
 #include "tools/agent-releases/shell/project_tree.h"
 
 namespace agent_releases {

@@ -1,5 +1,7 @@
-// Writes the bytes of a release, from one file, or from a directory as a tar compressed by zstd.
-// The same directory always yields the same bytes, on any machine and at any time.
+// The files of a release on the publisher's machine. Lists the files that are packed: every file,
+// directory and link below a directory, or a single file. Writes the bytes of the release from
+// them: a copy of the file, or a tar compressed by zstd. The same directory always yields the same
+// bytes, on any machine and at any time. packing.h decides which files can be packed.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +15,13 @@
 #include "tools/agent-releases/shell/directory.h"
 
 namespace agent_releases {
+
+// Returns every file, directory and link below the directory, in any order, without following
+// links. Refuses if one of them cannot be read, or if there are more files than a release may have.
+[[nodiscard]] Result<std::vector<Found>> look_at_tree(const Directory& tree);
+
+// Returns the properties of an open file. `path` is its path.
+[[nodiscard]] Result<Found> look_at_file(int file, const std::string& path);
 
 // A file that is being published. It is written under a temporary name, made durable, and then
 // renamed, so that a file with the final name is always complete.
