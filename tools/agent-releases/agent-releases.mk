@@ -8,8 +8,8 @@ build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # The files that only the program agent-releases contains. All other files are in libagent-releases.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
-  attempt.cc check_published.cc child.cc commands.cc key_files.cc \
-  options.cc pack.cc project_node.cc project_python.cc \
+  attempt.cc check_published.cc commands.cc key_files.cc \
+  options.cc pack.cc project_tree.cc \
   pack_files.cc publish_commands.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))

@@ -1,6 +1,6 @@
 // Finds the program of a Node.js or Python project, and makes the small program that starts it,
-// which `pack` adds to the release. Reads no files: project_node.cc and project_python.cc read
-// them, and run npm and pip.
+// which `pack` adds to the release. Reads no files: project_tree.cc reads them, and runs npm
+// and pip.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // Makes the files that are packed for a project of Node.js or Python, in a new directory: the
 // project's own files, the packages that its lock file names, and a program that starts the
-// project.
+// project. Runs npm and pip for this.
 #pragma once
 
 #include <string>
