@@ -5,9 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "agent-releases/processor.h"
-#include "tools/agent-releases/core/base64.h"
 #include "tools/agent-releases/core/member.h"
-#include "tools/agent-releases/core/minisign_secret.h"
+#include "tools/agent-releases/core/minisign.h"
 
 using namespace agent_releases;
 

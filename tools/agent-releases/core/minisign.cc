@@ -6,10 +6,15 @@
 #include <cstring>
 #include <optional>
 
-#include "tools/agent-releases/core/base64.h"
-
 namespace agent_releases {
 namespace {
+
+// Returns true for the characters of base64. Must be called before libsodium decodes a text, since
+// libsodium also accepts some bytes above 127.
+bool is_base64(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
+         c == '/' || c == '=';
+}
 
 constexpr std::string_view untrusted_prefix = "untrusted comment: ";
 constexpr std::string_view trusted_prefix = "trusted comment: ";
@@ -129,6 +134,23 @@ Result<std::string> verify_signature(std::string_view message, std::string_view 
   }
   return known ? Refusal{"the signature is wrong: it was made for other bytes"}
                : Refusal{"it was signed with a key that is not among the trusted ones"};
+}
+
+bool decode_base64(std::string_view base64, std::span<unsigned char> bytes) {
+  if (!std::ranges::all_of(base64, is_base64)) return false;
+  std::size_t size = 0;
+  const char* end = nullptr;
+  const int failed = sodium_base642bin(bytes.data(), bytes.size(), base64.data(), base64.size(),
+                                       nullptr, &size, &end, sodium_base64_VARIANT_ORIGINAL);
+  return failed == 0 && size == bytes.size() && end == base64.data() + base64.size();
+}
+
+std::string encode_base64(std::string_view bytes) {
+  std::string text(sodium_base64_ENCODED_LEN(bytes.size(), sodium_base64_VARIANT_ORIGINAL), '\0');
+  sodium_bin2base64(text.data(), text.size(), bytes_of(bytes), bytes.size(),
+                    sodium_base64_VARIANT_ORIGINAL);
+  text.pop_back();  // libsodium ends the text with a NUL, which is removed
+  return text;
 }
 
 }  // namespace agent_releases

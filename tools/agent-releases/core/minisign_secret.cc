@@ -1,11 +1,11 @@
-#include "tools/agent-releases/core/minisign_secret.h"
+// Makes keys and signatures in minisign's format, and reads secret keys.
+#include "tools/agent-releases/core/minisign.h"
 
 #include <sodium.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "tools/agent-releases/core/base64.h"
 #include "tools/agent-releases/core/cut_off.h"
 
 namespace agent_releases {

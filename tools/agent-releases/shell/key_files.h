@@ -4,7 +4,7 @@
 #include <string>
 
 #include "agent-releases/result.h"
-#include "tools/agent-releases/core/minisign_secret.h"
+#include "tools/agent-releases/core/minisign.h"
 
 namespace agent_releases {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agent-releases/result.h"
-#include "tools/agent-releases/core/minisign_secret.h"
+#include "tools/agent-releases/core/minisign.h"
 #include "tools/agent-releases/core/packing.h"
 
 namespace agent_releases {
