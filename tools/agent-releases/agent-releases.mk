@@ -10,7 +10,7 @@ releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
   attempt.cc check_published.cc commands.cc key_files.cc \
   options.cc pack.cc project_tree.cc \
-  pack_files.cc publish_commands.cc report.cc))
+  pack_files.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))
 releases_library := $(BUILD)/libagent-releases.a

@@ -1,29 +1,43 @@
-#include "tools/agent-releases/shell/check_published.h"
-
+// Performs the command `pack --check`: checks a directory of published files in the way in which
+// `add` checks them on a machine. So faults are found before any machine fetches the files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "agent-releases/manifest.h"
 #include "agent-releases/processor.h"
+#include "agent-releases/result.h"
+#include "base/shown.h"
 #include "tools/agent-releases/core/admission.h"
 #include "tools/agent-releases/core/json_object.h"
 #include "tools/agent-releases/core/member.h"
 #include "tools/agent-releases/core/minisign.h"
+#include "tools/agent-releases/core/moment.h"
 #include "tools/agent-releases/core/names.h"
+#include "tools/agent-releases/shell/commands.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/fetch.h"
 #include "tools/agent-releases/shell/interruption.h"
+#include "tools/agent-releases/shell/report.h"
 #include "tools/agent-releases/shell/trust.h"
 #include "tools/agent-releases/shell/unpack.h"
 #include "tools/agent-releases/shell/verification.h"
 
 namespace agent_releases {
 namespace {
+
+struct CheckedManifest {
+  std::string name;  // the name of the manifest's file
+  Outcome sound = std::monostate{};
+  std::string notes{};  // what could not be checked, and why
+};
 
 constexpr std::string_view signature_of_manifest = ".minisig";
 
@@ -156,8 +170,10 @@ Result<std::optional<CheckedManifest>> Checking::look_at(const std::string& name
   return std::optional(std::move(checked));
 }
 
-}  // namespace
-
+// Checks all manifests among the files *.json of a directory, in the order of their names. `keys`
+// is a directory of public keys. Each manifest must be signed by one of them; if `keys` is empty,
+// no signature is verified. Each archive is unpacked into a temporary directory, which is removed
+// afterwards.
 Result<std::vector<CheckedManifest>> check_published(const std::string& path,
                                                      const std::string& keys, Moment now) {
   std::vector<PublicKey> trusted;
@@ -183,6 +199,40 @@ Result<std::vector<CheckedManifest>> check_published(const std::string& path,
     if (checked.value()) all.push_back(std::move(*checked.value()));
   }
   return all;
+}
+
+std::string json_of(const CheckedManifest& checked) {
+  JsonWriter json;
+  json.add("manifest", checked.name).add("sound", static_cast<bool>(checked.sound));
+  if (!checked.sound) json.add("reason", checked.sound.reason());
+  if (!checked.notes.empty()) json.add("notes", checked.notes);
+  return json.line() + "\n";
+}
+
+std::string text_of(const CheckedManifest& checked) {
+  return upgraderctl::shown(checked.name) +
+         (checked.sound ? " is sound"
+                        : " would be refused: " + upgraderctl::shown(checked.sound.reason())) +
+         (checked.notes.empty() ? "" : " (" + checked.notes + ")") + "\n";
+}
+
+}  // namespace
+
+Outcome perform_check(const Options& options) {
+  const Interruption interruption;
+  const auto all = check_published(options.publishing.check, options.keys, std::time(nullptr));
+  if (!all) return all.refusal();
+  std::size_t refused = 0;
+  for (const CheckedManifest& checked : all.value()) {
+    refused += checked.sound ? 0 : 1;
+    print(options.json ? json_of(checked) : text_of(checked));
+  }
+  if (all.value().empty()) {
+    return Refusal{"there is no manifest in " + options.publishing.check, Trouble::absent};
+  }
+  if (refused == 0) return std::monostate{};
+  return Refusal{std::to_string(refused) + " of " + std::to_string(all.value().size()) +
+                 " manifests would be refused"};
 }
 
 }  // namespace agent_releases

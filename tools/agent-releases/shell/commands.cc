@@ -11,16 +11,11 @@
 #include "tools/agent-releases/shell/attempt.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/ledger_file.h"
-#include "tools/agent-releases/shell/publish_commands.h"
 #include "tools/agent-releases/shell/report.h"
 #include "tools/agent-releases/shell/store.h"
 
 namespace agent_releases {
 namespace {
-
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
 
 Result<Fact> fact_of(const Releases& releases, Release release) {
   // A user who may not read the ledger still gets the list of releases, but without the endings of

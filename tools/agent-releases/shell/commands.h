@@ -18,4 +18,11 @@ inline constexpr int exit_damaged = 6;
 // Performs the command, and prints its result on standard output.
 [[nodiscard]] Outcome perform(const Options& options);
 
+// The next four functions do the same for the commands of publishers: `pack`, `pack --check`,
+// `key make` and `key public`. pack.cc, check_published.cc and key_files.cc define them.
+[[nodiscard]] Outcome perform_pack(const Options& options);
+[[nodiscard]] Outcome perform_check(const Options& options);
+[[nodiscard]] Outcome perform_key_make(const Options& options);
+[[nodiscard]] Outcome perform_key_public(const Options& options);
+
 }  // namespace agent_releases

@@ -1,5 +1,5 @@
-#include "tools/agent-releases/shell/key_files.h"
-
+// Performs the commands `key make` and `key public`: makes the files of a publisher's keys, and
+// reads a secret key with its password.
 #include <fcntl.h>
 #include <sodium.h>
 #include <sys/stat.h>
@@ -10,8 +10,12 @@
 #include <cstdlib>
 #include <utility>
 
+#include "tools/agent-releases/core/json_object.h"
+#include "tools/agent-releases/shell/commands.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/interruption.h"
+#include "tools/agent-releases/shell/key_files.h"
+#include "tools/agent-releases/shell/report.h"
 
 namespace agent_releases {
 namespace {
@@ -146,27 +150,8 @@ Randomness draw() {
   return randomness;
 }
 
-}  // namespace
-
-Result<SecretKey> read_secret_key(const std::string& path) {
-  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return refusal_from_errno("open the key", path);
-  const Result<std::string> text = read_all(file.get(), path, key_bytes_max);
-  if (!text) return text.refusal();
-  const Result<SecretKeyFile> parsed = parse_secret_key(text.value());
-  if (!parsed) return Refusal{"cannot use the key " + path + ": " + parsed.reason()};
-  std::string password;
-  if (parsed.value().has_password) {
-    Result<std::string> read = read_password("Password of " + path);
-    if (!read) return read.refusal();
-    password = std::move(read.value());
-  }
-  Result<SecretKey> key = open_secret_key(parsed.value(), password);
-  ::sodium_memzero(password.data(), password.size());
-  if (key) return key;
-  return Refusal{"cannot use the key " + path + ": " + key.reason(), key.refusal().trouble};
-}
-
+// Makes the two files of a key pair; the file of the secret key gets mode 0600. Never overwrites a
+// file: if one of the two exists, or anything else fails, makes neither.
 Result<PublicKey> make_key_files(const std::string& secret, const std::string& open,
                                  bool with_password) {
   auto secret_file = NewFile::make(secret, secret_mode);
@@ -191,6 +176,52 @@ Result<PublicKey> make_key_files(const std::string& secret, const std::string& o
   secret_file.value().keep();
   public_file.value().keep();
   return half;
+}
+
+std::string json_of(const std::string& secret, const std::string& open, const PublicKey& key) {
+  JsonWriter json;
+  json.add("secret", secret).add("public", open).add("number", shown_key_number(key.number));
+  return json.line() + "\n";
+}
+
+}  // namespace
+
+Result<SecretKey> read_secret_key(const std::string& path) {
+  const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return refusal_from_errno("open the key", path);
+  const Result<std::string> text = read_all(file.get(), path, key_bytes_max);
+  if (!text) return text.refusal();
+  const Result<SecretKeyFile> parsed = parse_secret_key(text.value());
+  if (!parsed) return Refusal{"cannot use the key " + path + ": " + parsed.reason()};
+  std::string password;
+  if (parsed.value().has_password) {
+    Result<std::string> read = read_password("Password of " + path);
+    if (!read) return read.refusal();
+    password = std::move(read.value());
+  }
+  Result<SecretKey> key = open_secret_key(parsed.value(), password);
+  ::sodium_memzero(password.data(), password.size());
+  if (key) return key;
+  return Refusal{"cannot use the key " + path + ": " + key.reason(), key.refusal().trouble};
+}
+
+Outcome perform_key_make(const Options& options) {
+  const Interruption interruption;
+  const PublishOptions& words = options.publishing;
+  const Result<PublicKey> made = make_key_files(words.source, words.public_key, !words.no_password);
+  if (!made) return made.refusal();
+  print(options.json ? json_of(words.source, words.public_key, made.value())
+                     : words.source + " is the secret key, which stays here; " + words.public_key +
+                           " is its public key, for every machine\n");
+  return std::monostate{};
+}
+
+Outcome perform_key_public(const Options& options) {
+  const Interruption interruption;
+  const Result<SecretKey> key = read_secret_key(options.publishing.source);
+  if (!key) return key.refusal();
+  print(public_key_text(public_key_of(key.value())));
+  return std::monostate{};
 }
 
 }  // namespace agent_releases

@@ -1,50 +1,53 @@
-#include "tools/agent-releases/shell/pack.h"
-
+// Performs the command `pack`: makes the files that a publisher puts on a server, from a file, a
+// directory or a project: the release's file, its manifest, and the manifest's signature.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "agent-releases/result.h"
+#include "tools/agent-releases/core/json_object.h"
+#include "tools/agent-releases/core/minisign.h"
 #include "tools/agent-releases/core/names.h"
+#include "tools/agent-releases/core/packing.h"
+#include "tools/agent-releases/shell/commands.h"
 #include "tools/agent-releases/shell/directory.h"
 #include "tools/agent-releases/shell/interruption.h"
+#include "tools/agent-releases/shell/key_files.h"
 #include "tools/agent-releases/shell/pack_files.h"
+#include "tools/agent-releases/shell/project_tree.h"
+#include "tools/agent-releases/shell/report.h"
 #include "tools/agent-releases/shell/verification.h"
 
 namespace agent_releases {
 namespace {
 
+struct PackOrder {
+  Wanted wanted;
+  std::string source;  // the file or directory to pack
+  std::string out;     // the directory for published files; made if it does not exist
+  std::optional<SecretKey> key;
+  Moment now = 0;  // the time by the system's clock
+};
+
+struct Packed {
+  std::string manifest;   // the path of the manifest
+  std::string file;       // the path of the release's file
+  std::string signature;  // the path of the signature; empty if there is none
+  std::string arch;
+  std::string sha256;
+  std::string entry;  // the path of the program, if the release is a directory
+  std::int64_t bytes = 0;
+};
+
 constexpr mode_t published_mode = 0644;
 constexpr mode_t published_program_mode = 0755;
-
-// The directory of published files. The destructor removes the directory if this object has made it
-// and no file was published in it.
-class Out {
- public:
-  static Result<Out> open(const std::string& path) {
-    const bool made = ::mkdir(path.c_str(), 0755) == 0;
-    if (!made && errno != EEXIST) return refusal_from_errno("make", path);
-    Result<Directory> directory = Directory::open(path);
-    if (!directory) return directory.refusal();
-    return Out(std::move(directory.value()), made);
-  }
-  Out(Out&& other) noexcept
-      : directory_(std::move(other.directory_)), is_made_(std::exchange(other.is_made_, false)) {}
-  Out& operator=(Out&&) = delete;
-  ~Out() {
-    if (is_made_) ::rmdir(directory_.path().c_str());
-  }
-  [[nodiscard]] const Directory& directory() const { return directory_; }
-  void keep() { is_made_ = false; }
-
- private:
-  Out(Directory directory, bool made) : directory_(std::move(directory)), is_made_(made) {}
-
-  Directory directory_;
-  bool is_made_;
-};
 
 class Publishing {
  public:
@@ -193,8 +196,8 @@ Result<Packed> Publishing::run(const upgrader::OwnedFd& source, const Found* fou
                 .bytes = manifest.size};
 }
 
-}  // namespace
-
+// Refuses if the directory `out` lies inside the directory that is packed. Otherwise the published
+// files would become part of the next release.
 Outcome check_apart(const std::string& source, const std::string& out) {
   const auto tree = real_path(source);
   const auto place = real_path(out);
@@ -203,6 +206,9 @@ Outcome check_apart(const std::string& source, const std::string& out) {
   return Refusal{"--out: " + out + " lies in what is packed, " + source, Trouble::usage};
 }
 
+// Packs a release. Before anything is written, refuses everything that `add` would refuse. A
+// failure leaves the published files unchanged. A release that is published already gets a new
+// manifest, for example with a later expiry, but its bytes must be the same as before.
 Result<Packed> pack(const PackOrder& order) {
   if (const Outcome sound = check_wanted(order.wanted, order.now); !sound) return sound.refusal();
   const upgrader::OwnedFd source(
@@ -234,6 +240,87 @@ Result<Packed> pack(const PackOrder& order) {
                     .run(source, file ? &*file : nullptr);
   if (packed) out.value().keep();
   return packed;
+}
+
+std::string json_of(const Packed& packed, const Wanted& wanted) {
+  JsonWriter json;
+  json.add("name", wanted.name).add("version", wanted.version.text()).add("arch", packed.arch);
+  json.add("manifest", packed.manifest).add("file", packed.file);
+  if (!packed.signature.empty()) json.add("signature", packed.signature);
+  if (!packed.entry.empty()) json.add("entry", packed.entry);
+  json.add("size", packed.bytes).add("sha256", packed.sha256);
+  return json.line() + "\n";
+}
+
+std::string text_of(const Packed& packed, const Wanted& wanted) {
+  return packed.manifest + ": " + wanted.name + " " + wanted.version.text() + " for " +
+         packed.arch + ", " + shown_bytes(packed.bytes) +
+         (packed.signature.empty() ? ", not signed\n" : ", signed\n");
+}
+
+Outcome pack_order(PackOrder& order, const Options& options) {
+  if (!options.publishing.secret_key.empty()) {
+    auto key = read_secret_key(options.publishing.secret_key);
+    if (!key) return key.refusal();
+    order.key = key.value();
+  }
+  const Result<Packed> packed = pack(order);
+  if (!packed) return packed.refusal();
+  print(options.json ? json_of(packed.value(), order.wanted)
+                     : text_of(packed.value(), order.wanted));
+  return std::monostate{};
+}
+
+Result<ProjectTree> make_tree(const Options& options) {
+  const PublishOptions& words = options.publishing;
+  if (const Outcome apart = check_apart(words.source, words.out); !apart) return apart.refusal();
+  const Project project{.directory = words.source,
+                        .name = options.name,
+                        .entry = words.entry,
+                        .run_scripts = words.scripts};
+  return words.npm ? make_node_tree(project) : make_python_tree(project);
+}
+
+// Packs a project of Node.js or Python. Uses the name and version that the project states, unless
+// the command line gives others.
+Outcome pack_project(PackOrder& order, const Options& options) {
+  Wanted early = order.wanted;
+  if (early.name.empty()) early.name = "name";
+  if (const Outcome sound = check_wanted(early, order.now); !sound) return sound;
+  const Result<ProjectTree> tree = make_tree(options);
+  if (!tree) return tree.refusal();
+  order.source = tree.value().path;
+  order.wanted.name = tree.value().name;
+  order.wanted.entry = tree.value().entry;
+  if (!options.version) {
+    const auto version = Version::parse(tree.value().version);
+    if (!version) {
+      return Refusal{"the version of package.json, `" + tree.value().version +
+                         "`, is none such as 1.2.3: say --version=VERSION",
+                     Trouble::usage};
+    }
+    order.wanted.version = *version;
+  }
+  return pack_order(order, options);
+}
+
+}  // namespace
+
+Outcome perform_pack(const Options& options) {
+  const Interruption interruption;
+  const PublishOptions& words = options.publishing;
+  PackOrder order{.wanted = {.name = options.name,
+                             .version = options.version.value_or(Version{}),
+                             .arch = words.arch,
+                             .entry = words.entry,
+                             .min_protocol = words.min_protocol,
+                             .expires = words.expires,
+                             .undo = !words.no_undo},
+                  .source = words.source,
+                  .out = words.out,
+                  .key = std::nullopt,
+                  .now = std::time(nullptr)};
+  return words.npm || words.wheels ? pack_project(order, options) : pack_order(order, options);
 }
 
 }  // namespace agent_releases

@@ -299,6 +299,23 @@ Outcome Outgoing::publish() {
   return moved;
 }
 
+Out::Out(Directory directory, bool made) : directory_(std::move(directory)), is_made_(made) {}
+
+Out::Out(Out&& other) noexcept
+    : directory_(std::move(other.directory_)), is_made_(std::exchange(other.is_made_, false)) {}
+
+Out::~Out() {
+  if (is_made_) ::rmdir(directory_.path().c_str());
+}
+
+Result<Out> Out::open(const std::string& path) {
+  const bool made = ::mkdir(path.c_str(), 0755) == 0;
+  if (!made && errno != EEXIST) return refusal_from_errno("make", path);
+  Result<Directory> directory = Directory::open(path);
+  if (!directory) return directory.refusal();
+  return Out(std::move(directory.value()), made);
+}
+
 Result<Written> copy_file(int file, const Found& found, Outgoing& into) {
   Sink sink(into);
   const Outcome copied =

@@ -55,6 +55,26 @@ class Outgoing {
   upgrader::OwnedFd file_;
 };
 
+// The directory of published files. The destructor removes the directory if this object has made it
+// and no file was published in it.
+class Out {
+ public:
+  static Result<Out> open(const std::string& path);
+  Out(Out&& other) noexcept;
+  Out& operator=(Out&&) = delete;
+  ~Out();
+
+  [[nodiscard]] const Directory& directory() const { return directory_; }
+  void keep() { is_made_ = false; }
+
+ private:
+  Out(Directory directory, bool made);
+
+  Directory directory_;
+  bool is_made_;
+};
+
+// The size and the hash of the bytes that were written.
 struct Written {
   std::int64_t bytes = 0;
   std::string sha256;

@@ -56,6 +56,10 @@ std::string padded(std::string text, std::size_t width) {
 
 }  // namespace
 
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
 std::string shown_bytes(std::int64_t bytes) {
   constexpr std::int64_t kilo = 1'000;
   if (bytes < kilo) return std::to_string(bytes) + " bytes";

@@ -29,6 +29,9 @@ struct Overview {
   std::vector<Fact> facts;
 };
 
+// Writes a text to standard output.
+void print(const std::string& text);
+
 [[nodiscard]] std::string json_of(const Fact& fact);
 [[nodiscard]] std::string json_of(const Overview& overview);
 [[nodiscard]] std::string text_of(const Overview& overview);
