@@ -70,7 +70,7 @@ $(releases_judge): $(BUILD)/%: $(BUILD)/objects/%.o $(releases_library)
 	$(LINK) -o $@ $^ -Wl,--as-needed $(releases_libraries)
 
 releases_plays := $(addprefix tests/together/releases/, \
-  kills faults crash page fetch archives keeping attempts add signatures sample pack keys)
+  kills faults crash page fetch archives keeping attempts add minisign sample pack)
 releases_test_programs := $(releases_judge) $(BUILD)/tests/adversity/crash/careless.so
 tool_tests += $(releases_unit_tests) $(releases_plays)
 slow_tests += $(BUILD)/tests/together/releases/choice_test tests/together/releases/page
