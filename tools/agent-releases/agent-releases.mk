@@ -129,7 +129,7 @@ fuzz-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/tests/together/releases/fuzzer
 	@mkdir -p $(BUILD)/fuzz/releases
-	@tests/together/releases/seeds $(BUILD)/fuzz/releases
+	@tests/together/releases/fuzz --seeds $(BUILD)/fuzz/releases
 	@tests/together/releases/fuzz $(BUILD) $(SECONDS)
 
 .PHONY: keep-fuzzed-releases
@@ -141,6 +141,6 @@ keep-fuzzed-releases: $(BUILD)/tests/together/releases/fuzzer
 	  mkdir $(BUILD)/fuzz/kept/$$kind && FUZZ_TARGET=$$kind $(BUILD)/tests/together/releases/fuzzer \
 	    -set_cover_merge=1 -use_counters=0 -max_len=16384 $(BUILD)/fuzz/kept/$$kind \
 	    $(BUILD)/fuzz/releases $(wildcard $(BUILD)/fuzz/releases-grown/*) || exit 1; done
-	@tests/together/releases/seeds $(BUILD)/fuzz/kept/all
+	@tests/together/releases/fuzz --seeds $(BUILD)/fuzz/kept/all
 	@for kind in 0 1 2 3 4 5; do cp $(BUILD)/fuzz/kept/$$kind/* $(BUILD)/fuzz/kept/all; done
 	@tests/adversity/fuzz/inputs.py pack tests/together/releases/inputs.txt $(BUILD)/fuzz/kept/all
