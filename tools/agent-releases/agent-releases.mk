@@ -61,7 +61,7 @@ $(call objects,$(releases_walk)): CXXFLAGS += -O1
 $(call wing,together/releases/wing,$(releases_files))
 $(BUILD)/tests/together/releases/wing: $(call objects,$(releases_walk)) \
     $(call unit,tests/together/releases/wing,$(filter-out $(releases_walk),$(releases_files)) \
-    tests/together/releases/target.cc tests/support/inputs.cc) \
+    tests/support/inputs.cc) \
     $(call objects,tests/support/source_directory.cc) $(catch_main) $(releases_library)
 	$(link_wing) -Wl,--as-needed $(releases_libraries)
 releases_judge := $(BUILD)/tests/together/releases/judge_signature
@@ -119,7 +119,7 @@ endurance-releases:
 # tests/together/releases/inputs.txt.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
   $(filter-out %/follower.cc %/follower_work.cc %/self_test.cc, \
-  $(releases_parts)) $(addprefix tests/together/releases/,fuzzer.cc target.cc))
+  $(releases_parts)) tests/together/releases/fuzzer.cc)
 $(BUILD)/tests/together/releases/fuzzer: $(releases_fuzzed)
 	@mkdir -p $(@D)
 	clang++-14 $(fuzz_sanitizers) -fsanitize=fuzzer -o $@ $^ $(releases_libraries)
