@@ -8,9 +8,8 @@ build_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev
 releases_headers := $(wildcard tools/agent-releases/include/agent-releases/*.h)
 # The files that only the program agent-releases contains. All other files are in libagent-releases.
 releases_program_parts := $(addprefix tools/agent-releases/,main.cc $(addprefix shell/, \
-  attempt.cc check_published.cc commands.cc key_files.cc \
-  options.cc pack.cc project_tree.cc \
-  pack_files.cc report.cc))
+  attempt.cc check_published.cc commands.cc key_files.cc options.cc pack.cc pack_files.cc \
+  project_tree.cc report.cc))
 releases_parts := $(filter-out $(releases_program_parts), \
   $(wildcard tools/agent-releases/*.cc tools/agent-releases/*/*.cc))
 releases_library := $(BUILD)/libagent-releases.a
@@ -20,8 +19,8 @@ releases_libraries = -lcurl -larchive -lsodium
 # The files that follow a directory of releases are compiled apart from the files that fetch
 # releases. So an agent that only follows is linked without libcurl and libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
-  follower_work.cc ledger_file.cc lock.cc releases.cc \
-  self_test.cc store.cc trust.cc verification.cc)
+  follower_work.cc ledger_file.cc lock.cc releases.cc self_test.cc store.cc trust.cc \
+  verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
