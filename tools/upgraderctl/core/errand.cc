@@ -172,7 +172,8 @@ std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& s
   errand.request = name;
   errand.deed = std::string(name_of(options.command)) + " of " + shown(errand.id);
   if (options.command == Command::cancel) errand.on_trial = seen.command + " rollback";
-  return with_line(std::move(errand), deed_request(options, name, errand.id));
+  const Request request = deed_request(options, name, errand.id);
+  return with_line(std::move(errand), request);
 }
 
 // Makes the errand of `wait` without a phase, which follows the upgrade under way.
