@@ -1,16 +1,19 @@
-// Tests how whole numbers are parsed, as in options, in the environment, in the lock's file and in
-// the file of attempts.
+// Tests how whole numbers and durations are parsed. Numbers are in options, in the environment, in
+// the lock's file and in the file of attempts. Durations are in the upgrader's options; tools
+// accept longer ones.
 #include "base/number.h"
 
 #include <catch2/catch.hpp>
-
 #include <string>
+
+#include "base/duration.h"
 
 namespace number_test {
 
-namespace {
-
 using namespace upgrader;
+using namespace std::chrono_literals;
+
+// ---- whole numbers
 
 TEST_CASE("a number is taken with all of its digits, and nothing else") {
   std::string_view text = "0047 8";
@@ -43,6 +46,24 @@ TEST_CASE("a whole number has nothing before it, behind it, or above its limit")
   }
 }
 
-}  // namespace
+// ---- durations
+
+TEST_CASE("a length is a number of at most nine digits with its unit, days included") {
+  CHECK(parse_length("0") == Duration(0));
+  CHECK(parse_length("15ms") == Duration(15));
+  CHECK(parse_length("2d") == Duration(48h));
+  CHECK(parse_length("999999999ms") == Duration(999'999'999));
+  CHECK_FALSE(parse_length("1000000000ms"));
+  CHECK_FALSE(parse_length("99999999999999999999s"));
+  CHECK_FALSE(parse_length("1"));
+  CHECK_FALSE(parse_length("1w"));
+  CHECK_FALSE(parse_length("d"));
+}
+
+TEST_CASE("a duration of an option has no days, and an end") {
+  CHECK(parse_duration("90m") == Duration(90min));
+  CHECK_FALSE(parse_duration("1d"));
+  CHECK_FALSE(parse_duration("999999999h"));
+}
 
 }  // namespace number_test

@@ -1,5 +1,5 @@
-// Tests how the upgrader's command line is parsed: the values and limits of every option, and the
-// refusals.
+// Tests how the upgrader's command line is parsed: the values and limits of every option, the
+// refusals, and the supervisor's policy that the options become.
 #include "upgrader/core/options.h"
 
 #include <catch2/catch.hpp>
@@ -307,6 +307,43 @@ TEST_CASE("the lock is waited for as long as a predecessor's agent may take to e
   CHECK(lock_timeout_of(options_of({"--exit-grace=0"})) == 0ms);
   CHECK(lock_timeout_of(options_of({"--exit-grace=0", "--lock=f", "--lock-timeout=4s"})) == 4s);
   CHECK(lock_timeout_of(options_of({"--lock=f", "--lock-timeout=0"})) == 0ms);
+}
+
+// ---- the supervisor's policy
+
+TEST_CASE("every option that the supervisor goes by is in its policy") {
+  Options options;
+  options.defaults.mode = agent_protocol::Mode::sequential;
+  options.defaults.gate = agent_protocol::Gate::confirm;
+  options.defaults.commit = agent_protocol::CommitRule::healthy;
+  options.defaults.start_timeout = 1s;
+  options.defaults.confirm_timeout = 2s;
+  options.defaults.stop_timeout = 3s;
+  options.defaults.trial = 4s;
+  options.defaults.on_unclean_stop = agent_protocol::UncleanStop::carry_on;
+  options.defaults.fallback = agent_protocol::FallbackMode::warm;
+  options.exit_grace = 5s;
+  options.relink = true;
+  options.previous = "/opt/previous";
+  options.attempts = 1;
+  const Terms terms{.mode = options.defaults.mode,
+                    .gate = options.defaults.gate,
+                    .commit = options.defaults.commit,
+                    .start_timeout = 1s,
+                    .confirm_timeout = 2s,
+                    .stop_timeout = 3s,
+                    .trial = 4s,
+                    .on_unclean_stop = options.defaults.on_unclean_stop,
+                    .fallback = options.defaults.fallback};
+
+  CHECK(policy_of(options, 6s) == Policy{terms, 5s, 6s, true, true, true});
+}
+
+TEST_CASE("without their options there is no way back, and no attempts are counted") {
+  const Options options;
+
+  CHECK_FALSE(policy_of(options, 0s).attempts);
+  CHECK_FALSE(policy_of(options, 0s).previous);
 }
 
 }  // namespace options_test

@@ -1,14 +1,23 @@
-// Tests the functions for UTF-8, escaping and shortening of texts, which the JSON archives use.
+// Tests the functions for texts: UTF-8, escaping and shortening, which the JSON archives use, and
+// form(), which inserts values into a text with placeholders.
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <string_view>
 
 #include "agent-protocol/cpp/wire/codec.h"
 #include "base/escape.h"
+#include "base/form.h"
 #include "base/utf8.h"
+#include "upgrader/core/words.h"
 
 namespace text_test {
 
 using namespace agent_protocol;
+
+// ---- UTF-8, escaping and shortening
 
 namespace {
 
@@ -137,6 +146,44 @@ TEST_CASE("a fitted text can always be sent") {
 
   CHECK(fitted.size() > reason_bytes_max - 4);
   CHECK(encode(UpgraderMessage(Error{.about = {}, .reason = fitted})));
+}
+
+// ---- form()
+
+TEST_CASE("each {} of a form is replaced by the next value") {
+  const std::string text = "u7";
+  const char* const c_text = "refused";
+
+  CHECK("upgrade {} {}: {}"_with(text, c_text, std::string_view("busy now", 4)) ==
+        "upgrade u7 refused: busy");
+  CHECK("{}{}"_with("", "x") == "x");
+  CHECK("no value"_with() == "no value");
+  CHECK(""_with().empty());
+}
+
+TEST_CASE("a whole number of any type is written in digits") {
+  CHECK("{} {} {}"_with(0, -7L, std::numeric_limits<std::int64_t>::min()) ==
+        "0 -7 -9223372036854775808");
+  CHECK("{}"_with(std::size_t{4711}) == "4711");
+}
+
+TEST_CASE("a {} in a value is never taken for a place in the form") {
+  CHECK("{}"_with(std::string("{} \x01\x02 {}")) == "{} \x01\x02 {}");
+  CHECK("{\n\t}"_with() == "{\n\t}");
+}
+
+TEST_CASE("a value that holds a zero is written whole") {
+  CHECK("<{}>"_with(std::string("a\0b", 3)) == std::string("<a\0b>", 5));
+}
+
+TEST_CASE("the upgrader's own values are written as people are told of them") {
+  upgrader::Agent agent;
+  agent.generation = 2;
+  agent.version = "1.1";
+  const upgrader::Ending ending{upgrader::Ending::How::exited, 3};
+
+  CHECK("{} {}"_with(agent, ending) == "generation 2 (version 1.1) exited with status 3");
+  CHECK("{}"_with(upgrader::SystemError{ENOENT}) == "No such file or directory (ENOENT)");
 }
 
 }  // namespace text_test

@@ -1,9 +1,15 @@
-// Tests texts for people: durations, endings of upgrades, and the status that init gets in states
-// that are rare or last only a moment.
+// Tests texts for people: durations, endings of processes and of upgrades, system errors, and the
+// status that init gets in states that are rare or last only a moment. Also tests the exit status
+// that an ending leads to, and which system errors count as a temporary shortage.
 #include "upgrader/core/words.h"
 
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <csignal>
+#include <set>
 
+#include "base/ending.h"
+#include "base/errno_name.h"
 #include "tests/support/bench.h"
 #include "upgrader/core/init_news.h"
 
@@ -95,6 +101,56 @@ TEST_CASE("init is told of a candidate also in the moment in which it has no pro
   (void)supervisor.step(MessageReceived{1, request, false}, bench.now());
 
   CHECK(init_news(supervisor.state()).status == "running generation 1; upgrade u1: starting");
+}
+
+// ---- the end of a process
+
+namespace {
+
+struct Row {
+  Ending ending;
+  const char* words;
+  int status;
+};
+
+const Row rows[] = {
+    {{Ending::How::exited, 0}, "exited with status 0", 0},
+    {{Ending::How::exited, 3}, "exited with status 3", 3},
+    {{Ending::How::signalled, SIGSEGV}, "was killed by signal 11 (SIGSEGV)", 139},
+    {{Ending::How::signalled, 64}, "was killed by signal 64", 192},
+    {{Ending::How::unknown, 0}, "ended in an unknown way", 125},
+};
+
+}  // namespace
+
+TEST_CASE("an ending is told in words, and has an exit status") {
+  for (const Row& row : rows) {
+    INFO(row.words);
+    CHECK(in_words(row.ending) == row.words);
+    CHECK(exit_status_of(row.ending) == row.status);
+  }
+}
+
+TEST_CASE("an ending that nobody has filled in is unknown") {
+  CHECK(Ending{} == Ending{Ending::How::unknown, 0});
+}
+
+// ---- system errors
+
+TEST_CASE("an error is said in words, with its name; one without a name by its number") {
+  CHECK(errno_name(ENOENT) == "ENOENT");
+  CHECK(errno_name(ENOKEY) == "ENOKEY");
+  CHECK(errno_name(9'999) == "E9999");
+  CHECK(in_words(SystemError{EACCES}) == "Permission denied (EACCES)");
+}
+
+TEST_CASE("a lack of descriptors, memory or processes is a shortage, and nothing else is") {
+  std::set<int> shortages;
+  for (int error = 0; error < 200; ++error) {
+    if (is_shortage(error)) shortages.insert(error);
+  }
+
+  CHECK(shortages == std::set<int>{EMFILE, ENFILE, ENOMEM, EAGAIN});
 }
 
 }  // namespace words_test

@@ -22,10 +22,10 @@ $(coverage_dump): tests/judging/coverage/dump.cc
 	# Deletes all programs, so that they are linked again with the new dump.o.
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader
 
-# Code in headers is counted where tests include it, so the tests of the C++ interface, which is a
-# header, are compiled again.
-tests_of_headers := $(call objects,$(wildcard tests/decisions/unit/agent_cpp*_test.cc))
-$(tests_of_headers): CXXFLAGS += -fexceptions
+# Code in headers is counted where tests include it, so the test of the C++ interface, which is a
+# header, is compiled again.
+test_of_header := $(call objects,tests/decisions/unit/agent_cpp_test.cc)
+$(test_of_header): CXXFLAGS += -fexceptions
 endif
 
 # The tests whose branches are counted. LONG=1 adds the walks through all states. Tests of the
@@ -43,7 +43,7 @@ coverage:
 # LDFLAGS links the whole libraries into all tests, and make does not know that. An older program
 # would keep the library's old code, whose counts no longer match.
 coverage-build:
-	@rm -f $(tests_of_headers)
+	@rm -f $(test_of_header)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)
 	@for library in $(upgrader_library) $(protocol_library); do \
 	  find $(BUILD)/tests -name '*_test' ! -newer "$$library" -delete 2>/dev/null || :; done

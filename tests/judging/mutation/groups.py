@@ -24,11 +24,10 @@ BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # protocol. These tests start no process.
 CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', *(
     f'tests/decisions/unit/{name}' for name in (
-        'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_news', 'ending',
-        'heartbeat', 'attempts', 'control', 'status', 'number', 'errno_name', 'policy')))
+        'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_news', 'heartbeat',
+        'attempts', 'control', 'status', 'number', 'options')))
 PROTOCOL_TESTS = tuple(f'tests/decisions/unit/{name}' for name in (
-    'archive', 'codec', 'form', 'json_line', 'line_reader', 'message', 'session', 'stock_archive',
-    'text'))
+    'archive', 'codec', 'json_line', 'line_reader', 'message', 'session', 'stock_archive', 'text'))
 
 
 @dataclass
