@@ -11,7 +11,6 @@
 #include "base/descriptors.h"
 #include "base/process.h"
 #include "tests/decisions/unit/processes.h"
-#include "tests/decisions/unit/program_of.h"
 
 namespace adapter_process_test {
 

@@ -1,6 +1,5 @@
 // Tests the link of --relink. A commit must make the link name the new program, and a failed commit
 // must leave the link as it was.
-#include "tests/decisions/unit/program_of.h"
 #include "upgrader/shell/relink.h"
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // Tests real processes: what a started process inherits, how a failed start is reported, and how
 // the upgrader learns of a process's end.
 #include "base/process.h"
-#include "tests/decisions/unit/program_of.h"
 
 #include <fcntl.h>
 #include <signal.h>

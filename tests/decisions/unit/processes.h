@@ -1,5 +1,5 @@
-// Helpers for tests that start processes: they wait with a deadline, and look at a process from
-// outside.
+// Helpers for tests that start processes: they check a program as the upgrader does, wait with a
+// deadline, and look at a process from outside.
 #pragma once
 
 #include <dirent.h>
@@ -8,16 +8,27 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <catch2/catch.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/owned_fd.h"
+#include "base/program.h"
 #include "tests/decisions/unit/temporary_directory.h"
+
+// Returns the program at a path; fails the test if the file there is not a program.
+inline upgrader::Program program_of(const std::string& path, std::vector<std::string> args = {}) {
+  auto checked = upgrader::check_program(path, path, std::move(args));
+  if (!checked) FAIL(checked.reason());
+  return std::move(checked.value());
+}
 
 // The longest time that a test waits for an event, in milliseconds. Even a slow machine is faster,
 // so a test that waits longer fails.

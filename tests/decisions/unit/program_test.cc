@@ -1,7 +1,7 @@
 // Tests which files the upgrader accepts as programs, and what it remembers of each program. Some
 // tests also ask the kernel to execute the file, and the kernel must then agree with the upgrader.
+// The list of programs keeps their files open, and gives each a number.
 #include "base/program.h"
-#include "tests/decisions/unit/program_of.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -16,7 +16,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/temporary_directory.h"
+#include "upgrader/shell/programs.h"
 
 namespace program_test {
 
@@ -476,6 +478,25 @@ TEST_CASE("AGENT keeps its name as given, whichever file was found for it") {
   CHECK(program.name == "true");
   CHECK(program.path.ends_with("/true"));
   CHECK(program.args == std::vector<std::string>{"x"});
+}
+
+// ---- the list of programs
+
+TEST_CASE("a program is kept under the next number, and closed when it is named no more") {
+  const auto before = descriptors_of(::getpid());
+  Programs programs;
+  CHECK(programs.add(program_of("/bin/true")) == 1);
+  CHECK(programs.add(program_of("/bin/false")) == 2);
+  CHECK(programs.add(program_of("/bin/cat")) == 3);
+  CHECK(programs.at(2).name == "/bin/false");
+
+  programs.keep_only({3, 1});
+  CHECK(descriptors_of(::getpid()).size() == before.size() + 2);
+  CHECK(programs.at(3).name == "/bin/cat");
+  CHECK(programs.add(program_of("/bin/sh")) == 4);
+
+  programs.keep_only({});
+  CHECK(descriptors_of(::getpid()) == before);
 }
 
 }  // namespace program_test

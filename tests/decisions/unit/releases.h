@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "tests/decisions/unit/program_of.h"
+#include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/temporary_directory.h"
 #include "upgrader/shell/relink.h"
 
