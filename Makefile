@@ -100,7 +100,7 @@ support_objects := $(walk_support) \
   $(call unit,tests/together/integration/processes, \
     $(call integration_support,process_table puppet_rules)) \
   $(call unit,tests/together/integration/world, \
-    $(call integration_support,world world_agents world_end world_files json puppet_handle)) \
+    $(call integration_support,world json puppet_handle)) \
   $(call objects,tests/support/inputs.cc tests/support/source_directory.cc)
 protocol_library := $(BUILD)/libagent-protocol.a
 # The library for programs that give orders to an upgrader through its control directory. It is not

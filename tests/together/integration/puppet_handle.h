@@ -11,11 +11,21 @@
 #include <vector>
 
 #include "tests/together/integration/json.h"
-#include "tests/together/integration/where.h"
 
 namespace integration {
 
 class World;
+
+// A line of a test's source, to be named in the message of a failure. Replaces
+// std::source_location, which some of our compilers lack.
+struct Where {
+  static constexpr Where current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+
+  const char* file;
+  int line;
+};
 
 // The packets that one puppet has sent to the test.
 struct Connection {

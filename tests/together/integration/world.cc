@@ -1,5 +1,3 @@
-// The fixture of the integration tests: starts upgraders, waits for conditions, and handles signals
-// and packets. See world.h.
 #include "tests/together/integration/world.h"
 
 #include <fcntl.h>
@@ -181,6 +179,33 @@ Upgrader& World::start(Start start) {
   return upgrader;
 }
 
+// ---- files
+
+std::string World::path(std::string_view name) const {
+  return directory_ + "/" + std::string(name);
+}
+
+std::string World::install(std::string_view name) {
+  std::filesystem::copy_file(puppet(), path(name));
+  return path(name);
+}
+
+std::string World::install_script(std::string_view name) {
+  return write(name, "#!" + puppet() + "\n");
+}
+
+std::string World::write(std::string_view name, std::string_view content, mode_t mode) {
+  const int fd = open(path(name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  REQUIRE(fd >= 0);
+  REQUIRE(::write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+  close(fd);
+  return path(name);
+}
+
+std::string World::read(std::string_view name) const {
+  return read_file(path(name));
+}
+
 // ---- waiting
 
 void World::pump(int timeout_ms) {
@@ -248,6 +273,59 @@ void World::wait_until(const std::function<bool()>& condition, std::string_view 
 void World::pass(int ms) {
   const auto end = Clock::now() + std::chrono::milliseconds(ms);
   wait_until([&] { return Clock::now() >= end; }, "time to pass");
+}
+
+// ---- agents, in the order of their starts
+
+Puppet World::agent(Where where) {
+  wait_until(
+      [&] {
+        return handed_out_ < connections_.size() &&
+               (connections_[handed_out_]->pid != 0 || connections_[handed_out_]->gone);
+      },
+      "the start of agent " + std::to_string(handed_out_ + 1), where);
+  return Puppet(*this, connections_[handed_out_++]);
+}
+
+Puppet World::first(std::string_view version, Where where) {
+  Puppet agent = this->agent(where);
+  agent.hello(version, where);
+  agent.ready();
+  agent.expect("activate", where);
+  return agent;
+}
+
+Puppet World::candidate(std::string_view version, Where where) {
+  Puppet agent = this->agent(where);
+  CHECK(agent.hello(version, where).text("role") == "candidate");
+  return agent;
+}
+
+Puppet World::fallback(Where where) {
+  Puppet agent = this->agent(where);
+  CHECK(agent.hello("", where).text("role") == "fallback");
+  agent.ready();
+  agent.expect("activate", where);
+  return agent;
+}
+
+Puppet World::begin_upgrade(Puppet active, std::string_view members, Where where) {
+  active.request_upgrade("u1", members);
+  active.expect("accepted", where);
+  return candidate("2.0", where);
+}
+
+Puppet World::hand_over(Puppet active, std::string_view members, Where where) {
+  Puppet next = begin_upgrade(active, members, where);
+  next.ready();
+  active.stop_cleanly("", where);
+  next.expect("activate", where);
+  return next;
+}
+
+std::size_t World::agents_started() {
+  pump(0);
+  return connections_.size();
 }
 
 // ---- the upgrader
@@ -319,6 +397,78 @@ std::string World::story() {
 void World::fail(const std::string& what, Where where) {
   FAIL(where.file << ":" << where.line << ": " << what);
   std::abort();
+}
+
+// ---- the end of a test: checks the rules that hold in every test, and ends all its processes
+// end
+
+void World::finish(bool judged) {
+  for (Upgrader& upgrader : upgraders_)
+    end_upgrader(upgrader, judged);
+  if (judged) judge_leftovers();
+  for (const auto& connection : connections_)
+    shutdown(connection->fd, SHUT_WR);
+  const auto deadline = Clock::now() + patience;
+  const auto all_gone = [&] {
+    return std::all_of(connections_.begin(), connections_.end(),
+                       [](const auto& connection) { return connection->gone; });
+  };
+  while (!all_gone() && Clock::now() < deadline)
+    pump(2);
+  end_leftovers();
+  for (const auto& connection : connections_)
+    close(connection->fd);
+  if (judged && violation_wanted_) CHECK_FALSE(violations().empty());
+  if (judged && !violation_wanted_) CHECK(violations() == "");
+}
+
+// Ends an upgrader that still runs at the end of a test. None of its children may be a zombie, and
+// SIGQUIT must end the upgrader and all its agents.
+void World::end_upgrader(Upgrader& upgrader, bool judged) {
+  if (!upgrader.running()) return;
+  const auto deadline = Clock::now() + patience;
+  if (upgrader.frozen_) kill(upgrader.pid_, SIGCONT);
+  const auto no_zombie = [&] {
+    const auto children = children_of(upgrader.pid_);
+    return std::none_of(children.begin(), children.end(),
+                        [](pid_t child) { return state_of(child) == 'Z'; });
+  };
+  while (judged && !no_zombie() && Clock::now() < deadline)
+    pump(2);
+  if (judged) CHECK(no_zombie());
+  kill(upgrader.pid_, SIGQUIT);
+  while (upgrader.running() && Clock::now() < deadline)
+    pump(2);
+  if (judged) CHECK(upgrader.ending() == "exit status 131");
+  if (!upgrader.running()) return;
+  kill(upgrader.pid_, SIGKILL);
+  waitpid(upgrader.pid_, &upgrader.status_, 0);
+}
+
+// Checks that no process has been left behind: an upgrader must reap its children before it exits.
+// If a signal has ended the upgrader, it could not do so, and nothing is checked.
+void World::judge_leftovers() {
+  for (const Upgrader& upgrader : upgraders_) {
+    if (WIFSIGNALED(upgrader.status_)) return;
+  }
+  for (const pid_t child : children_of(getpid())) {
+    INFO("process " << child << " has been left behind");
+    CHECK(stranger(child));
+  }
+}
+
+void World::end_leftovers() {
+  for (const pid_t child : children_of(getpid())) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  // Kills the processes that adopt() has named, which no upgrader ends.
+  for (const pid_t pid : strangers_)
+    kill(pid, SIGKILL);
+}
+
+bool World::stranger(pid_t pid) const {
+  return std::find(strangers_.begin(), strangers_.end(), pid) != strangers_.end();
 }
 
 }  // namespace integration

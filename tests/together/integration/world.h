@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "tests/together/integration/puppet_handle.h"
-#include "tests/together/integration/where.h"
 
 namespace integration {
 
