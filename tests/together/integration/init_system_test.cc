@@ -1,5 +1,5 @@
-// Tests which messages init is sent, by the protocol of sd_notify(3): see upgrader(8), and `status`
-// of agent-protocol(7).
+// Tests which messages init is sent, by the protocol of sd_notify(3), and the watchdog that init
+// may demand: see upgrader(8), and `status` and `heartbeat` of agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -10,6 +10,8 @@
 namespace init_system_test {
 
 using namespace integration;
+
+// ---- readiness, status and the end
 
 TEST_CASE("init is told READY=1 once, when the first agent is active, and STOPPING=1 at the end") {
   World world{World::Later()};
@@ -190,6 +192,189 @@ TEST_CASE(
 
   CHECK(init.count("READY=1") == 0);
   world.wait_for_log("generation 1 failed: did not say healthy within 1s; ");
+}
+
+// ---- upgrades by SIGUSR2, and more time for a start or a stop
+
+TEST_CASE("an upgrade by a signal is a reload to init, whether it is committed or fails") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.options = {"--trial=0"}, .environment = {init.variable()}});
+  Puppet old = world.first();
+  init.hears(world, "READY=1\n");
+  const bool good = GENERATE(true, false);
+
+  world.signal(SIGUSR2);
+  Puppet next = world.candidate();
+  init.hears(world, "RELOADING=1\nMONOTONIC_USEC=");
+  CHECK(init.count("READY=1") == 1);
+  if (good) {
+    next.ready();
+    old.stop_cleanly();
+    next.expect("activate");
+    next.expect("committed");
+  } else {
+    next.exit(1);
+  }
+
+  world.wait_until([&] { return init.count("READY=1") == 2; }, "init hears READY=1 again");
+  CHECK(init.count("RELOADING=1") == 1);
+}
+
+TEST_CASE("a signal that no upgrade can follow is answered to init all the same") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.environment = {init.variable()}});
+  Puppet old = world.first();
+  Puppet next = world.begin_upgrade(old);
+
+  world.signal(SIGUSR2);
+
+  world.wait_until([&] { return init.count("READY=1") == 2; }, "init hears READY=1 again");
+  CHECK(init.count("RELOADING=1\nMONOTONIC_USEC=") == 1);
+  next.exit(1);
+  old.expect("upgrade_failed");
+}
+
+TEST_CASE("an upgrade that the agent asked for is no reload") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.options = {"--trial=0"}, .environment = {init.variable()}});
+  Puppet old = world.first();
+
+  world.hand_over(old).expect("committed");
+
+  init.hears(world, "STATUS=running 2.0 (generation 2)\n");
+  CHECK(init.count("RELOADING=1") == 0);
+  CHECK(init.count("READY=1") == 1);
+}
+
+TEST_CASE("init is told when a first agent, or a stop, is given more time") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(Start{.options = {"--start-timeout=20s", "--stop-timeout=20s"},
+                    .environment = {init.variable()}});
+  Puppet active = world.agent();
+  active.hello();
+  active.say_type("extend", R"("ms":3600000)");
+  init.hears(world, "EXTEND_TIMEOUT_USEC=360");
+  active.ready();
+  active.expect("activate");
+  world.signal(SIGTERM);
+  active.expect("stop");
+  CHECK(init.count("EXTEND_TIMEOUT_USEC=") == 1);
+
+  active.say_type("extend", R"("ms":7200000)");
+
+  init.hears(world, "EXTEND_TIMEOUT_USEC=720");
+  active.say_type("stopped");
+  active.exit(0);
+  world.expect_exit(0);
+}
+
+// ---- the watchdog: see WATCHDOG_USEC in upgrader(8)
+
+namespace {
+
+Start watched(const Init& init, const std::string& microseconds) {
+  return Start{.options = {"--trial=1h"},
+               .environment = {init.variable(), "WATCHDOG_USEC=" + microseconds}};
+}
+
+}  // namespace
+
+TEST_CASE("init hears WATCHDOG=1 while heartbeats come, none while they do not, and then again") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(watched(init, "300000"));
+  Puppet active = world.agent();
+  CHECK(active.hello("1.0").number("watchdog_ms") == 300);
+  active.ready();
+  active.expect("activate");
+  const auto hears_one_more = [&] {
+    const int before = init.count("WATCHDOG=1\n");
+    active.say_type("heartbeat");
+    world.wait_until([&] { return init.count("WATCHDOG=1\n") > before; }, "init hears WATCHDOG=1");
+  };
+  for (int round = 0; round < 3; ++round)
+    hears_one_more();
+
+  init.hears(world, "STATUS=running 1.0 (generation 1), silent\n");
+  const int before = init.count("WATCHDOG=1\n");
+  world.pass(400);
+  CHECK(init.count("WATCHDOG=1\n") == before);
+  hears_one_more();
+
+  CHECK(world.log().find("generation 1 (version 1.0) is silent: no heartbeat within 300ms") !=
+        std::string::npos);
+  world.wait_for_log("generation 1 (version 1.0) sends heartbeats again");
+}
+
+// Rows: H-101
+TEST_CASE("an agent that falls silent on trial is rolled back at once") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(watched(init, "1000000"));
+  Puppet old = world.first();
+  init.hears(world, "READY=1");  // reads the messages, since init's socket holds only a few
+  Puppet next = world.hand_over(old);
+  init.hears(world, "upgrade u1 on trial");
+
+  const Json stop = next.expect("stop");
+  CHECK(stop.text("reason") == "rollback");
+  init.hears(world, "STATUS=stopping 2.0 (generation 2); upgrade u1 has failed, rolling back");
+  const int before = init.count("WATCHDOG=1\n");
+  world.wait_until([&] { return init.count("WATCHDOG=1\n") > before; },
+                   "the upgrader vouches for the roll-back");
+  next.say_type("stopped");
+  next.exit(0);
+
+  Puppet fallback = world.agent();
+  const Json welcome = fallback.hello("1.0");
+  CHECK(welcome.object("failure").text("stage") == "trial");
+  CHECK(welcome.object("failure").text("reason") == "no heartbeat within 1s");
+  CHECK(welcome.number("watchdog_ms") == 1000);
+}
+
+TEST_CASE("a heartbeat that is there when its deadline is judged counts") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  world.start(watched(init, "1000000"));
+  Puppet old = world.first();
+  Puppet next = world.hand_over(old);
+  world.freeze();
+  world.pass(1'100);
+
+  next.say_type("heartbeat");
+  next.say_type("nonsense");
+  world.thaw();
+
+  next.expect_error("nonsense");
+  CHECK(world.log().find("no heartbeat") == std::string::npos);
+  CHECK(next.expect("stop").text("reason") == "rollback");
+}
+
+TEST_CASE("a watchdog of another process is ignored, and a malformed one is also logged") {
+  World world{World::Later()};
+  Init init(world.path("notify"));
+  const bool others = GENERATE(true, false);
+  world.start(
+      Start{.environment = {init.variable(), others ? "WATCHDOG_USEC=1000" : "WATCHDOG_USEC=soon",
+                            others ? "WATCHDOG_PID=1" : "X=1"}});
+
+  Puppet active = world.agent();
+  CHECK_FALSE(active.hello().has("watchdog_ms"));
+  CHECK_FALSE(active.report().has_variable("WATCHDOG_USEC"));
+  CHECK_FALSE(active.report().has_variable("WATCHDOG_PID"));
+  CHECK_FALSE(active.report().has_variable("NOTIFY_SOCKET"));
+  const bool told = world.log().find("warning: WATCHDOG_USEC=soon is ignored") != std::string::npos;
+  CHECK(told == !others);
+}
+
+TEST_CASE("agents are asked for heartbeats also where init has no socket to hear of them") {
+  World world(Start{.environment = {"WATCHDOG_USEC=60000000"}});
+
+  CHECK(world.agent().hello().number("watchdog_ms") == 60'000);
 }
 
 }  // namespace init_system_test
