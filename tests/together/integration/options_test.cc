@@ -1,4 +1,5 @@
 // Tests the command line: see upgrader(8).
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -35,6 +36,16 @@ TEST_CASE("--help and --version speak on standard output, and exit with 0") {
 
   CHECK(world.output().find("upgrader") != std::string::npos);
   CHECK(world.log().empty());
+}
+
+TEST_CASE("help that cannot be written is a failure") {
+  const std::string option = GENERATE("--help", "--version");
+  World world(Start{.options = {option}, .agent = "-", .before_exec = [] {
+                      const int full = open("/dev/full", O_WRONLY);
+                      if (dup2(full, 1) < 0) _exit(1);
+                    }});
+
+  world.expect_exit(125);
 }
 
 TEST_CASE("--help names every option and every signal") {

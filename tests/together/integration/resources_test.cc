@@ -1,5 +1,6 @@
 // Tests that the active agent stays in service if the upgrader runs out of descriptors, or if
-// nobody reads its log. Only an upgrade or some log lines may be lost.
+// nobody reads its log. Only an upgrade or some log lines may be lost. An upgrader that is started
+// with too few descriptors does not blame AGENT: see EXIT STATUS in upgrader(8).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -139,6 +140,30 @@ TEST_CASE("a log that nobody can read any more keeps the upgrader from nothing")
   }
 
   world.hand_over(active);
+}
+
+TEST_CASE("a shortage of descriptors at AGENT's start is not a fault of AGENT") {
+  constexpr rlim_t more_than_the_first_agent_needs = 24;
+  constexpr rlim_t enough_to_speak = 5;
+  bool served = false;
+  for (rlim_t count = enough_to_speak; count < more_than_the_first_agent_needs; ++count) {
+    World world{World::Later()};
+    world.start(Start{.environment = environment_without_leak_check(), .before_exec = [count] {
+                        const rlimit limit{count, count};
+                        setrlimit(RLIMIT_NOFILE, &limit);
+                      }});
+
+    world.wait_until([&] { return world.agents_started() > 0 || !world.upgrader().running(); },
+                     "an agent or the end");
+
+    INFO("with " << count << " descriptors: " << world.log());
+    served = world.upgrader().running();
+    if (served) break;
+    const std::string ending = world.upgrader().ending();
+    // libuv aborts the process if it cannot make its first pipe.
+    CHECK((ending == "exit status 125" || ending == "signal 6"));
+  }
+  CHECK(served);
 }
 
 }  // namespace resources_test
