@@ -2,7 +2,7 @@
 // protocol page, without a look at the supervisor.
 #include <algorithm>
 
-#include "tests/decisions/explore/second_notes.h"
+#include "tests/decisions/explore/second_words.h"
 
 namespace upgrader::test {
 namespace {

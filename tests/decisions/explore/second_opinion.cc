@@ -1,12 +1,188 @@
-#include "tests/decisions/explore/second_opinion.h"
-
+// The second opinion about each step of an exploration: see second_opinion() in second_table.h.
 #include <algorithm>
+#include <charconv>
 
+#include "tests/decisions/explore/explorer.h"
+#include "tests/decisions/explore/second_table.h"
 #include "tests/support/bench.h"
 #include "upgrader/core/init_news.h"
 
 namespace upgrader::test {
 namespace {
+
+// ---- the text of the notes
+//
+// Equal notes have equal texts. The texts are short, because the exploration makes one at every
+// step.
+
+class Printer {
+ public:
+  Printer() { text_.reserve(160); }
+
+  void put(std::int64_t number) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits - 1, number);
+    *end.ptr = ' ';
+    text_.append(digits, end.ptr + 1);
+  }
+  void put(const std::string& text) { text_.append(text).push_back(' '); }
+  template <class Value>
+  void put(const std::optional<Value>& value) {
+    if (value) return put(*value);
+    text_.append("- ");
+  }
+  void put(Duration time) { put(static_cast<std::int64_t>(time.count())); }
+
+  void put(const Party& party);
+  void put(const agent_protocol::Failure& failure);
+  void put(const Request& request);
+
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+void Printer::put(const Party& party) {
+  put(party.generation);
+  if (party.generation == 0) return;
+  put(static_cast<std::int64_t>(party.role));
+  put(static_cast<std::int64_t>(party.program));
+  put(party.version);
+  put(party.limit);
+  put(party.grace);
+  put(party.beat);
+  put(party.hello);
+  put(party.lasts);
+  put(std::int64_t{party.stood_by} * 32 + std::int64_t{party.told_why} * 16 +
+      std::int64_t{party.promises_word} * 8 + std::int64_t{party.works} * 4 +
+      std::int64_t{party.silent} * 2 + std::int64_t{party.left_unfit});
+}
+
+void Printer::put(const agent_protocol::Failure& failure) {
+  put(static_cast<std::int64_t>(failure.stage));
+  put(failure.exit_status);
+  put(failure.signal);
+  put(failure.errno_name);
+}
+
+void Printer::put(const Request& request) {
+  put(request.id);
+  if (request.id.empty()) return;
+  const Terms& terms = request.terms;
+  std::int64_t flags = 0;
+  for (const bool flag :
+       {request.by_signal, request.by_control, request.of_agent, request.told,
+        terms.mode == agent_protocol::Mode::sequential, terms.gate == agent_protocol::Gate::confirm,
+        terms.commit == agent_protocol::CommitRule::healthy,
+        terms.on_unclean_stop == agent_protocol::UncleanStop::carry_on,
+        terms.fallback == agent_protocol::FallbackMode::warm}) {
+    flags = flags * 2 + flag;
+  }
+  put(flags);
+  for (const Duration limit :
+       {terms.start_timeout, terms.confirm_timeout, terms.stop_timeout, terms.trial})
+    put(limit);
+  put(request.generation);
+  put(static_cast<std::int64_t>(request.program));
+  put(static_cast<std::int64_t>(request.previous));
+  put(request.previous_version);
+  put(request.failed_version);
+  put(request.limit);
+  put(request.cause);
+  put(request.boot.has_value());
+  if (!request.boot) return;
+  put(request.boot->failure);
+  put(request.boot->version);
+}
+
+std::string print_notes(const Notes& notes) {
+  Printer printer;
+  printer.put(notes.a);
+  printer.put(notes.b);
+  printer.put(notes.last);
+  printer.put(notes.request);
+  printer.put(std::int64_t{notes.clean} * 2 + std::int64_t{notes.attempts_over});
+  printer.put(notes.left);
+  printer.put(std::int64_t{notes.end});
+  printer.put(notes.verdict ? std::int64_t{*notes.verdict} : -1);
+  return printer.take();
+}
+
+// ---- a run in the second table
+
+// Follows a run of the supervisor in the second table: keeps the present situation and the present
+// notes, and changes both at each step.
+class Reading {
+ public:
+  Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
+
+  struct Answer {
+    bool row = true;  // false if no row was for the last step
+    Actions actions;
+  };
+  Answer step(const Event& event, Time now);
+
+  [[nodiscard]] Notes& notes() { return notes_; }
+  [[nodiscard]] const std::string& phase() const { return table_->phase_of(situation_); }
+  // Returns the last step as text, such as "hand yields ready, A stopped -> hand stopped ready".
+  [[nodiscard]] std::string latest() const;
+  [[nodiscard]] std::string print() const;
+  // Returns whether `other` has the same situation and the same notes.
+  [[nodiscard]] bool equals(const Reading& other) const {
+    return situation_ == other.situation_ && notes_ == other.notes_;
+  }
+
+ private:
+  std::shared_ptr<const SecondTable> table_;
+  Situation situation_;
+  Situation before_;
+  std::optional<What> latest_;
+  Notes notes_;
+};
+
+Reading::Reading(std::shared_ptr<const SecondTable> table, const Policy& policy)
+    : table_(std::move(table)), situation_(table_->start()), before_(situation_) {
+  notes_.policy = policy;
+}
+
+Reading::Answer Reading::step(const Event& event, Time now) {
+  Answer answer;
+  std::optional<Happening> happening = happening_of(notes_, event, now);
+  before_ = situation_;
+  latest_.reset();
+  if (happening) latest_ = happening->what;
+  while (happening) {
+    const auto& rows = table_->rows_for(situation_, happening->what);
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto* each) {
+      return std::all_of(each->guards.begin(), each->guards.end(), [&](const auto& guard) {
+        return guard.first(notes_, *happening) == guard.second;
+      });
+    });
+    answer.row = row != rows.end();
+    if (!answer.row) break;
+    ++(*row)->uses;
+    for (const Effect effect : (*row)->effects)
+      effect(notes_, *happening, answer.actions);
+    situation_ = table_->next_of(**row, situation_);
+    if (!(*row)->then) break;
+    happening->what = *(*row)->then;
+  }
+  notes_.asked = asked_by(answer.actions);
+  return answer;
+}
+
+std::string Reading::latest() const {
+  return table_->text_of(before_) + ", " + (latest_ ? name_of_what(*latest_) : "nothing") + " -> " +
+         table_->text_of(situation_);
+}
+
+std::string Reading::print() const {
+  std::string text = print_notes(notes_);
+  for (const std::uint8_t word : situation_)
+    text.push_back(static_cast<char>('0' + word));
+  return text;
+}
 
 // ---- the actions in which table and supervisor are compared
 

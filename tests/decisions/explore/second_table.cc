@@ -172,47 +172,4 @@ std::vector<int> SecondTable::unused() const {
   return lines;
 }
 
-Reading::Reading(std::shared_ptr<const SecondTable> table, const Policy& policy)
-    : table_(std::move(table)), situation_(table_->start()), before_(situation_) {
-  notes_.policy = policy;
-}
-
-Reading::Answer Reading::step(const Event& event, Time now) {
-  Answer answer;
-  std::optional<Happening> happening = happening_of(notes_, event, now);
-  before_ = situation_;
-  latest_.reset();
-  if (happening) latest_ = happening->what;
-  while (happening) {
-    const auto& rows = table_->rows_for(situation_, happening->what);
-    const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto* each) {
-      return std::all_of(each->guards.begin(), each->guards.end(), [&](const auto& guard) {
-        return guard.first(notes_, *happening) == guard.second;
-      });
-    });
-    answer.row = row != rows.end();
-    if (!answer.row) break;
-    ++(*row)->uses;
-    for (const Effect effect : (*row)->effects)
-      effect(notes_, *happening, answer.actions);
-    situation_ = table_->next_of(**row, situation_);
-    if (!(*row)->then) break;
-    happening->what = *(*row)->then;
-  }
-  notes_.asked = asked_by(answer.actions);
-  return answer;
-}
-
-std::string Reading::latest() const {
-  return table_->text_of(before_) + ", " + (latest_ ? name_of_what(*latest_) : "nothing") + " -> " +
-         table_->text_of(situation_);
-}
-
-std::string Reading::print() const {
-  std::string text = upgrader::test::print(notes_);
-  for (const std::uint8_t word : situation_)
-    text.push_back(static_cast<char>('0' + word));
-  return text;
-}
-
 }  // namespace upgrader::test

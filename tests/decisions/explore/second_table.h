@@ -85,34 +85,13 @@ class SecondTable {
   mutable std::unordered_map<std::uint32_t, std::vector<const CompiledRow*>> found_;
 };
 
-// Follows a run of the supervisor in the second table: keeps the present situation and the present
-// notes, and changes both at each step.
-class Reading {
- public:
-  Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
+class Companion;
 
-  struct Answer {
-    bool row = true;  // false if no row was for the last step
-    Actions actions;
-  };
-  Answer step(const Event& event, Time now);
-
-  [[nodiscard]] Notes& notes() { return notes_; }
-  [[nodiscard]] const std::string& phase() const { return table_->phase_of(situation_); }
-  // Returns the last step as text, such as "hand yields ready, A stopped -> hand stopped ready".
-  [[nodiscard]] std::string latest() const;
-  [[nodiscard]] std::string print() const;
-  // Returns whether `other` has the same situation and the same notes.
-  [[nodiscard]] bool equals(const Reading& other) const {
-    return situation_ == other.situation_ && notes_ == other.notes_;
-  }
-
- private:
-  std::shared_ptr<const SecondTable> table_;
-  Situation situation_;
-  Situation before_;
-  std::optional<What> latest_;
-  Notes notes_;
-};
+// Runs the second table beside the supervisor during an exploration, as the second opinion about
+// each step (Companion in explorer.h). Reports each difference in the actions, the running
+// deadlines, the phase, and whether an active agent has missed a heartbeat. Texts for people are
+// not compared.
+[[nodiscard]] std::unique_ptr<Companion> second_opinion(std::shared_ptr<const SecondTable> table,
+                                                        const Policy& policy);
 
 }  // namespace upgrader::test

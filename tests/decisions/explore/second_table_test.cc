@@ -8,7 +8,6 @@
 #include <iterator>
 
 #include "tests/decisions/explore/figures.h"
-#include "tests/decisions/explore/second_opinion.h"
 #include "tests/decisions/explore/walks.h"
 #include "tests/support/source_directory.h"
 

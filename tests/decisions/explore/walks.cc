@@ -7,7 +7,6 @@
 
 #include "tests/decisions/explore/canonical.h"
 #include "tests/decisions/explore/figures.h"
-#include "tests/decisions/explore/second_opinion.h"
 #include "tests/support/scenario.h"
 
 namespace upgrader::test {

@@ -1,11 +1,11 @@
-// The effects that the rows of the second table (second.table) name, except for those on deadlines.
-// Written from the protocol page, without a look at the supervisor.
-#include "tests/decisions/explore/second_notes.h"
-
+// The effects that the rows of the second table (second.table) name, except for those on deadlines,
+// which are in second_deadlines.cc. Written from the protocol page, without a look at the
+// supervisor.
 #include <algorithm>
 #include <utility>
 
 #include "base/errno_name.h"
+#include "tests/decisions/explore/second_words.h"
 
 namespace upgrader::test {
 namespace {
