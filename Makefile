@@ -91,7 +91,7 @@ upgrader_objects := $(base_upgrader_objects) \
 # do not use Catch2. Only the last unit knows the path of the source tree.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
-  $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story vouching))
+  $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story))
 integration_support = $(patsubst %,tests/together/integration/%.cc,$(1))
 support_objects := $(walk_support) \
   $(call unit,tests/support/second_table,tests/decisions/explore/walks.cc \

@@ -8,7 +8,6 @@
 #include <iterator>
 
 #include "tests/decisions/explore/explorer.h"
-#include "tests/decisions/explore/story.h"
 #include "tests/decisions/explore/walks.h"
 #include "tests/support/scenario.h"
 #include "tests/support/source_directory.h"

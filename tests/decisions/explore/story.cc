@@ -1,8 +1,8 @@
-#include "tests/decisions/explore/story.h"
-
+// Writes the moves of an exploration as a scenario: see tell() in explorer.h.
 #include <algorithm>
 #include <cerrno>
 
+#include "tests/decisions/explore/explorer.h"
 #include "tests/support/bench.h"
 
 namespace upgrader::test {
