@@ -1,11 +1,12 @@
 #include "tests/together/simulation/judge.h"
 
 #include <algorithm>
-#include <climits>
+#include <array>
 #include <csignal>
 
+#include "agent-protocol/cpp/wire/codec.h"
+#include "tests/support/bench.h"
 #include "tests/support/every_event.h"
-#include "tests/together/simulation/print.h"
 #include "upgrader/shell/agents.h"
 
 namespace upgrader::simulation {
@@ -16,9 +17,77 @@ Judge* the_judge = nullptr;
 
 namespace {
 
-// The most turns of the event loop at one instant without an event. The longest flood of messages
-// takes fewer turns.
-constexpr int turns_at_once_max = 20'000;
+// ---- events and actions as text, for the trace
+
+// Calls `use` with the generation of the agent that the event is about, if there is one.
+template <class AnyEvent, class Use>
+void with_generation(AnyEvent& event, const Use& use) {
+  std::visit(
+      [&](auto& kind) {
+        if constexpr (requires { kind.generation; }) use(kind.generation);
+      },
+      event);
+}
+
+constexpr std::array<const char*, std::variant_size_v<Event>> kinds{
+    "start",        "start refused",   "says",         "says what is refused",
+    "stray output", "closes output",   "closes input", "has its activate whole",
+    "exits",        "outcome",         "deadline",     "told to stop",
+    "told to quit", "told to upgrade", "signal",       "control request"};
+
+std::string without_newline(std::string line) {
+  while (!line.empty() && line.back() == '\n')
+    line.pop_back();
+  return line;
+}
+
+std::string detail(const Event& event) {
+  if (const auto* received = std::get_if<MessageReceived>(&event)) {
+    const auto line = encode(received->message);
+    return (received->posthumous ? " at last " : " ") +
+           (line ? without_newline(line.value()) : "what cannot be written");
+  }
+  if (const auto* exited = std::get_if<ProcessExited>(&event)) {
+    return ": " + in_words(exited->ending);
+  }
+  if (const auto* stray = std::get_if<StrayReceived>(&event)) {
+    return " " + stray->text.substr(0, 40);
+  }
+  if (const auto* outcome = std::get_if<Outcome>(&event)) {
+    if (outcome->refused) return " refused: " + outcome->refused->reason;
+    constexpr const char* sent[] = {"", ": waits", ": lost"};
+    return sent[static_cast<std::size_t>(outcome->sent)];
+  }
+  return "";
+}
+
+// Returns the generation of the agent that the event is about, or 0 if it is about no agent.
+Generation generation_of(const Event& event) {
+  Generation found = 0;
+  with_generation(event, [&](const Generation& generation) { found = generation; });
+  return found;
+}
+
+void set_generation(Event& event, Generation generation) {
+  with_generation(event, [&](Generation& its) { its = generation; });
+}
+
+std::string print(const Event& event) {
+  const Generation generation = generation_of(event);
+  const std::string who = generation == 0 ? "" : std::to_string(generation) + " ";
+  return who + kinds[event.index()] + detail(event);
+}
+
+std::vector<std::string> print(const Actions& actions) {
+  std::vector<std::string> lines = test::summary(actions);
+  for (const Action& action : actions) {
+    if (const auto* line = std::get_if<Log>(&action)) lines.push_back("log: " + line->text);
+  }
+  return lines;
+}
+
+// ---- lines and rules
+
 // The most events in a run. A sound run has fewer, so this ends a run whose loop never rests
 // although time passes.
 constexpr std::uint64_t spinning_events_max = 50'000;
@@ -428,81 +497,6 @@ void Judge::check_orders() {
     if (process->signals_due.empty() || process->life == Process::Life::reaped) continue;
     broken("a signal that was ordered was not sent");
   }
-}
-
-// ---- the event loop
-
-void Judge::look_begins() {
-  looking_ = true;
-  timer_settings_ = 0;
-  control_lines_in_turn_ = 0;
-  for (const auto& process : machine_.processes()) {
-    if (process->buried) continue;
-    process->ended_at_look = process->life == Process::Life::zombie;
-    const auto held =
-        std::count_if(process->spoken.begin(), process->spoken.end(),
-                      [&](const auto& spoken) { return spoken.end <= process->written; });
-    process->held_at_look = process->told + static_cast<std::size_t>(held);
-    const Pipe& input = process->input;
-    const bool has_room =
-        input.reader && input.writer && input.bytes.size() + PIPE_BUF <= input.capacity;
-    process->taken_at_look = has_room ? std::optional(process->taken) : std::nullopt;
-  }
-}
-
-void Judge::turn_begins() {
-  looking_ = false;
-  timer_settings_ = 0;
-  control_lines_in_turn_ = 0;
-  for (const auto& process : machine_.processes()) {
-    process->bytes_in_turn = 0;
-    process->lines_in_turn = 0;
-  }
-}
-
-void Judge::turn_ended() {
-  turn_begins();
-  check_resources();
-  if (++turns_at_once_ > turns_at_once_max) broken("it spins");
-}
-
-void Judge::check_resources() {
-  if (supervisor_ == nullptr || over_) return;
-  std::size_t unreaped = 0;
-  for (const auto& process : machine_.processes()) {
-    if (!process->buried) ++unreaped;
-  }
-  using What = Descriptor::What;
-  if (machine_.open_count(What::input) > unreaped || machine_.open_count(What::output) > unreaped) {
-    broken("Resources: a pipe of an agent that has gone is open");
-  }
-  std::vector<ProgramId> needed = supervisor_->programs();
-  std::sort(needed.begin(), needed.end());
-  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-  if (machine_.open_count(What::program) != needed.size()) {
-    broken("Resources: a program is open that nobody needs");
-  }
-}
-
-bool Judge::at_rest(const std::optional<Time>& timer) {
-  if (over_) return false;
-  turns_at_once_ = 0;
-  // init must be notified regularly if it has a watchdog, so then the loop always has a timer, even
-  // if no agent has a deadline.
-  const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
-                    machine_.swarm.watchdog > Duration(0);
-  if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {
-    broken("it will wake though nothing is to be done");
-  }
-  if (!timer || *timer > machine_.now() + std::chrono::seconds(1)) {
-    check_init();
-    check_fifo();
-  }
-  if (!timer || *timer > machine_.now() + std::chrono::milliseconds(100)) check_control();
-  const bool acted = director_.act(supervisor_);
-  if (!director_.complaint().empty()) broken(director_.complaint());
-  if (!acted && !timer && !machine_.next()) broken("Time: it waits for nothing");
-  return acted;
 }
 
 }  // namespace upgrader::simulation

@@ -65,7 +65,21 @@ struct Tally {
   std::uint64_t useful = 0;
   std::uint64_t guided = 0;
   std::uint64_t arrived = 0;  // guided runs that have made the move to which they were led
-  void add(const Tally& other);
+  void add(const Tally& other) {
+    runs += other.runs;
+    events += other.events;
+    accepted += other.accepted;
+    committed += other.committed;
+    failed += other.failed;
+    rolled_back += other.rolled_back;
+    stood_by += other.stood_by;
+    cut_short += other.cut_short;
+    requests += other.requests;
+    granted += other.granted;
+    useful += other.useful;
+    guided += other.guided;
+    arrived += other.arrived;
+  }
 };
 
 class Judge {

@@ -1,6 +1,8 @@
-// The judge's checks of the calls that the upgrader's shell code makes, of the lines that agents
-// read, and of the upgrader's end. See judge.h.
+// The judge's checks of the upgrader's shell code: of the calls that it makes, of the lines that
+// agents read, of the messages to init (how often they are sent, in which order, and that no
+// message that makes init act is lost), of the event loop, and of the upgrader's end. See judge.h.
 #include <algorithm>
+#include <climits>
 #include <csignal>
 
 #include "tests/together/simulation/judge.h"
@@ -12,6 +14,9 @@ using namespace agent_protocol;
 
 namespace {
 
+// The most turns of the event loop at one instant without an event. The longest flood of messages
+// takes fewer turns.
+constexpr int turns_at_once_max = 20'000;
 // The most settings of the timer that the upgrader's shell code may make in one turn of the loop.
 // Each callback and each signal counts as a turn. How many lines a callback reads makes no
 // difference.
@@ -145,6 +150,130 @@ std::string Judge::next_request() {
   for (int left = ++requests_; left > 0; left /= 26)
     id += static_cast<char>('A' + left % 26);
   return id;
+}
+
+// ---- the messages to init
+
+// Checks that init gets at most ten messages in a second, whatever agents do. Checks the order of
+// the three messages that make init act: READY=1, RELOADING=1 and STOPPING=1.
+void Judge::init_told(std::string_view text) {
+  if (trace_ != nullptr) note("init is told " + std::string(text.substr(0, text.find('\n'))));
+  const bool ready = text.starts_with("READY=1\n");
+  const bool stopping = text.starts_with("STOPPING=1\n");
+  const bool reloading = text.starts_with("RELOADING=1\n");
+  if (init_heard_stopping_ && (ready || stopping || reloading)) {
+    broken("Init: more than STATUS= after STOPPING=1");
+  }
+  if (ready && !agent_was_active_) broken("Init: READY=1 though no agent ever was active");
+  if (ready && init_heard_ready_ && !init_reloads_) broken("Init: READY=1 twice");
+  if (reloading && init_reloads_) broken("Init: RELOADING=1 before the READY=1 of the one before");
+  init_heard_ready_ = init_heard_ready_ || ready;
+  init_heard_stopping_ = init_heard_stopping_ || stopping;
+  init_reloads_ = reloading || (init_reloads_ && !ready);
+  if (text.starts_with("WATCHDOG=1\n")) return;
+  const Time now = machine_.now();
+  while (!init_told_at_.empty() && init_told_at_.front() <= now - std::chrono::seconds(1))
+    init_told_at_.pop_front();
+  init_told_at_.push_back(now);
+  const bool never_waits = ready || stopping;
+  if (init_told_at_.size() > 10 && !never_waits) {
+    broken("Init: more than ten messages in a second");
+  }
+}
+
+// Checks that init has been sent every message that makes it act. Checks nothing while init's
+// socket is full.
+void Judge::check_init() {
+  if (machine_.init_is_full() || supervisor_ == nullptr) return;
+  if (supervisor_->phase() == Phase::shutting_down) {
+    if (!init_heard_stopping_) broken("Init: it never hears that the upgrader stops");
+    return;
+  }
+  const auto& all = machine_.processes();
+  const bool works = std::any_of(all.begin(), all.end(), [](const auto& process) {
+    return process->activated && !process->buried && !process->owes_word;
+  });
+  if (works && !init_heard_ready_) {
+    broken("Init: it never hears that an agent is active");
+  }
+  if (init_reloads_ && !supervisor_->state().upgrade) {
+    broken("Init: it never hears that a reload is over");
+  }
+}
+
+// ---- the event loop
+
+void Judge::look_begins() {
+  looking_ = true;
+  timer_settings_ = 0;
+  control_lines_in_turn_ = 0;
+  for (const auto& process : machine_.processes()) {
+    if (process->buried) continue;
+    process->ended_at_look = process->life == Process::Life::zombie;
+    const auto held =
+        std::count_if(process->spoken.begin(), process->spoken.end(),
+                      [&](const auto& spoken) { return spoken.end <= process->written; });
+    process->held_at_look = process->told + static_cast<std::size_t>(held);
+    const Pipe& input = process->input;
+    const bool has_room =
+        input.reader && input.writer && input.bytes.size() + PIPE_BUF <= input.capacity;
+    process->taken_at_look = has_room ? std::optional(process->taken) : std::nullopt;
+  }
+}
+
+void Judge::turn_begins() {
+  looking_ = false;
+  timer_settings_ = 0;
+  control_lines_in_turn_ = 0;
+  for (const auto& process : machine_.processes()) {
+    process->bytes_in_turn = 0;
+    process->lines_in_turn = 0;
+  }
+}
+
+void Judge::turn_ended() {
+  turn_begins();
+  check_resources();
+  if (++turns_at_once_ > turns_at_once_max) broken("it spins");
+}
+
+void Judge::check_resources() {
+  if (supervisor_ == nullptr || over_) return;
+  std::size_t unreaped = 0;
+  for (const auto& process : machine_.processes()) {
+    if (!process->buried) ++unreaped;
+  }
+  using What = Descriptor::What;
+  if (machine_.open_count(What::input) > unreaped || machine_.open_count(What::output) > unreaped) {
+    broken("Resources: a pipe of an agent that has gone is open");
+  }
+  std::vector<ProgramId> needed = supervisor_->programs();
+  std::sort(needed.begin(), needed.end());
+  needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+  if (machine_.open_count(What::program) != needed.size()) {
+    broken("Resources: a program is open that nobody needs");
+  }
+}
+
+bool Judge::at_rest(const std::optional<Time>& timer) {
+  if (over_) return false;
+  turns_at_once_ = 0;
+  // init must be notified regularly if it has a watchdog, so then the loop always has a timer, even
+  // if no agent has a deadline.
+  const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
+                    machine_.swarm.watchdog > Duration(0);
+  if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {
+    broken("it will wake though nothing is to be done");
+  }
+  if (!timer || *timer > machine_.now() + std::chrono::seconds(1)) {
+    check_init();
+    check_fifo();
+  }
+  if (!timer || *timer > machine_.now() + std::chrono::milliseconds(100)) check_control();
+  const bool acted = director_.act(supervisor_);
+  if (!director_.complaint().empty()) broken(director_.complaint());
+  if (!acted && !timer && !machine_.next()) broken("Time: it waits for nothing");
+  return acted;
 }
 
 // ---- the end
