@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "fleet/model/driver_events.h"
-#include "fleet/store/following.h"
 #include "fleet/store/lease_keeper.h"
+#include "fleet/store/mirror.h"
 #include "fleet/store/store.h"
 #include "fleet/store/timers.h"
 

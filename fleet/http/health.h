@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/store/member_status.h"
+#include "fleet/store/store.h"
 
 namespace fleet {
 

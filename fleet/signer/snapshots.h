@@ -12,7 +12,7 @@
 
 #include "base/owned_fd.h"
 #include "fleet/model/time_zone.h"
-#include "fleet/store/etcd_snapshot.h"
+#include "fleet/store/etcd_admin.h"
 #include "fleet/store/timers.h"
 
 namespace fleet {

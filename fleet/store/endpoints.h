@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/store/backoff.h"
+#include "fleet/store/timers.h"
 
 namespace fleet {
 

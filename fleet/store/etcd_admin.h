@@ -1,5 +1,5 @@
-// Makes the calls to etcd that are not about records: asks for the state of a member, and sets the
-// permissions of users.
+// Makes the calls to etcd that are not about single records: asks for the state of a member, sets
+// the permissions of users, and copies the whole store for a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "fleet/store/etcd_call.h"
-#include "fleet/store/member_status.h"
 #include "fleet/store/store.h"
 
 namespace fleet {
@@ -64,6 +63,31 @@ class EtcdAdmin {
   EtcdLine& line_;
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, std::unique_ptr<EtcdCall>> calls_;
+};
+
+// Copies the whole store from one member. The copy arrives in parts. All parts, written one after
+// the other, make a file that `etcdctl snapshot restore` accepts. At the end of the file is its
+// checksum.
+class EtcdSnapshot : public EtcdLine::Rider {
+ public:
+  struct Observer {
+    std::function<void(const std::string& bytes)> part;
+    // Called once, at the end. If `trouble` has no value, the copy is complete.
+    std::function<void(const std::optional<Trouble>& trouble)> ended;
+  };
+
+  // Begins to copy the store. The destructor breaks off the copying. `ended` may destroy this
+  // object.
+  EtcdSnapshot(EtcdLine& line, Observer observer);
+
+ private:
+  void leave() override {}  // the copy continues over the old connection
+  void take(const std::string& message);
+  void take_ending(const Http2::Ending& ending);
+
+  Observer observer_;
+  bool is_damaged_ = false;
+  std::unique_ptr<Http2::Call> call_;
 };
 
 }  // namespace fleet

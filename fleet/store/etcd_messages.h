@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "fleet/store/member_status.h"
 #include "fleet/store/store.h"
 
 namespace fleet::etcd_messages {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "fleet/store/etcd_call.h"
-#include "fleet/store/etcd_watch.h"
 #include "fleet/store/store.h"
 #include "fleet/store/uv_timers.h"
 

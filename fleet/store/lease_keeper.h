@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 
-#include "fleet/store/backoff.h"
 #include "fleet/store/store.h"
 #include "fleet/store/timers.h"
 

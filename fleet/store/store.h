@@ -125,4 +125,25 @@ class Store {
                                                      Then<const WatchNews&> tell) = 0;
 };
 
+// ---- the machines that run the store
+
+// One entry of the list of all members.
+struct StoreMember {
+  std::uint64_t id = 0;
+  std::string name = {};  // empty as long as the member has not started for the first time
+  std::vector<std::string> urls = {};  // its addresses for clients; none until then
+};
+
+// The state of one member, as the member itself reports it.
+struct MemberStatus {
+  std::uint64_t id = 0;
+  std::string version = {};
+  std::int64_t database_bytes = 0;
+  std::int64_t used_bytes = 0;
+  bool leads = false;
+  bool has_leader = false;
+  // The alarms that the member reports, such as that its database is full.
+  std::vector<std::string> errors = {};
+};
+
 }  // namespace fleet

@@ -1,11 +1,14 @@
-// The interface for time in code that uses the store: a clock that never goes back, and delayed
-// function calls. Programs use libuv's clock (uv_timers.h). Tests use a simulated clock
-// (virtual_time.h).
+// The interface for time in code that uses the store: a clock that never goes back, delayed
+// function calls, and the pauses before repeated tries. Programs use libuv's clock (uv_timers.h).
+// Tests use a simulated clock (virtual_time.h).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <random>
 
 namespace fleet {
 
@@ -34,6 +37,35 @@ class Timers {
   // timer.
   [[nodiscard]] virtual std::unique_ptr<Timer> after(Milliseconds delay,
                                                      std::function<void()> call) = 0;
+};
+
+// Computes the pauses before repeated tries. Each pause is a random time below a limit, and the
+// limit doubles with each try. Since the times are random, clients that have lost the same member
+// of the store do not all reconnect at once. The seed decides the random times.
+class Backoff {
+ public:
+  using Milliseconds = std::chrono::milliseconds;
+  static constexpr Milliseconds first{250};
+  // The largest limit of a pause, unless the owner gives another one.
+  static constexpr Milliseconds longest{30'000};
+
+  // `least` is the limit of the first pause. The limit grows up to `most`.
+  explicit Backoff(std::uint64_t seed, Milliseconds most = longest, Milliseconds least = first)
+      : chance_(seed), most_(most), least_(least) {}
+
+  [[nodiscard]] Milliseconds next() {
+    const Milliseconds bound = std::min(bound_, most_);
+    bound_ = std::min(bound_ * 2, most_);
+    const auto range = static_cast<std::uint64_t>(bound.count()) + 1;
+    return Milliseconds(static_cast<std::int64_t>(chance_() % range));
+  }
+  void reset() { bound_ = least_; }
+
+ private:
+  std::mt19937_64 chance_;
+  Milliseconds most_;
+  Milliseconds least_;
+  Milliseconds bound_ = least_;
 };
 
 }  // namespace fleet

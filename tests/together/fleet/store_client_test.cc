@@ -14,12 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "fleet/store/backoff.h"
 #include "fleet/store/endpoints.h"
-#include "fleet/store/etcd_answer.h"
+#include "fleet/store/etcd_call.h"
 #include "fleet/store/etcd_line.h"
 #include "fleet/store/etcd_messages.h"
 #include "fleet/store/grpc_frame.h"
+#include "fleet/store/timers.h"
 #include "tests/together/fleet/virtual_time.h"
 
 namespace store_client_test {
