@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "fleet/common/authority.h"
-#include "fleet/common/key_fingerprint.h"
+#include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/joining.h"

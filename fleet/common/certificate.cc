@@ -6,9 +6,8 @@
 #include <ctime>
 
 #include "fleet/common/authority.h"
-#include "fleet/common/key_fingerprint.h"
-#include "fleet/common/key_strength.h"
 #include "fleet/common/openssl_owners.h"
+#include "fleet/common/public_key.h"
 
 namespace fleet {
 namespace {

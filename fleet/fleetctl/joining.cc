@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "fleet/common/identity.h"
-#include "fleet/common/key_fingerprint.h"
+#include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "fleet/common/certificate.h"
-#include "fleet/common/key_fingerprint.h"
 #include "fleet/common/log_line.h"
+#include "fleet/common/public_key.h"
 #include "fleet/model/keys.h"
 
 namespace fleet {

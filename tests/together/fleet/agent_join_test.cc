@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "fleet/agent/join_place.h"
-#include "fleet/common/key_fingerprint.h"
+#include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/record_text.h"
 

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/common/authority.h"
-#include "fleet/common/key_fingerprint.h"
+#include "fleet/common/public_key.h"
 #include "fleet/http/access.h"
 #include "fleet/http/join_answer.h"
 #include "fleet/http/route.h"

@@ -1,14 +1,23 @@
-// Computes digests of public keys, and makes random secrets. A machine that joins a cell recognises
-// the cell's authority by the digest of the authority's public key. People recognise the machine by
-// the fingerprint of the machine's own key. Certificates and keys are texts in PEM; see
-// certificate.h.
+// Public keys: which of them an authority accepts for certificates, and by which digests machines
+// and people recognise them. Accepted are strong keys that etcd, curl and GnuTLS all support. A
+// machine that joins a cell recognises the cell's authority by the digest of the authority's public
+// key. People recognise the machine by the fingerprint of the machine's own key. Certificates and
+// keys are texts in PEM; see certificate.h. Also makes random secrets.
 #pragma once
+
+#include <openssl/types.h>
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace fleet {
+
+inline constexpr int rsa_bits_min = 2'048;
+
+// Returns why the key is refused, or an empty text if the key is accepted. Accepted keys are RSA of
+// at least 2048 bits, the curves P-256, P-384 and P-521, Ed25519 and Ed448.
+[[nodiscard]] std::string why_weak_key(const EVP_PKEY* key);
 
 // Returns the SHA-256 of the text, in hexadecimal.
 [[nodiscard]] std::string digest_of(std::string_view text);
