@@ -15,7 +15,7 @@
 
 #include "fleet/agent/fetcher.h"
 #include "fleet/agent/kept_records.h"
-#include "fleet/agent/ledger_file.h"
+#include "fleet/agent/state_files.h"
 #include "fleet/model/capsule.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_commander.h"

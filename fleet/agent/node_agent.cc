@@ -9,8 +9,8 @@
 
 #include "base/check.h"
 #include "fleet/agent/failure_meaning.h"
+#include "fleet/agent/state_files.h"
 #include "fleet/common/identity.h"
-#include "fleet/common/known_store_file.h"
 #include "fleet/common/zone_file.h"
 #include "fleet/model/record_text.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "fleet/agent/node_agent.h"
-#include "fleet/common/known_store_file.h"
+#include "fleet/agent/state_files.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {

@@ -1,4 +1,4 @@
-#include "fleet/agent/ledger_file.h"
+#include "fleet/agent/state_files.h"
 
 #include <filesystem>
 #include <fstream>
@@ -92,6 +92,21 @@ agent_protocol::Result<NodeLedger> LedgerFile::read() const {
 
 std::string LedgerFile::write(const NodeLedger& ledger) const {
   return replace_file(path_, ledger_text(ledger), 0600);
+}
+
+// ---- the store that this node knows
+KnownStore read_known_store(const std::string& path) {
+  std::ifstream file(path);
+  KnownStore known;
+  if (file >> known.epoch >> known.revision) return known;
+  return {};
+}
+
+// Writes the file without a sync. After a loss of power the file may hold an earlier revision. That
+// does no harm: the store's present revision is higher, so the node accepts it.
+std::string write_known_store(const std::string& path, const KnownStore& known) {
+  return replace_file(path,
+                      std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");
 }
 
 }  // namespace fleet
