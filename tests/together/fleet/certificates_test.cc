@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "fleet/common/certificate_time.h"
+#include "fleet/agent/renewal.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
