@@ -11,7 +11,7 @@
 #include "agent-releases/trust.h"
 #include "base/check.h"
 #include "base/process.h"
-#include "fleet/agent/last_line.h"
+#include "fleet/common/log_line.h"
 
 namespace fleet {
 namespace {

@@ -1,6 +1,7 @@
-// Writes one line of a program's log to standard error. Parts of the text come from outside, such
-// as records, answers or the output of hooks. So the text is escaped: it cannot begin a second
-// line, and cannot send control sequences to a terminal.
+// Single lines for people: writes a line of a program's log to standard error, and finds the last
+// line of another program's output. Parts of such a text come from outside, such as records,
+// answers or the output of hooks. So it is escaped: it cannot begin a second line, and cannot send
+// control sequences to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -17,5 +18,24 @@ inline constexpr std::size_t log_columns_max = 4'000;
 
 // Writes the line `PROGRAM: TEXT` to standard error.
 void log_line(std::string_view program, std::string_view text);
+
+// ---- the last line of a program's output, to be put into a record of the store
+
+// The maximum number of bytes of the line. The limit is small since the record has other members,
+// too.
+inline constexpr std::size_t last_line_bytes_max = 512;
+
+// Returns the last line as printable ASCII: all other bytes become `?`.
+[[nodiscard]] inline std::string last_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
+    text.remove_suffix(1);
+  }
+  text = text.substr(text.rfind('\n') + 1);
+  std::string line(text.substr(0, last_line_bytes_max));
+  for (char& c : line) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return line;
+}
 
 }  // namespace fleet

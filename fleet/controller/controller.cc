@@ -9,8 +9,8 @@
 #include "base/check.h"
 #include "base/version.h"
 #include "fleet/common/identity.h"
+#include "fleet/common/log_line.h"
 #include "fleet/common/zone_file.h"
-#include "fleet/controller/log.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/controllers_at_work.h"
 #include "fleet/model/desired_driver.h"
@@ -21,6 +21,10 @@
 
 namespace fleet {
 namespace {
+
+void log(const std::string& line) {
+  log_line("fleet-controller", line);
+}
 
 // How long a controller that is about to exit waits until the store has removed the keys of its
 // drivers.

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "fleet/common/identity.h"
+#include "fleet/common/log_line.h"
 #include "fleet/common/text_file.h"
 #include "fleet/controller/front.h"
-#include "fleet/controller/log.h"
 #include "fleet/controller/webhook.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/driver.h"
@@ -64,7 +64,7 @@ void Front::begin(const std::string& id) {
                         .make = make,
                         .log =
                             [id](bool loud, const std::string& text) {
-                              if (loud) log(id + ": " + text);
+                              if (loud) log_line("fleet-controller", id + ": " + text);
                             },
                         .ended = [this] { look_soon(); }});
 }
@@ -133,7 +133,7 @@ void Front::post(const Notices::Post& post) {
 }
 
 void Front::posted(const std::string& error) {
-  if (!error.empty()) log("the webhook does not take an event: " + error);
+  if (!error.empty()) log_line("fleet-controller", "the webhook does not take an event: " + error);
   notices_.posted(error.empty(), timers_->now().count());
   tell_people();
 }
@@ -163,7 +163,7 @@ void Front::perform(const ReleaseWatcher::AskSource& step) {
     } else {
       watcher_.source_failed();
     }
-    if (!complaint.empty()) log(complaint);
+    if (!complaint.empty()) log_line("fleet-controller", complaint);
     look_soon();
   });
 }
@@ -172,7 +172,7 @@ void Front::perform(const ReleaseWatcher::AskManifests& step) {
   source_->fetch(step.component, step.urls, step.version,
                  [this](const agent_protocol::Result<Release>& release) {
                    const auto complaint = watcher_.manifests_came(release);
-                   if (!complaint.empty()) log(complaint);
+                   if (!complaint.empty()) log_line("fleet-controller", complaint);
                    look_soon();
                  });
 }
@@ -181,7 +181,7 @@ void Front::perform(const ReleaseWatcher::Order& step) {
   const std::weak_ptr<char> alive = alive_;
   store_->commit(step.transaction, [this, alive, news = step.news](const Outcome& outcome) {
     if (alive.expired()) return;
-    if (std::holds_alternative<Committed>(outcome)) log(news);
+    if (std::holds_alternative<Committed>(outcome)) log_line("fleet-controller", news);
     // The next step finds out from the mirror, the local copy of the records, whether the
     // transaction was committed. The mirror may be a moment behind the store, so the next step
     // comes a little later.

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/owned_fd.h"
-#include "fleet/agent/last_line.h"
+#include "fleet/common/log_line.h"
 #include "fleet/common/text_file.h"
 
 namespace fleetctl {

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "fleet/agent/last_line.h"
+#include "fleet/common/log_line.h"
 #include "fleet/model/desired_view.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_creation.h"
