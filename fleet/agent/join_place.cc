@@ -1,4 +1,4 @@
-#include "fleet/agent/join_place.h"
+#include "fleet/agent/join.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
