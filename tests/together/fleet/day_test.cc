@@ -7,7 +7,6 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

@@ -3,7 +3,6 @@
 // cannot reach the store. The store is in memory, and the test moves the clock.
 #include <catch2/catch.hpp>
 
-#include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/fleetctl/rollout_watch.h"
 #include "fleet/model/effort.h"
