@@ -1,5 +1,4 @@
-#include "fleet/orders/command_order.h"
-
+// Decides about a person's order to send a command to one node.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -8,7 +7,7 @@
 #include "fleet/model/ids.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
-#include "fleet/orders/set_record.h"
+#include "fleet/orders/order_kinds.h"
 
 namespace fleet {
 namespace {

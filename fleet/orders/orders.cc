@@ -7,11 +7,8 @@
 
 #include "fleet/model/ids.h"
 #include "fleet/model/record_brief.h"
-#include "fleet/orders/command_order.h"
 #include "fleet/orders/order.h"
-#include "fleet/orders/plan_order.h"
-#include "fleet/orders/rollout_order.h"
-#include "fleet/orders/set_record.h"
+#include "fleet/orders/order_kinds.h"
 
 namespace fleet {
 namespace {

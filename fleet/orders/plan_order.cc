@@ -1,5 +1,4 @@
-#include "fleet/orders/plan_order.h"
-
+// Decides about orders of people to begin a plan, or to recover it.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -17,7 +16,7 @@
 #include "fleet/model/rollout_decision.h"
 #include "fleet/model/settings.h"
 #include "fleet/orders/order.h"
-#include "fleet/orders/set_record.h"
+#include "fleet/orders/order_kinds.h"
 
 namespace fleet {
 namespace {

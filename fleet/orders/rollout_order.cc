@@ -1,5 +1,4 @@
-#include "fleet/orders/rollout_order.h"
-
+// Decides about orders of people to begin, pause, resume, abort or undo a rollout.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -16,7 +15,7 @@
 #include "fleet/model/rollout_wish.h"
 #include "fleet/model/settings.h"
 #include "fleet/orders/order.h"
-#include "fleet/orders/set_record.h"
+#include "fleet/orders/order_kinds.h"
 
 namespace fleet {
 namespace {

@@ -1,5 +1,5 @@
-#include "fleet/orders/set_record.h"
-
+// Makes the record to be stored from the one that a person has written: checks it, and fills in the
+// members that the person has left out.
 #include <algorithm>
 
 #include "fleet/common/release_draft.h"
@@ -8,6 +8,7 @@
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/windows.h"
+#include "fleet/orders/order_kinds.h"
 
 namespace fleet {
 namespace {

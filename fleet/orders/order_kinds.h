@@ -1,5 +1,7 @@
-// Makes the record to be stored from the one that a person has written: checks it, and fills in the
-// members that the person has left out. Does no input or output.
+// Decides about the orders of people, with functions for each kind of record: set_record() for the
+// records that people set themselves, and others for commands, plans and rollouts. The sources
+// set_record.cc, command_order.cc, plan_order.cc and rollout_order.cc implement them, and orders.cc
+// chooses among them. Does no input or output.
 #pragma once
 
 #include <string>
@@ -11,6 +13,8 @@
 #include "fleet/orders/order.h"
 
 namespace fleet {
+
+// ---- records that people set: checks such a record, and fills in the members that were left out
 
 // Returns the keys that must be read before set_record(). For a desired version, these are the keys
 // of the release and of the nodes.
@@ -46,5 +50,31 @@ struct PublishedRelease {
 [[nodiscard]] std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                                            const std::string& component,
                                                            const std::string& version);
+
+// ---- a command to one node, such as `node/n1/command/agent`. The records of a command have a
+// lease, so that the store erases them when the command must no longer begin
+
+[[nodiscard]] std::vector<std::string> needs_of_command(const Order& order, const ParsedKey& key);
+
+// Decides about the command. The order's body has the command's action, and optionally version,
+// reason, downgrade and not_after_ms. Refuses while a rollout, a desired version or another command
+// has a claim on the node.
+[[nodiscard]] OrderDecision decide_command_order(const Order& order, const ParsedKey& key,
+                                                 const Reading& reading, const Orderer& orderer);
+
+// ---- an order to begin a plan, or to recover it, which erases the records of its last run
+
+[[nodiscard]] std::vector<std::string> needs_of_plan(const Order& order, const std::string& name);
+[[nodiscard]] OrderDecision decide_plan_order(const Order& order, const std::string& name,
+                                              const Reading& reading, const Orderer& orderer);
+
+// ---- an order to begin, pause, resume, abort or undo a rollout
+
+[[nodiscard]] std::vector<std::string> needs_of_rollout(const Order& order);
+
+// Decides about an order. `found` is the rollout's record, or null if the rollout does not exist.
+[[nodiscard]] OrderDecision decide_rollout_order(const Order& order, const std::string& id,
+                                                 const KeyValue* found, const Reading& reading,
+                                                 const Orderer& orderer);
 
 }  // namespace fleet
