@@ -1,5 +1,4 @@
-#include "fleet/agent/join.h"
-
+// JoinPlace, which reads and writes the files of a machine that joins a cell.
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -9,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "fleet/agent/join.h"
 #include "fleet/common/authority.h"
 #include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
