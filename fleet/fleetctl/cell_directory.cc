@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/directory.h"
-#include "fleet/cell/cell_order.h"
+#include "fleet/cell/cell_terms.h"
 #include "fleet/common/authority.h"
 #include "fleet/common/text_file.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/cell/cell_order.h"
+#include "fleet/cell/cell_terms.h"
 #include "fleet/cell/machine_files.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/text_file.h"

@@ -1,7 +1,7 @@
 // Defines the command lines of fleetctl dev, cell, plan, window, command, restored and
 // accept-epoch.
 
-#include "fleet/cell/cell_order.h"
+#include "fleet/cell/cell_terms.h"
 #include "fleet/cell/dev_cell.h"
 #include "fleet/common/authority.h"
 #include "fleet/fleetctl/option_parts.h"

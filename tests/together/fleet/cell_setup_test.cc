@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/cell/cell_check.h"
-#include "fleet/cell/cell_order.h"
+#include "fleet/cell/cell_terms.h"
 #include "fleet/cell/machine_files.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
