@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "fleet/cell/cell_findings.h"
 #include "fleet/model/node_view.h"
 
 namespace fleet {

@@ -1,9 +1,9 @@
-#include "fleet/cell/cell_findings.h"
-
+// Collects the facts in the store's records, for the check of a cell.
 #include <algorithm>
 #include <chrono>
 
 #include "base/moment.h"
+#include "fleet/cell/cell_check.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
