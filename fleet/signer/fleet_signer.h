@@ -16,9 +16,9 @@
 #include "base/uv_handle.h"
 #include "fleet/common/certificate.h"
 #include "fleet/common/presence.h"
+#include "fleet/common/store_options.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/joining.h"
-#include "fleet/signer/options.h"
 #include "fleet/signer/snapshots.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/etcd_store.h"
@@ -26,6 +26,17 @@
 #include "fleet/store/uv_timers.h"
 
 namespace fleet {
+
+// The command line as plain data. fleet-signer(8) describes the options.
+struct SignerOptions {
+  StoreOptions store;
+  std::string signer;  // the path of the certificate of the authority that signs
+  std::string signer_key;
+  int days = 90;          // for how many days the signed certificates are valid
+  std::string name;       // this signer's name, which no other signer may have
+  std::string snapshots;  // the directory for snapshots; if empty, this process takes none
+  int snapshots_kept = 48;
+};
 
 class FleetSigner {
  public:

@@ -3,10 +3,64 @@
 #include <curl/curl.h>
 #include <uv.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <string>
+#include <variant>
 
+#include "base/version.h"
+#include "fleet/common/identity.h"
+#include "fleet/model/ids.h"
 #include "fleet/signer/fleet_signer.h"
-#include "fleet/signer/options.h"
+
+namespace fleet {
+namespace {
+
+struct SignerText {  // the text to show before the program exits
+  std::string text;
+  int status = 0;
+};
+
+void add_snapshots(CLI::App& app, SignerOptions& options) {
+  app.add_option("--snapshots", options.snapshots, "a copy of the store is put there every hour")
+      ->type_name("DIR");
+  app.add_option("--snapshots-kept", options.snapshots_kept, "the last so many")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100'000));
+}
+
+std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
+  SignerOptions options;
+  const std::string version = std::string("fleet-signer ") + upgrader::upgrader_version;
+  CLI::App app("signs the certificates of a cell's machines, and takes the snapshots of its store",
+               "fleet-signer");
+  app.set_version_flag("--version", version);
+  app.add_option("--name", options.name, "its own; otherwise that of its host")->type_name("ID");
+  add_store_options(app, options.store, "its");
+  app.add_option("--signer", options.signer, "the authority's certificate")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--signer-key", options.signer_key, "its key")->type_name("FILE")->required();
+  app.add_option("--days", options.days, "how long what it signs is good")
+      ->type_name("N")
+      ->check(CLI::Range(1, 3'650));
+  add_snapshots(app, options);
+  try {
+    app.parse(argc, argv);
+    if (options.store.endpoints.empty()) throw CLI::RequiredError("--endpoint");
+    if (options.name.empty()) options.name = name_of_this_machine();
+    if (!is_id(options.name)) throw CLI::ValidationError("--name", options.name + " is no id");
+  } catch (const CLI::Success&) {
+    const bool wants_version = app.get_option("--version")->count() > 0;
+    return SignerText{wants_version ? version + "\n" : app.help(), 0};
+  } catch (const CLI::ParseError& error) {
+    return SignerText{std::string("fleet-signer: ") + error.what() + "; see --help\n", 2};
+  }
+  return options;
+}
+
+}  // namespace
+}  // namespace fleet
 
 int main(int argc, char** argv) {
   curl_global_init(CURL_GLOBAL_DEFAULT);
