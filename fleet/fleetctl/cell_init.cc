@@ -17,7 +17,6 @@
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_directory.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 
 namespace fleetctl {
 namespace {

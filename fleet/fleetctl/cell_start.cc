@@ -15,7 +15,6 @@
 #include "fleet/fleetctl/cell_directory.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/enrolment.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/own_certificate.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

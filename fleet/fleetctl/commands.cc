@@ -11,7 +11,6 @@
 #include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/text_file.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"

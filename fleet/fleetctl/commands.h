@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "fleet/fleetctl/asker.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/options.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/creation.h"

@@ -20,7 +20,6 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/dev_setup.h"
 #include "fleet/fleetctl/dev_store.h"
-#include "fleet/fleetctl/exit_status.h"
 
 namespace fleetctl {
 namespace {

@@ -8,7 +8,6 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/dev_setup.h"
 #include "fleet/fleetctl/enrolment.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 

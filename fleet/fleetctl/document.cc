@@ -7,7 +7,6 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 
 namespace fleetctl {

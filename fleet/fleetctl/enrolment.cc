@@ -9,7 +9,6 @@
 #include "fleet/common/roles.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"

@@ -3,7 +3,6 @@
 // checked them.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/keys.h"
 

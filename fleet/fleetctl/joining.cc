@@ -10,7 +10,6 @@
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/joining.h"

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/options.h"
 
 int main(int argc, char** argv) {

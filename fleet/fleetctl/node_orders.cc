@@ -2,7 +2,6 @@
 // have a lease that ends after the time in --not-after. The store then erases the records, so that
 // the node cannot begin the order later.
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"

@@ -1,7 +1,6 @@
 #include "fleet/fleetctl/options.h"
 
 #include "base/version.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/rollout_draft.h"

@@ -1,4 +1,4 @@
-// fleetctl's command line as plain data. fleetctl(1) describes it.
+// fleetctl's command line as plain data, and its exit statuses. fleetctl(1) describes them.
 #pragma once
 
 #include <string>
@@ -15,6 +15,15 @@
 #include "fleet/model/rollout_wish.h"
 
 namespace fleetctl {
+
+// The exit statuses, as in the table in fleetctl(1).
+inline constexpr int exit_done = 0;
+inline constexpr int exit_usage = 1;
+inline constexpr int exit_refused = 2;
+inline constexpr int exit_unreachable = 3;
+inline constexpr int exit_failed = 4;
+inline constexpr int exit_unknown = 5;
+inline constexpr int exit_differs = 10;
 
 enum class Command {
   status,

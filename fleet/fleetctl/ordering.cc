@@ -5,7 +5,6 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/zone_file.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/model/record_brief.h"
 
 namespace fleetctl {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"

@@ -6,7 +6,6 @@
 #include "fleet/common/release_draft.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"

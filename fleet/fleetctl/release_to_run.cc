@@ -1,7 +1,6 @@
 #include "fleet/fleetctl/release_to_run.h"
 
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/model/keys.h"
 
 namespace fleetctl {

@@ -17,7 +17,6 @@
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"

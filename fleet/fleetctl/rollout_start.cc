@@ -6,7 +6,6 @@
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/release_to_run.h"
 #include "fleet/model/identities.h"

@@ -2,7 +2,6 @@
 #include "base/moment.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/enum_text.h"

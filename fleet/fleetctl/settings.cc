@@ -3,7 +3,6 @@
 
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"

@@ -5,7 +5,6 @@
 
 #include "base/moment.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/exit_status.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/failure_groups.h"

@@ -428,7 +428,7 @@ canary_fleet_commands() {
 }
 
 check_fleet_statuses() {
-  sed -nE 's/.* exit_[a-z_]+ = ([0-9]+);/\1/p' fleet/fleetctl/exit_status.h >"$scratch/code"
+  sed -nE 's/.* exit_[a-z_]+ = ([0-9]+);/\1/p' fleet/fleetctl/options.h >"$scratch/code"
   section man/fleetctl.1 'EXIT STATUS' | sed -nE 's/^\.It ([0-9]+)$/\1/p' >"$scratch/page"
   differ fleet/fleetctl "$scratch/code" man/fleetctl.1 "$scratch/page"
 }

@@ -13,7 +13,7 @@
 #include "fleet/common/roles.h"
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/cell_view.h"
-#include "fleet/fleetctl/exit_status.h"
+#include "fleet/fleetctl/options.h"
 #include "fleet/fleetctl/own_certificate.h"
 #include "fleet/fleetctl/plan_view.h"
 #include "fleet/fleetctl/status_view.h"
