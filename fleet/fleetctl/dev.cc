@@ -19,7 +19,6 @@
 #include "fleet/fleetctl/child.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/dev_setup.h"
-#include "fleet/fleetctl/dev_store.h"
 
 namespace fleetctl {
 namespace {

@@ -1,5 +1,5 @@
-// Makes and locks the directory of a trial cell, and writes the files that the cell's programs
-// need.
+// Sets up a trial cell: makes and locks its directory, writes the files that the cell's programs
+// need, fills the store, and finds out whether all programs of the cell work.
 #pragma once
 
 #include <map>
@@ -53,5 +53,15 @@ class DevDirectory {
 
 // Returns whether a process accepts connections at this port on 127.0.0.1.
 [[nodiscard]] bool is_served(int port);
+
+// ---- the store of a trial cell
+
+// Returns whether etcd answers and has a leader.
+[[nodiscard]] bool is_store_ready(const fleet::DevTerms& terms);
+// Adds users, roles, enrolments and releases to the store, unless they exist already. Returns an
+// empty text on success, or else the reason for the failure.
+[[nodiscard]] std::string fill_store(const fleet::DevTerms& terms);
+// Returns whether a controller serves the web page and every node reports its versions.
+[[nodiscard]] bool do_all_report(const fleet::DevTerms& terms);
 
 }  // namespace fleetctl
