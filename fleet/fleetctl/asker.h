@@ -1,5 +1,6 @@
 // Sends requests to the store, and blocks until the answer has come or the time limit is over. For
-// fleetctl, which has nothing else to do while it waits.
+// fleetctl, which has nothing else to do while it waits. Also finds out why the store refuses the
+// user.
 #pragma once
 
 #include <uv.h>
@@ -11,8 +12,10 @@
 #include <vector>
 
 #include "fleet/fleetctl/options.h"
+#include "fleet/model/time_zone.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/etcd_store.h"
+#include "fleet/store/http2.h"
 
 namespace fleetctl {
 
@@ -63,5 +66,18 @@ class Asker {
   std::unique_ptr<fleet::Store> other_;
   fleet::Store* store_ = nullptr;  // the store in use: etcd_ or other_
 };
+
+// ---- the reason why the store refuses the user. The error message of TLS does not say which
+// certificate is wrong
+
+// Returns what is wrong with the user's certificate, by this machine's clock. Returns an empty text
+// if the certificate is valid, or if no certificate is used.
+[[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
+
+// Returns the message for a request that the store has refused for the given reason. If the reason
+// is a missing permission, the message also says what was asked for (`deed`, such as `write stop`)
+// and under which name. etcd says only `permission denied`.
+[[nodiscard]] std::string why_denied(const fleet::Certificates& files, const std::string& deed,
+                                     const std::string& reason);
 
 }  // namespace fleetctl
