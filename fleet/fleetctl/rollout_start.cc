@@ -7,9 +7,9 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/fleetctl/release_to_run.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
+#include "fleet/model/node_view.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/settings.h"
@@ -26,6 +26,44 @@ struct Plan {
   fleet::RolloutDraft draft = {};
   fleet::Revision release = 0;
 };
+
+struct ReleaseFound {
+  fleet::Release release = {};
+  fleet::Revision revision = 0;
+};
+
+// Reads the record of the release into `found`. Prints an error if that fails. Returns the exit
+// status.
+int find_release(Asker& asker, const std::string& component, const std::string& version,
+                 ReleaseFound& found) {
+  OneRecord<fleet::Release> one;
+  const int status =
+      read_one(asker, fleet::key_of(fleet::KeyKind::release, {component, version}), one);
+  if (status != exit_done) return status;
+  if (one.revision == 0) {
+    complain(component + " " + version +
+             " is not published: fleetctl release publish makes it known");
+    return exit_refused;
+  }
+  if (!one.record) {
+    complain("the release " + one.damage);
+    return exit_refused;
+  }
+  found = {*one.record, one.revision};
+  return exit_done;
+}
+
+// Looks for nodes that run a newer version, and prints their names. Returns exit_done if there are
+// no such nodes, otherwise exit_refused. Without this check, each node would refuse the older
+// version itself, and the refusals would count as failures of the release.
+int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string& component,
+                   const std::string& version) {
+  const std::string newer = fleet::who_runs_newer(nodes, component, version);
+  if (newer.empty()) return exit_done;
+  complain(component + " " + version + " is older than what runs on " + newer +
+           "; if that is meant, say --downgrade");
+  return exit_refused;
+}
 
 // Reads the release, and adds four facts to the rollout's terms: the version, the digest, whether
 // the release can be undone, and which command set a node must understand to run it.
