@@ -15,7 +15,7 @@
 #include "fleet/fleetctl/asker.h"
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/options.h"
-#include "fleet/fleetctl/plan_view.h"
+#include "fleet/fleetctl/plans.h"
 #include "fleet/fleetctl/status_view.h"
 #include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"

@@ -1,4 +1,5 @@
-// Makes the texts with which fleetctl shows plans.
+// Shows plans to people. plans.cc also has the commands fleetctl plan run, list, show and recover,
+// which commands.h declares. The plan to run is in a file that a person has written.
 #pragma once
 
 #include <functional>
