@@ -1,5 +1,5 @@
-#include "fleet/fleetctl/rollout_watch.h"
-
+// fleetctl rollout watch: draws one line for the whole rollout, and one for each batch that has
+// begun.
 #include <unistd.h>
 
 #include <cstdio>
@@ -7,6 +7,7 @@
 
 #include "base/shown.h"
 #include "fleet/fleetctl/commands.h"
+#include "fleet/fleetctl/rollouts.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/driving.h"
-#include "fleet/fleetctl/rollout_watch.h"
+#include "fleet/fleetctl/rollouts.h"
 #include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
-#include "fleet/fleetctl/why.h"
+#include "fleet/fleetctl/rollouts.h"
 #include "fleet/model/failure_groups.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_capsule.h"

@@ -15,7 +15,7 @@
 #include "base/utf8.h"
 #include "fleet/agent/component.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/rollout_watch.h"
+#include "fleet/fleetctl/rollouts.h"
 #include "fleet/http/changes.h"
 #include "fleet/http/join_answer.h"
 #include "fleet/http/metrics.h"
