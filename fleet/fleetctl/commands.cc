@@ -11,8 +11,8 @@
 #include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/text_file.h"
+#include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

@@ -81,7 +81,7 @@ namespace fleetctl {
 [[nodiscard]] int set_setting(const Options& options, Asker& asker);
 [[nodiscard]] int unset_setting(const Options& options, Asker& asker);
 
-// ---- output of all commands; these functions escape the text for a terminal (table.h)
+// ---- output of all commands; these functions escape the text for a terminal (cell_view.h)
 void say(const std::string& line);
 void say_json(const std::string& json);
 void say_all(const std::vector<std::string>& lines);

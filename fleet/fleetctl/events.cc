@@ -4,7 +4,6 @@
 
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
-#include "fleet/fleetctl/table.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

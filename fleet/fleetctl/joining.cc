@@ -11,7 +11,6 @@
 #include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/fleetctl/table.h"
 #include "fleet/model/joining.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/settings.h"

@@ -8,7 +8,6 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/status_view.h"
-#include "fleet/fleetctl/table.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

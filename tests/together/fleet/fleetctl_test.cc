@@ -17,7 +17,6 @@
 #include "fleet/fleetctl/options.h"
 #include "fleet/fleetctl/plans.h"
 #include "fleet/fleetctl/status_view.h"
-#include "fleet/fleetctl/table.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
