@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
 #include <utility>
 
 #include "fleet/common/certificate.h"
 #include "fleet/common/identity.h"
+#include "fleet/common/public_key.h"
 #include "fleet/common/roles.h"
 #include "fleet/common/text_file.h"
+#include "fleet/fleetctl/cell_view.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/identities.h"
+#include "fleet/model/joining.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/settings.h"
 
@@ -127,6 +131,182 @@ int renew(const Options& options, Asker& asker) {
     if (status != exit_done) return status;
   }
   return all_signed ? exit_done : exit_refused;
+}
+
+// ---- machines that join, by tokens and approvals
+
+namespace {
+
+using fleet::KeyKind;
+
+std::string labels_of(const fleet::Token& token) {
+  std::string words;
+  for (const auto& [name, value] : token.labels) {
+    words += (words.empty() ? "" : ",") + name + "=" + value;
+  }
+  return words.empty() ? "-" : words;
+}
+
+// Returns `good` if the token can still be used, or else the reason why it cannot.
+std::string state_of(const fleet::Token& token, std::int64_t now) {
+  const std::string why = why_token_unfit(token, "", now);
+  const bool fits = why.empty() || why.starts_with("the token is for");
+  return fits ? "good" : why.substr(std::string("the token ").size());
+}
+
+// Reads the files with public keys of releases. Returns why a file cannot be used, or an empty text
+// on success.
+std::string read_keys_of_releases(const Options& options, fleet::Token& token,
+                                  fleet::TokenText& text) {
+  for (const std::string& file : options.release_keys) {
+    const std::string content = fleet::content_of_file(file);
+    constexpr std::size_t longest = 1'024;  // a public key of minisign has about 110 bytes
+    if (content.empty() || content.size() > longest || !fleet::is_text(content))
+      return file + " cannot be read, or is not a public key of agent-releases";
+    const std::string name = std::filesystem::path(file).filename();
+    if (!fleet::is_release_key_name(name))
+      return file + ": needs a name of letters, digits, `.`, `_` and `-` that ends in .pub";
+    if (!token.release_keys.emplace(name, content).second) return name + " is there twice";
+    text.release_keys.push_back(fleet::digest_of(content));
+  }
+  return "";
+}
+
+// Fills in the controllers' addresses, the digest of the authority's key, and the secret of a new
+// token. Prints an error if that fails. Returns the exit status.
+int fill_in(const Options& options, Asker& asker, fleet::TokenText& text) {
+  OneRecord<fleet::Settings> set;
+  const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);
+  if (status != exit_done) return status;
+  text.controllers = cell_settings(set.record.value_or(fleet::Settings{})).controllers;
+  if (text.controllers.empty()) {
+    return refuse(
+        "no machine can reach a controller: name their addresses by "
+        "`fleetctl settings set controllers https://ADDRESS:PORT,...`");
+  }
+  text.store = options.store.endpoints;
+  const std::string& file = options.store.certificates.authority;
+  text.authority = fleet::key_digest_of_certificate(fleet::content_of_file(file));
+  if (text.authority.empty())
+    return refuse("--ca: " +
+                  (file.empty() ? "is needed for a token" : file + " is no certificate"));
+  text.secret = fleet::random_hexadecimal(fleet::secret_digits / 2);
+  return text.secret.empty() ? refuse("this machine has no random numbers") : exit_done;
+}
+
+using fleet::KeyKind;
+
+int list_waiting(const Options& options, Asker& asker) {
+  const auto reply = read_keys(
+      asker, {fleet::prefix_of(KeyKind::join), fleet::prefix_of(KeyKind::identity) + "node/"});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  const auto& reading = std::get<fleet::Reading>(reply);
+  std::vector<upgraderctl::Row> rows{{"NODE", "FINGERPRINT", "SINCE", "TOKEN", "NAME"}};
+  fleet::Reading waiting{.revision = reading.revision};
+  for (const fleet::KeyValue& found : reading.found) {
+    const auto key = fleet::parse_key(found.key);
+    if (!key || key->kind != KeyKind::join) continue;
+    const auto read = fleet::read_record<fleet::JoinRequest>(found.value);
+    if (!read || !read.value().refused.empty()) continue;
+    waiting.found.push_back(found);
+    const fleet::JoinRequest& one = read.value();
+    const auto owner = fleet::key_if(KeyKind::identity, {fleet::node_kind, one.node});
+    const bool is_there = owner && reading.find(*owner) != nullptr;
+    rows.push_back({one.node, key->names.front(), fleet::time_text_of(one.asked),
+                    fleet::token_id(one.token), is_there ? "exists with another key" : "is new"});
+  }
+  if (options.json) {
+    say_json(as_json(waiting));
+  } else {
+    say_all(table(rows));
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+int create_token(const Options& options, Asker& asker) {
+  fleet::Token token = options.token;
+  fleet::TokenText text;
+  if (const int status = fill_in(options, asker, text); status != exit_done) return status;
+  if (const std::string why = read_keys_of_releases(options, token, text); !why.empty())
+    return refuse(why);
+  token.hash = fleet::digest_of(text.secret);
+  token.expires = std::time(nullptr) + options.expires_s;
+  token.created = fleet::time_text();
+  token.who = who_asks(options);
+  const std::string line = fleet::write_record(text);
+  if (const auto read = fleet::token_in(line); !read) return refuse("the token: " + read.reason());
+  const std::string id = fleet::token_id(token.hash);
+  const int status = write(asker, fleet::key_of(KeyKind::token, {id}), fleet::write_record(token),
+                           0, note_of(options, "token/" + id, "is created"));
+  if (status == exit_done) say(line);
+  return status;
+}
+
+int list_tokens(const Options& options, Asker& asker) {
+  const auto reply = asker.read({fleet::prefix_of(KeyKind::token), true});
+  if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
+  if (options.json) {
+    say_json(as_json(std::get<fleet::Reading>(reply)));
+    return exit_done;
+  }
+  std::vector<upgraderctl::Row> rows{
+      {"TOKEN", "NODES", "LABELS", "USED", "EXPIRES", "STATE", "WHO"}};
+  for (const fleet::KeyValue& found : std::get<fleet::Reading>(reply).found) {
+    const auto key = fleet::parse_key(found.key);
+    const auto read = fleet::read_record<fleet::Token>(found.value);
+    if (key && read) {
+      const fleet::Token& one = read.value();
+      rows.push_back({key->names.front(), one.nodes.empty() ? "*" : one.nodes, labels_of(one),
+                      std::to_string(one.used) + "/" + std::to_string(one.uses),
+                      fleet::time_text_of(one.expires), state_of(one, std::time(nullptr)),
+                      one.who});
+    } else if (key) {
+      complain("token/" + key->names.front() + " " + read.reason());
+    }
+  }
+  say_all(table(rows));
+  return exit_done;
+}
+
+int revoke_token(const Options& options, Asker& asker) {
+  const auto key = fleet::key_if(KeyKind::token, {options.subject});
+  if (!key) return refuse(options.subject + ": no such token");
+  OneRecord<fleet::Token> there;
+  if (const int status = read_one(asker, *key, there); status != exit_done) return status;
+  if (!there.damage.empty()) return refuse("the token " + there.damage);
+  if (!there.record) return refuse(options.subject + ": no such token");
+  if (!there.record->revoked.empty()) {
+    say(options.subject + " is revoked, as before");
+    return exit_done;
+  }
+  there.record->revoked = fleet::time_text();
+  const int status = write(asker, *key, fleet::write_record(*there.record), there.revision,
+                           note_of(options, "token/" + options.subject, "is revoked"));
+  if (status == exit_done) say(options.subject + " is revoked");
+  return status;
+}
+
+int approve(const Options& options, Asker& asker) {
+  if (options.node.empty()) return list_waiting(options, asker);
+  const std::string none = options.node + ": no machine with this fingerprint waits for that name";
+  const auto key = fleet::key_if(KeyKind::join, {options.fingerprint});
+  if (!key) return refuse(none);
+  OneRecord<fleet::JoinRequest> there;
+  if (const int status = read_one(asker, *key, there); status != exit_done) return status;
+  if (!there.record || there.record->node != options.node) return refuse(none);
+  if (!there.record->refused.empty())
+    return refuse(options.node + " was refused: " + there.record->refused);
+  const fleet::Approval approval{
+      .node = options.node, .who = who_asks(options), .time = fleet::time_text()};
+  const std::string key_of_approval = fleet::key_of(KeyKind::approval, {options.fingerprint});
+  fleet::Transaction transaction{.compares = {{.key = *key, .revision = there.revision}},
+                                 .puts = {{key_of_approval, fleet::write_record(approval)}}};
+  add_note(transaction, note_of(options, "identity/node/" + options.node,
+                                "is approved with the key " + options.fingerprint));
+  return commit(asker, transaction,
+                options.node + " is approved; it joins as soon as fleet-signer has signed");
 }
 
 }  // namespace fleetctl

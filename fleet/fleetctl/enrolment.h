@@ -1,5 +1,7 @@
 // Makes the owner of a certificate a user of the store: writes the record of the certificate, then
-// makes the user and the role. Also has the commands fleetctl enrol and renew.
+// makes the user and the role. enrolment.cc also has the commands that let people and machines in,
+// which commands.h declares: fleetctl enrol and renew, fleetctl token for the tokens by which
+// machines join, and fleetctl approve for the machines that wait for approval.
 #pragma once
 
 #include <string>
