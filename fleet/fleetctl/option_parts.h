@@ -1,4 +1,5 @@
-// Functions with which the files option_*.cc define fleetctl's subcommands and their options.
+// Functions with which options.cc and the files option_*.cc define fleetctl's subcommands and their
+// options. options.cc implements those that all of these files use.
 #pragma once
 
 #include <CLI/CLI.hpp>
