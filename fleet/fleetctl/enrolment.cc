@@ -194,7 +194,6 @@ int fill_in(const Options& options, Asker& asker, fleet::TokenText& text) {
   return text.secret.empty() ? refuse("this machine has no random numbers") : exit_done;
 }
 
-
 int list_waiting(const Options& options, Asker& asker) {
   const auto reply = read_keys(
       asker, {fleet::prefix_of(KeyKind::join), fleet::prefix_of(KeyKind::identity) + "node/"});

@@ -15,7 +15,6 @@
 #include <string_view>
 
 #include "fleet/http/message.h"
-#include "fleet/http/route.h"
 
 namespace fleet {
 

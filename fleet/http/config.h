@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "fleet/http/message.h"
-#include "fleet/http/route.h"
 #include "fleet/model/creation.h"
 #include "fleet/model/transaction.h"
 #include "fleet/model/window_view.h"

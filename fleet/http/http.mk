@@ -7,7 +7,7 @@ fleet_page_files := $(addprefix fleet/http/,page.html page.css page.js rollout.j
   follow.js openapi.json)
 $(fleet_page): $(fleet_page_files) fleet/http/http.mk
 	@mkdir -p $(@D)
-	@{ printf '#include "fleet/http/page.h"\nnamespace fleet {\nconstexpr PageFile files[] = {\n'; \
+	@{ printf '#include "fleet/http/message.h"\nnamespace fleet {\nconstexpr PageFile files[] = {\n'; \
 	for file in $(fleet_page_files); do \
 	  case $$file in \
 	    *.html) type='/", "text/html; charset=utf-8' ;; \

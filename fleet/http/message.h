@@ -1,5 +1,5 @@
 // Defines an HTTP request and an HTTP response as plain data, so that the functions that decide
-// about them need no sockets.
+// about them need no sockets. Finds out from the path of a URL which part of the cell is asked for.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "fleet/model/keys.h"
 
 namespace fleet {
 
@@ -69,5 +71,45 @@ struct Response {
 
 // Returns the strong ETag of a record that was last written at this revision.
 [[nodiscard]] std::string tag_of(std::int64_t revision);
+
+// ---- the part of the cell that a path stands for:
+//
+//     /                the page; its other files are /page.css and those that page_file() finds
+//     /v1/openapi.json this table, as OpenAPI
+//     /metrics         for Prometheus
+//     /v1/join         for machines that join, without a certificate
+//     /v1/changes      changes of records, as server-sent events
+//     /v1/state        a summary of the cell; /v1/state/PATH is the record at PATH, and
+//                      /v1/state/PATH/ all records below it
+//     /v1/config/PATH  the records that people set: one, or all of a kind
+//     /v1/apply        a document with many of these records
+
+enum class Place { page, metrics, join, changes, state, config, apply, nowhere };
+
+struct Route {
+  Place place = Place::nowhere;
+  std::string rest = {};  // the rest of the path, without the slash before it
+
+  bool operator==(const Route&) const = default;
+};
+
+[[nodiscard]] Route route_of(std::string_view path);
+
+// Returns the key of the record that the path names, or no value if people may not set such a
+// record.
+[[nodiscard]] std::optional<ParsedKey> config_record(std::string_view rest);
+// Returns whether the path names a list of records that people may set: all of one kind, or all
+// kinds together.
+[[nodiscard]] bool is_config_list(std::string_view rest);
+
+// The files of the web page, which are compiled into the program.
+struct PageFile {
+  std::string_view name;  // the path in the URL, such as `/page.css`; `/` for page.html
+  std::string_view type;
+  std::string_view text;
+};
+
+// Returns the file at this path, or null if there is none.
+[[nodiscard]] const PageFile* page_file(std::string_view path);
 
 }  // namespace fleet

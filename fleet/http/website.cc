@@ -11,10 +11,9 @@
 #include "fleet/common/text_file.h"
 #include "fleet/http/changes.h"
 #include "fleet/http/enrolled.h"
+#include "fleet/http/message.h"
 #include "fleet/http/metrics.h"
-#include "fleet/http/page.h"
 #include "fleet/http/peer.h"
-#include "fleet/http/route.h"
 
 namespace fleet {
 namespace {

@@ -422,7 +422,7 @@ canary_fleet_cell() {
 
 # The files of fleet/http that do input or output. All others only judge requests and choose
 # answers.
-fleet_http_shell='certificate_date|join_door|outside|page|peer|server'
+fleet_http_shell='join_door|outside|peer|server'
 fleet_http_shell="$fleet_http_shell|server_listen|website|website_config"
 
 check_fleet_http() {

@@ -9,7 +9,7 @@
 #include "fleet/common/public_key.h"
 #include "fleet/http/access.h"
 #include "fleet/http/join_answer.h"
-#include "fleet/http/route.h"
+#include "fleet/http/message.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"

@@ -6,8 +6,7 @@
 #include <set>
 
 #include "fleet/http/access.h"
-#include "fleet/http/page.h"
-#include "fleet/http/route.h"
+#include "fleet/http/message.h"
 #include "fleet/model/record_rules.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
