@@ -1,8 +1,15 @@
 #include "fleet/http/access.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 
+#include "base/escape.h"
+#include "base/utf8.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
+#include "fleet/model/settings.h"
 #include "fleet/orders/document.h"
 #include "fleet/orders/order.h"
 
@@ -167,6 +174,94 @@ std::optional<Address> address_of(std::string_view text) {
     return std::nullopt;
   }
   return Address{std::string(host), port};
+}
+
+// ---- enrolled clients
+
+namespace {
+
+// Returns a refusal with status 401. Its reason begins with the name in the certificate.
+Response refuse(const Visitor& visitor, const std::string& why) {
+  return problem(401, visitor.name + why);
+}
+
+}  // namespace
+
+std::optional<std::string> identity_key(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string key = prefix_of(KeyKind::identity);
+  key.append(name.substr(0, colon)).append("/").append(name.substr(colon + 1));
+  const auto parsed = parse_key(key);
+  if (!parsed || parsed->kind != KeyKind::identity) return std::nullopt;
+  return key;
+}
+
+std::optional<Response> why_not_enrolled(const Visitor& visitor, const KeyValue* record,
+                                         bool were_read) {
+  if (record == nullptr) {
+    if (!were_read) return problem(503, "the store has not been read yet");
+    return refuse(visitor, " is not enrolled: fleetctl enrol gives certificates that are let in");
+  }
+  const auto identity = read_record<Identity>(record->value);
+  if (!identity) return refuse(visitor, ": the record of this name " + identity.reason());
+  if (!identity.value().revoked.empty()) return refuse(visitor, " is revoked");
+  const auto& all = identity.value().certificates;
+  const auto one = std::find_if(all.begin(), all.end(), [&](const IssuedCertificate& listed) {
+    return listed.serial == visitor.serial;
+  });
+  const std::string which = ": the certificate " + visitor.serial;
+  if (one == all.end()) return refuse(visitor, which + " is not one that was given to this name");
+  if (one->revoked) return refuse(visitor, which + " is revoked");
+  return std::nullopt;
+}
+
+// ---- records as clients see them
+
+namespace {
+
+bool has_secret(KeyKind kind) {
+  return kind == KeyKind::settings || kind == KeyKind::notified;
+}
+
+std::string text_of(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const std::size_t size = agent_protocol::utf8_character_bytes(bytes);
+    text += size == 0 ? "\xef\xbf\xbd" : bytes.substr(0, size);
+    bytes.remove_prefix(std::max<std::size_t>(size, 1));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string shown_record(KeyKind kind, const std::string& value) {
+  auto tree = parse_tree(value);
+  if (!tree) {
+    std::string quoted;
+    agent_protocol::append_quoted(quoted, has_secret(kind) ? "damaged" : text_of(value));
+    return quoted;
+  }
+  const std::string url = tree.value().text_of(std::string(secret_setting));
+  if (!has_secret(kind) || url.empty()) return value;
+  tree.value().members[std::string(secret_setting)] = json_text(shown_url(url));
+  return write_tree(tree.value());
+}
+
+std::string shown_url(std::string_view url) {
+  // The path of the file may be shown, since only the file's content is secret.
+  if (url.starts_with("file:")) return std::string(url);
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return "...";
+  std::string_view host = url.substr(scheme + 3);
+  host = host.substr(0, host.find_first_of("/?#"));
+  host.remove_prefix(host.rfind('@') + 1);  // before the last @, there may be a password
+  return std::string(url.substr(0, scheme)) + "://" + std::string(host) + "/...";
+}
+
+bool may_see(const Request& request, KeyKind kind) {
+  return request.visitor.has_value() || !has_secret(kind);
 }
 
 }  // namespace fleet

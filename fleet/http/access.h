@@ -1,4 +1,5 @@
-// Decides whether a request is allowed, before any other part of this program looks at the request.
+// Decides whether a request is allowed, before any other part of this program looks at the request,
+// and which parts of a record the client may see. Does no input or output.
 //
 // Without certificates the server listens only on a loopback address. Everybody on the machine may
 // then read, and nobody may change anything. The name in the Host header is checked, so that a page
@@ -12,9 +13,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "fleet/http/message.h"
+#include "fleet/model/keys.h"
+#include "fleet/model/transaction.h"
 
 namespace fleet {
 
@@ -47,5 +51,38 @@ struct Address {
 
 // Parses `HOST:PORT`, `[::1]:PORT` or `PORT`.
 [[nodiscard]] std::optional<Address> address_of(std::string_view text);
+
+// ---- clients whose certificate was issued by `fleetctl enrol` and has not been revoked. The
+// record `identity/ROLE/WHO` lists the certificates of each person, and says whether the person was
+// revoked. The store itself refuses the writes of a revoked person. But a request by HTTP is
+// written by the controller, with the controller's permissions. So the controller has to refuse a
+// revoked person, too
+
+// Returns the key of the identity record for the name in a certificate. Returns no value if nobody
+// can be enrolled under that name.
+[[nodiscard]] std::optional<std::string> identity_key(std::string_view name);
+
+// Returns the refusal of a client, or no value if its certificate is good. The status is 401, or
+// 503 if the records have not been read yet. `record` is the record with the key identity_key(), or
+// null if that record is absent.
+[[nodiscard]] std::optional<Response> why_not_enrolled(const Visitor& visitor,
+                                                       const KeyValue* record, bool were_read);
+
+// ---- records as JSON for clients. Even a hostile record cannot break the JSON around it. Secrets
+// are left out
+
+// Returns the record as JSON. A JSON object stays as it is, and anything else becomes a JSON
+// string, in which U+FFFD replaces invalid UTF-8. A webhook's URL contains a secret, so only its
+// host is shown.
+[[nodiscard]] std::string shown_record(KeyKind kind, const std::string& value);
+
+// Returns a webhook's URL in the form in which people may see it. The path of an https URL may
+// contain a secret, so it is replaced: `https://hooks.example.org/...`. A URL `file:PATH` is shown
+// unchanged.
+[[nodiscard]] std::string shown_url(std::string_view url);
+
+// Returns whether the client may see records of this kind. If the server uses no certificates,
+// everybody on the machine may see all records except the settings.
+[[nodiscard]] bool may_see(const Request& request, KeyKind kind);
 
 }  // namespace fleet

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fleet/http/shown_record.h"
+#include "fleet/http/access.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"

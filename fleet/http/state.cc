@@ -6,7 +6,6 @@
 #include "base/escape.h"
 #include "fleet/http/access.h"
 #include "fleet/http/outlook.h"
-#include "fleet/http/shown_record.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/failure_groups.h"
 #include "fleet/model/identities.h"

@@ -4,7 +4,7 @@
 
 #include "fleet/common/identity.h"
 #include "fleet/common/zone_file.h"
-#include "fleet/http/enrolled.h"
+#include "fleet/http/access.h"
 #include "fleet/http/website.h"
 #include "fleet/model/event_words.h"
 #include "fleet/orders/order.h"

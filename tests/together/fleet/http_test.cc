@@ -4,10 +4,8 @@
 
 #include "fleet/http/access.h"
 #include "fleet/http/changes.h"
-#include "fleet/http/enrolled.h"
 #include "fleet/http/message.h"
 #include "fleet/http/metrics.h"
-#include "fleet/http/shown_record.h"
 #include "fleet/http/state.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/record_text.h"
