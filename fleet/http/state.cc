@@ -1,6 +1,7 @@
 #include "fleet/http/state.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/escape.h"
@@ -9,7 +10,9 @@
 #include "fleet/model/event_words.h"
 #include "fleet/model/failure_groups.h"
 #include "fleet/model/identities.h"
+#include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/windows.h"
 
@@ -212,6 +215,59 @@ Response state_answer(const Request& request, const std::string& rest, const Sta
                     .etag = tag_of(record->second.modified)};
   if (names_tag(request.if_none_match, response.etag)) return {304, "", "", response.etag};
   return response;
+}
+
+// ---- events for clients that follow the cell
+
+namespace {
+
+std::string event(std::string_view name, const std::string& data) {
+  std::string text = "event: ";
+  text.append(name).append("\ndata: ").append(data).append("\n\n");
+  return text;
+}
+
+bool is_told(KeyKind kind) {
+  return kind != KeyKind::release && kind != KeyKind::settings && kind != KeyKind::notified;
+}
+
+}  // namespace
+
+std::string changes_event(Revision revision, const std::vector<Change>& changes) {
+  std::set<std::string> nodes;
+  JsonTree records{.kind = JsonTree::Kind::object};
+  for (const Change& change : changes) {
+    const auto key = parse_key(change.now.key);
+    if (!key || !is_told(key->kind)) continue;
+    if (is_of_node(key->kind)) {
+      nodes.insert(key->names.front());
+      continue;
+    }
+    // The event contains each key only once, with its newest record. If that record was erased or
+    // cannot be parsed, the event contains null in its place.
+    const auto record = parse_tree(change.now.value);
+    records.members[change.now.key.substr(key_root.size())] =
+        !change.erased && record ? record.value() : JsonTree{};
+  }
+  if (nodes.empty() && records.members.empty()) return "";
+  JsonTree tree{.kind = JsonTree::Kind::object};
+  tree.members["revision"] = json_number(revision);
+  tree.members["nodes"] = json_texts({nodes.begin(), nodes.end()});
+  tree.members["records"] = std::move(records);
+  return event("changes", write_tree(tree));
+}
+
+std::string trouble_event(const std::string& reason) {
+  std::string data = "{\"reason\":";
+  agent_protocol::append_quoted(data, reason);
+  return event("trouble", data + "}");
+}
+
+std::string hello_event(Revision revision, bool follows) {
+  JsonTree tree{.kind = JsonTree::Kind::object};
+  tree.members["revision"] = json_number(revision);
+  tree.members["follows"] = json_truth(follows);
+  return "retry: 2000\n" + event("hello", write_tree(tree));
 }
 
 }  // namespace fleet

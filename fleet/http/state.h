@@ -1,17 +1,20 @@
-// Answers requests for `/v1/state` from this controller's copy of the records. An answer is a
-// summary of the cell, one record, or all records below a path. Does no input or output.
+// Shows this controller's copy of the records to clients: answers requests for `/v1/state`, and
+// makes the events of `/v1/changes`. An answer is a summary of the cell, one record, or all records
+// below a path. Does no input or output.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fleet/http/cell_state.h"
 #include "fleet/http/health.h"
 #include "fleet/http/message.h"
 #include "fleet/model/time_zone.h"
 #include "fleet/model/transaction.h"
+#include "fleet/store/store.h"
 
 namespace fleet {
 
@@ -40,5 +43,19 @@ struct StateView {
 //     before=KEY          only entries before this key, to read a long list page by page
 [[nodiscard]] Response state_answer(const Request& request, const std::string& rest,
                                     const StateView& view, const StateMoment& moment);
+
+// ---- server-sent events for clients that follow the cell. For rollouts, plans and the cell
+// itself, an event contains the changed records as a whole. For nodes, it contains only the names
+// of those that have changed, since nobody looks at all nodes at once
+
+// Returns the event that reports these changes to clients. Returns an empty text if clients are
+// shown none of them.
+[[nodiscard]] std::string changes_event(Revision revision, const std::vector<Change>& changes);
+
+// Returns the event that tells clients that the store does not answer, and why.
+[[nodiscard]] std::string trouble_event(const std::string& reason);
+
+// Returns the first event of a stream. It names a revision; all later changes follow in the stream.
+[[nodiscard]] std::string hello_event(Revision revision, bool follows);
 
 }  // namespace fleet

@@ -10,10 +10,10 @@
 #include "fleet/common/identity.h"
 #include "fleet/common/text_file.h"
 #include "fleet/http/access.h"
-#include "fleet/http/changes.h"
 #include "fleet/http/message.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/peer.h"
+#include "fleet/http/state.h"
 
 namespace fleet {
 namespace {

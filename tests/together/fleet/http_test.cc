@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/http/access.h"
-#include "fleet/http/changes.h"
 #include "fleet/http/message.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/state.h"

@@ -16,7 +16,6 @@
 #include "fleet/agent/component.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/rollouts.h"
-#include "fleet/http/changes.h"
 #include "fleet/http/join_answer.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/state.h"
