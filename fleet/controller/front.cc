@@ -9,7 +9,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "fleet/http/certificate_date.h"
+#include "fleet/common/certificate.h"
+#include "fleet/common/text_file.h"
 
 namespace fleet {
 
@@ -70,6 +71,16 @@ std::int64_t resident_bytes() {
   std::int64_t pages = 0;
   file >> size >> pages;
   return pages * sysconf(_SC_PAGESIZE);
+}
+
+// Returns the name in the first certificate of the PEM file `path`, and when that certificate
+// expires. `what` says what the certificate is used for, and is copied to the result. If the file
+// contains no certificate, `trouble` in the result says so.
+CertificateHealth certificate_health(const std::string& what, const std::string& path) {
+  const std::string text = content_of_file(path);
+  const auto validity = validity_of(text);
+  if (!validity) return {.what = what, .trouble = path + " holds no certificate"};
+  return {.what = what, .name = name_in(text).value_or(""), .expires = validity->until};
 }
 
 }  // namespace

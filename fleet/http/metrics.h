@@ -4,7 +4,6 @@
 #include <string>
 
 #include "fleet/http/cell_state.h"
-#include "fleet/http/health.h"
 
 namespace fleet {
 

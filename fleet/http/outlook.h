@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "fleet/http/cell_state.h"
-#include "fleet/http/health.h"
 
 namespace fleet {
 

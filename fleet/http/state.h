@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "fleet/http/cell_state.h"
-#include "fleet/http/health.h"
 #include "fleet/http/message.h"
 #include "fleet/model/time_zone.h"
 #include "fleet/model/transaction.h"

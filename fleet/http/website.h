@@ -16,7 +16,6 @@
 #include "fleet/http/access.h"
 #include "fleet/http/cell_state.h"
 #include "fleet/http/config.h"
-#include "fleet/http/health.h"
 #include "fleet/http/join_door.h"
 #include "fleet/http/server.h"
 #include "fleet/http/state.h"
