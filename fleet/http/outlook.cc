@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "fleet/http/outlook_lines.h"
 #include "fleet/http/rollout_shown.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/record_brief.h"

@@ -7,6 +7,7 @@
 //     notes    facts that a person should know, but that are not urgent
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,5 +49,20 @@ struct Outlook {
 
 // Returns the outlook as JSON.
 [[nodiscard]] JsonTree tree_of(const Outlook& outlook);
+
+// ---- phrases and groups of lines, which outlook_lines.cc makes for outlook_of()
+
+// Returns a number with its noun, such as `1 node` or `2 nodes`.
+[[nodiscard]] std::string counted(std::size_t count, const std::string& one);
+// Returns `text: reason`. If there is no reason, returns only the text.
+[[nodiscard]] std::string with_reason(std::string text, const std::string& reason);
+
+// Adds lines about degraded nodes and silent nodes.
+void add_nodes(const CellState& cell, Outlook& outlook);
+
+// Adds lines about certificates that have expired or expire soon: those in the files of this
+// controller, and those of enrolled nodes and people.
+void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
+                      Outlook& outlook);
 
 }  // namespace fleet

@@ -1,10 +1,11 @@
-#include "fleet/http/outlook_lines.h"
-
+// Adds lines about nodes and certificates to the outlook, and makes phrases that several lines
+// need.
 #include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "fleet/http/outlook.h"
 #include "fleet/model/failure_groups.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/record_brief.h"
