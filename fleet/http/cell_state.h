@@ -14,7 +14,6 @@
 #include "fleet/model/join_records.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/plan_records.h"
-#include "fleet/model/record_tree.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/time_zone.h"
 #include "fleet/store/store.h"
@@ -122,9 +121,6 @@ class CellState {
   std::set<std::string> renewing_;            // the nodes that renewing_nodes() returns
   std::map<std::string, UnixSeconds> expiries_;
 };
-
-// Returns a summary of the cell at the time `now` as JSON.
-[[nodiscard]] JsonTree summary_of(const CellState& cell, UnixSeconds now);
 
 // ---- facts about the store's members and this controller that are not in the store's records
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fleet/http/rollout_shown.h"
+#include "fleet/http/summary.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/record_brief.h"
 

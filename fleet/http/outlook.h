@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fleet/http/cell_state.h"
+#include "fleet/model/record_tree.h"
 
 namespace fleet {
 

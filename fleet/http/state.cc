@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "fleet/http/access.h"
 #include "fleet/http/outlook.h"
+#include "fleet/http/summary.h"
 #include "fleet/model/event_words.h"
 #include "fleet/model/failure_groups.h"
 #include "fleet/model/identities.h"

@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "fleet/http/rollout_shown.h"
+#include "fleet/http/summary.h"
 #include "fleet/model/record_text.h"
 
 namespace outlook_test {

@@ -1,6 +1,7 @@
-// Computes facts about a rollout from the records of a cell: its progress, its earliest end, when a
-// node goes back by itself, and the limits of the rollout. The page shows these facts beside the
-// rollout's own records. Does no input or output.
+// Makes the summaries of the cell and of its rollouts for clients, and computes facts about a
+// rollout from the records of a cell: its progress, its earliest end, when a node goes back by
+// itself, and the limits of the rollout. The page shows these facts beside the rollout's own
+// records. Does no input or output.
 #pragma once
 
 #include <optional>
@@ -54,5 +55,10 @@ struct RolloutTimes {
 // Returns the summary of a rollout for clients, as JSON.
 [[nodiscard]] JsonTree rollout_summary(const CellState& cell, const CellState::OneRollout& one,
                                        UnixSeconds now);
+
+// ---- the cell
+
+// Returns a summary of the cell at the time `now` for clients, as JSON.
+[[nodiscard]] JsonTree summary_of(const CellState& cell, UnixSeconds now);
 
 }  // namespace fleet
