@@ -15,6 +15,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_terms.h"
 #include "fleet/model/rollout_wish.h"
 
 namespace fleetctl {
