@@ -1,7 +1,7 @@
 // Makes system calls and calls of libuv fail on a test's order. The programs failing_*_test are
-// linked with --wrap for each of these calls (tests/decisions/unit/failing_calls.mk), so the tested
-// code calls the wrappers in this file. Each such program has one source file, which includes this
-// file once.
+// linked with --wrap for each of these calls (tests/decisions/decisions.mk), so the tested code
+// calls the wrappers in this file. Each such program has one source file, which includes this file
+// once.
 #pragma once
 
 #include <sys/syscall.h>

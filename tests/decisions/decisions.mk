@@ -1,0 +1,42 @@
+# The targets and lists for the tests of decisions: the exploration of all states, the model for
+# spin, and the calls that unit tests make fail.
+
+# make explore: tries every event in every state of the supervisor, compares each step with the
+# second table, and prints result lines.
+
+.PHONY: explore
+explore_tests := $(addprefix $(BUILD)/tests/decisions/explore/,explore_test second_table_test)
+explore:
+	@tests/need-packages $(build_packages) catch2
+	@$(MAKE) $(jobs) --no-print-directory $(explore_tests)
+	@status=0; for test in $(explore_tests); do \
+	  WHOLE=1 $$test '~[.],[walk]' >$$test.out || { cat $$test.out; status=1; }; \
+	  grep -E '^(report|result|canary): ' $$test.out; done; exit $$status
+
+# make model: checks a model of upgrader, agents, lock and init with the model checker spin. `make
+# check` only compares the names of the model's phases with the supervisor's.
+
+model_packages = spin gcc
+
+.PHONY: model
+model:
+	@tests/need-packages $(model_packages) || { \
+	  echo 'result: V3 | make model | spin is not to be had | 0 errors | not met: no spin'; \
+	  exit 1; }
+	@tests/decisions/model/run
+
+unit_tests += $(BUILD)/tests/decisions/model/phase_names_test
+
+# The calls that tests/decisions/unit/failing_*_test can make fail: see failing_calls.h. Calls that
+# deal with offsets in files end in 64, which is the name in the C library on 64-bit machines, too.
+# With _FORTIFY_SOURCE, open() and realpath() can become __open64_2 and __realpath_chk.
+
+failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd fcntl64 fdatasync flock fstat64 \
+  fstatat64 fstatfs64 fsync ftruncate64 getcwd getppid getrlimit64 ioctl kill lstat64 mkfifoat \
+  open64 __open64_2 openat64 opendir pipe2 poll prctl pread64 pwrite64 read readlinkat realpath \
+  __realpath_chk renameat send sendto setenv setsid signalfd sigprocmask stat64 symlinkat sync \
+  syncfs syscall unlinkat \
+  uv_loop_init uv_poll_init uv_timer_init waitpid write
+
+$(BUILD)/tests/decisions/unit/failing $(BUILD)/tests/decisions/unit/failing_%_test: \
+  LDFLAGS += $(patsubst %,-Wl$(comma)--wrap=%,$(failing_calls))
