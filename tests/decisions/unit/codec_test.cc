@@ -14,7 +14,7 @@
 #include "agent-protocol/cpp/wire/line_reader.h"
 #include "base/json_line.h"
 #include "base/utf8.h"
-#include "tests/decisions/unit/aborts.h"
+#include "tests/decisions/unit/processes.h"
 #include "tests/decisions/unit/sample_messages.h"
 
 namespace codec_test {

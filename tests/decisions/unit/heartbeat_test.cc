@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "tests/decisions/unit/aborts.h"
+#include "tests/decisions/unit/processes.h"
 #include "tests/support/bench.h"
 #include "tests/support/print.h"
 #include "upgrader/core/init_news.h"

@@ -1,11 +1,15 @@
 // Helpers for tests that start processes: they check a program as the upgrader does, wait with a
-// deadline, and look at a process from outside.
+// deadline, look at a process from outside, and find out whether a function ends its process.
 #pragma once
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -115,4 +119,23 @@ inline std::vector<std::string> texts_of(pid_t pid, const std::string& file) {
     at = end + 1;
   }
   return texts;
+}
+
+// Tests whether a function ends the process by abort(), as a failed check() does. Runs the function
+// in a child process for this.
+template <class Deed>
+bool aborts(const Deed& deed) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    // Restores the default effect of SIGABRT. The test framework handles this signal, and would
+    // report that the test itself has failed.
+    ::signal(SIGABRT, SIG_DFL);
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
+    deed();
+    ::_exit(0);
+  }
+  int status = 0;
+  return ::waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }

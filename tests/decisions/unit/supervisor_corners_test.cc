@@ -6,7 +6,7 @@
 #include <csignal>
 #include <set>
 
-#include "tests/decisions/unit/aborts.h"
+#include "tests/decisions/unit/processes.h"
 #include "tests/support/bench.h"
 #include "tests/support/print.h"
 
