@@ -1,6 +1,7 @@
 // Computes how strong the evidence is that a new version does worse than the one before. The result
-// is a number that is valid at any time, however often it is computed. Pure arithmetic:
-// judge_cohorts.h says which nodes are compared, and judge_verdict.h draws the conclusion.
+// is a number that is valid at any time, however often it is computed. `Cohorts` says which nodes
+// are compared, and log_bake_evidence() goes on when all nodes have moved. judge_verdict.h draws
+// the conclusion. Pure.
 //
 // The number is an *e-process*: it begins at 1, and if the versions are alike, the chance that it
 // ever reaches N is at most 1/N, however often it is looked at (Ville's inequality). So a judge
@@ -34,7 +35,7 @@
 //                                 500 of the control, and fails, the evidence is 30
 //     a cohort of one node        its one failure cannot reach 100, the limit for alpha = 0.01
 //     a node lies                 its failure counts once, and one failure is not enough
-//     reports late, twice, never  judge_cohorts.h: a failure is counted once, when it is known, and
+//     reports late, twice, never  see Cohorts: a failure is counted once, when it is known, and
 //                                 a node is at risk only as long as it is seen
 //
 // Values are kept as logarithms, so that neither 10,000 failures nor none of them overflow.
@@ -43,6 +44,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "fleet/model/time.h"
 
 namespace fleet {
 
@@ -114,5 +120,171 @@ struct AtRisk {
 
 // Returns log(e^a + e^b). a and b may be minus infinity, which stands for the logarithm of 0.
 [[nodiscard]] double log_sum(double a, double b);
+
+// ---- the cohorts
+
+// Keeps the two groups of nodes (cohorts) whose failures a rollout compares: the nodes that run the
+// new version, and the control group, which runs the old one. A node is at risk while its failures
+// would count. Finds the first failure of each such node from the nodes' reports, which may come
+// late, twice or never. Evidence is computed from these failures.
+//
+//     a report comes twice, or late      its sequence is not higher, so it is ignored
+//     a report of a failure comes late   the failure counts from when it is known, never earlier
+//     no report comes                    nothing happens; for a silent node, the caller uses fail()
+//                                        or leave()
+//     a counter falls                    the node has reset the counter, which counts from 0 again
+//     a node fails again and again       only its first failure counts
+//     a node has failed before it moved  the node is not compared, just as control nodes that have
+//                                        failed are not at risk any more
+//
+// All times are of the driver's own clock. look() ignores the latest changes, so that the reports
+// of both cohorts have had the same time to arrive.
+
+// look() counts a change only when it happened at least this long ago.
+inline constexpr Ms judge_delay_ms = 90'000;
+// A node is not compared in its first minute, since every program is busier just after its start.
+inline constexpr Ms judge_first_ms = 60'000;
+
+// A node's report about the failures of one component. The numbers in the reports only rise as long
+// as the instance is the same.
+struct FailureReport {
+  std::string boot = {};
+  std::string instance = {};
+  std::int64_t sequence = 0;
+  std::int64_t failures = 0;
+
+  bool operator==(const FailureReport&) const = default;
+};
+
+enum class Cohort { fresh, control };
+
+// The counts of one cohort, as of the last look().
+struct CohortCount {
+  std::int64_t nodes = 0;   // the nodes that were ever compared in this cohort
+  std::int64_t failed = 0;  // how many of these nodes have failed; each counts once
+  std::int64_t at_risk = 0;
+  Ms node_ms = 0;  // the times at risk of all nodes together
+
+  bool operator==(const CohortCount&) const = default;
+};
+
+class Cohorts {
+ public:
+  explicit Cohorts(double tolerate) : tolerate_(tolerate) {}
+  // Continues from the findings of the controller that drove the rollout before: its evidence, and
+  // the number of nodes of each cohort that have failed. The caller then enters all nodes again;
+  // for a node that has failed, enter() gets `has_failed`.
+  Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
+          std::int64_t control_failed);
+
+  // Adds the node to this cohort from the time `at` on, and removes it from the other cohort.
+  // `known` is the node's last report before `at`. A node that returns to a cohort counts once. If
+  // `has_failed`, the node has failed since the rollout began, and is not compared.
+  void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
+             bool has_failed);
+  // Ends the node's time at risk without a failure: the node moves, goes back, or is silent
+  // together with many others.
+  void leave(const std::string& node, Ms at);
+  // Notes a failure of the node. look() counts it only after judge_delay_ms.
+  void fail(const std::string& node, Ms at);
+  // Notes a report of the node. look() counts its failures only after judge_delay_ms.
+  void report(const std::string& node, Ms at, const FailureReport& report);
+
+  // Counts the changes that happened at least judge_delay_ms before `now`.
+  void look(Ms now);
+
+  // Returns the counts of this cohort, as of the last look().
+  [[nodiscard]] const CohortCount& count(Cohort cohort) const;
+  [[nodiscard]] const Evidence& evidence() const { return evidence_; }
+  // Returns whether the node has failed, even if look() has not yet counted the failure.
+  [[nodiscard]] bool has_failed(const std::string& node) const;
+
+ private:
+  enum class Change { enters, returns, leaves, fails };
+  struct Node {
+    Cohort cohort = Cohort::fresh;
+    FailureReport last = {};
+    bool is_over = false;  // the node is not at risk any more: it has failed or left
+    bool failed = false;
+  };
+  struct Pending {
+    Change change = Change::enters;
+    Cohort cohort = Cohort::fresh;
+  };
+  // The order in which changes are counted: by time, and at the same moment by a hash of the node's
+  // name, so that neither cohort always comes first.
+  struct Order {
+    Ms at = 0;
+    std::uint64_t place = 0;
+    std::uint64_t number = 0;
+
+    auto operator<=>(const Order&) const = default;
+  };
+
+  void add(const std::string& node, Ms at, Pending what);
+  void happen(const Pending& what);
+  void pass_until(Ms at);
+  [[nodiscard]] CohortCount& of(Cohort cohort) {
+    return cohort == Cohort::fresh ? fresh_ : control_;
+  }
+
+  double tolerate_;
+  Evidence evidence_;
+  CohortCount fresh_;
+  CohortCount control_;
+  std::map<std::string, Node> nodes_;
+  std::map<Order, Pending> pending_;
+  std::uint64_t number_ = 0;
+  Ms seen_until_ = 0;
+};
+
+// ---- the bake
+
+// Computes how strong the evidence is that the new version, which all nodes run by now, fails more
+// often than the version before. judge_watch.h counts the failures.
+//
+// During a bake, which follows the last batch of a rollout, every node has moved, so no control
+// group is left. The nodes with the new version are compared with the failure rate that the control
+// group had before, in two steps:
+//
+// 1. How high can the true rate of the control group be? For each rate L, the group's failures
+//    give evidence, as `Evidence` has it, that the true rate is lower than L. If this evidence
+//    reaches 1/bake_alpha, L is ruled out. control_rate_max() is the lowest rate that is ruled out.
+//    With a chance of at least 1 - bake_alpha the true rate is below it, at whatever moment the
+//    comparison with the control group ended.
+// 2. Do new nodes fail more often than at this rate L? Let k of them fail while their times at risk
+//    add up to T. The likelihood ratio of a rate that is r times as high is r^k exp(-(r-1) L T).
+//    The evidence is the mean of this over the evidence_ratios r. If the rollout tolerates a ratio
+//    of rates, L is multiplied by it first.
+//
+// This evidence is multiplied by that from the batches before the bake. The product is an e-process
+// for the whole rollout. With 1/(alpha - bake_alpha) as its limit, a good version is stopped with a
+// chance of at most alpha. This assumes that the version before would have failed as often during
+// the bake as it did in the control group; the comparison of the batches does not need that.
+//
+//     the control was never seen      the logarithm is 0: there is no rate to compare with
+//     the control has never failed    L is the rate at which about eight failures were expected
+//     nobody fails during the bake    the evidence shrinks: a good bake takes back a doubt
+
+// The probability that control_rate_max() is too low: by luck, the control group may have failed
+// less often than it would in the long run.
+inline constexpr double bake_alpha = 0.001;
+
+struct BakeCounts {
+  std::int64_t control_failed = 0;  // how many nodes of the control group have failed
+  Ms control_ms = 0;                // the times at risk of the control group's nodes, added up
+  std::int64_t failed = 0;          // how many new nodes have failed during the bake
+  Ms node_ms = 0;
+
+  bool operator==(const BakeCounts&) const = default;
+};
+
+// Returns an upper bound for the control group's true rate of failures, in failures per node and
+// millisecond. Returns 0 if the control group was never seen.
+[[nodiscard]] double control_rate_max(std::int64_t failed, Ms node_ms);
+
+// Returns the natural logarithm of the evidence that new nodes fail during the bake more than
+// `tolerate` times as often as the control group did before.
+[[nodiscard]] double log_bake_evidence(const BakeCounts& counts, double tolerate = 1);
 
 }  // namespace fleet

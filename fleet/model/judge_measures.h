@@ -21,7 +21,7 @@
 //
 // A weighted mean of e-processes is an e-process, too. So the evidence of all batches is the mean
 // of the evidence of each, with the weights of log_share_of_batch(). The measures share one half of
-// alpha (`own_share`) in equal parts, and the failures of judge_cohorts.h have the other half. The
+// alpha (`own_share`) in equal parts, and the failures of `Cohorts` have the other half. The
 // measures and the failures need not be independent for that.
 //
 // The measures by which a rollout is judged are chosen once, at its first batch, from the control
@@ -43,7 +43,7 @@ namespace fleet {
 // the batch's nodes, have reported a change of it.
 inline constexpr std::int64_t measure_given_min = 80;
 // The part of alpha (the allowed chance of stopping a good version) that all measures of a
-// component share. The comparison of failures (judge_cohorts.h) has the rest.
+// component share. The comparison of failures (judge_evidence.h) has the rest.
 inline constexpr double own_share = 0.5;
 
 // One node's change of a measure. The nodes must come in an order that does not depend on their

@@ -16,8 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/model/judge_bake.h"
-#include "fleet/model/judge_cohorts.h"
+#include "fleet/model/judge_evidence.h"
 #include "fleet/model/rollout_records.h"
 
 namespace fleet {
@@ -79,7 +78,7 @@ struct Judgement {
 [[nodiscard]] std::string evidence_text(double log_evidence, double limit);
 
 // Returns the part of the rollout's alpha that the comparisons may use. In a rollout with a bake,
-// bake_alpha is taken from it: see judge_bake.h.
+// bake_alpha is taken from it: see judge_evidence.h.
 [[nodiscard]] double alpha_of(const RolloutTerms& terms);
 
 // Returns the ratio of failure rates that the rollout tolerates.

@@ -30,8 +30,8 @@
 // since thousands of nodes may report at once.
 //
 // During a bake every node has moved. The new nodes are still watched, and compared with the rate
-// of failures that the control group had, according to the record: see judge_bake.h. Nothing waits
-// for this verdict, but if it is "worse", the rollout is aborted.
+// of failures that the control group had, according to the record: see judge_evidence.h. Nothing
+// waits for this verdict, but if it is "worse", the rollout is aborted.
 //
 // A batch is confirmed when the verdict is "well". With fewer nodes than judge_nodes_min, without a
 // control group, or if the order of the nodes is not random, the batch does not wait for the
@@ -44,8 +44,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/judge_bake.h"
-#include "fleet/model/judge_cohorts.h"
+#include "fleet/model/judge_evidence.h"
 #include "fleet/model/judge_measures.h"
 #include "fleet/model/judge_verdict.h"
 #include "fleet/model/rollout_view.h"

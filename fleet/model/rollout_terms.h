@@ -33,8 +33,8 @@ inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 // --bake may be at most 30 days.
 inline constexpr std::int64_t bake_ms_max = 30 * 86'400'000LL;
 
-// --alpha must be larger than bake_alpha (judge_bake.h), which a bake takes from it. With more than
-// one half, the judge could stop most good versions.
+// --alpha must be larger than bake_alpha (judge_evidence.h), which a bake takes from it. With more
+// than one half, the judge could stop most good versions.
 inline constexpr std::int64_t alpha_max = 500'000;
 // With less than 1, --tolerate would make the judge stop versions that are as good as the one
 // before.

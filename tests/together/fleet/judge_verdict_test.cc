@@ -10,7 +10,6 @@
 #include <random>
 #include <vector>
 
-#include "fleet/model/judge_bake.h"
 #include "fleet/model/judge_evidence.h"
 
 namespace judge_verdict_test {
