@@ -4,7 +4,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <tuple>
 
+#include "fleet/model/batch_draft.h"
+#include "fleet/model/judge_evidence.h"
+#include "fleet/model/measure_lines.h"
 #include "fleet/model/record_brief.h"
 
 namespace fleet {
@@ -63,6 +68,75 @@ std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (compared.control.at_risk >= judge_control_min) return "";
   return "no control; failures a node and day: new " + rate_text(compared.fresh) + ", control " +
          rate_text(compared.control);
+}
+
+struct Medians {
+  double median = 0;
+  std::int64_t controls = 0;
+};
+
+// Returns the median of the control group's changes, each multiplied by `sign`. If there are two
+// medians, returns the upper one, as chance_of_worse() needs it. `sign` is -1 for a measure for
+// which lower values are worse, otherwise 1.
+Medians medians_of(const std::vector<MeasuredChange>& changes, double sign) {
+  std::vector<double> control;
+  for (const MeasuredChange& one : changes) {
+    if (!one.is_fresh) control.push_back(sign * one.change);
+  }
+  if (control.empty()) return {};
+  const auto middle = control.begin() + static_cast<std::ptrdiff_t>(control.size() / 2);
+  std::nth_element(control.begin(), middle, control.end());
+  return {*middle, static_cast<std::int64_t>(control.size())};
+}
+
+double log_by_median(const std::vector<MeasuredChange>& changes, double sign) {
+  const Medians control = medians_of(changes, sign);
+  Evidence evidence;
+  std::int64_t before = 0;
+  std::int64_t worse_before = 0;
+  for (const MeasuredChange& one : changes) {
+    if (!one.is_fresh) continue;
+    const bool is_worse = sign * one.change > control.median;
+    evidence.add(is_worse, chance_of_worse(control.controls, before, worse_before));
+    ++before;
+    if (is_worse) ++worse_before;
+  }
+  return evidence.log();
+}
+
+double log_by_failures(const std::vector<MeasuredChange>& changes, double tolerate) {
+  AtRisk at_risk;
+  for (const MeasuredChange& one : changes)
+    ++(one.is_fresh ? at_risk.fresh : at_risk.control);
+  Evidence evidence;
+  for (const MeasuredChange& one : changes) {
+    if (one.change <= 0) continue;
+    evidence.add(one.is_fresh, chance_of_new(at_risk, tolerate));
+    --(one.is_fresh ? at_risk.fresh : at_risk.control);
+  }
+  return evidence.log();
+}
+
+double sign_of(MeasureWorse worse) {
+  return worse == MeasureWorse::down ? -1 : 1;
+}
+
+// Returns how many of the new nodes are worse than the median of the control group.
+std::int64_t count_worse(const JudgedMeasure& measure, const std::vector<MeasuredChange>& changes) {
+  const double sign = sign_of(measure.worse);
+  const double median = medians_of(changes, sign).median;
+  return std::count_if(changes.begin(), changes.end(), [&](const MeasuredChange& one) {
+    return one.is_fresh && sign * one.change > median;
+  });
+}
+
+std::optional<double> change_of(const MeasuredNode& node, const JudgedMeasure& measure) {
+  for (const Measure& one : node.measures) {
+    const bool is_it =
+        one.name == measure.name && one.type == measure.type && one.worse == measure.worse;
+    if (is_it) return measured_number(one.change);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -141,6 +215,98 @@ double tolerate_of(const RolloutTerms& terms) {
 std::int64_t control_size(std::int64_t nodes) {
   if (nodes < judge_nodes_min) return 0;
   return std::clamp(nodes / 10, judge_control_min, judge_control_max);
+}
+
+// ---- the measures
+
+double log_evidence_of(MeasureType type, MeasureWorse worse,
+                       const std::vector<MeasuredChange>& changes, double tolerate) {
+  const auto fresh = std::count_if(changes.begin(), changes.end(),
+                                   [](const MeasuredChange& one) { return one.is_fresh; });
+  if (fresh == 0 || fresh == static_cast<std::ptrdiff_t>(changes.size())) return 0;
+  const double by_median = log_by_median(changes, sign_of(worse));
+  if (type != MeasureType::counter || worse != MeasureWorse::up) return by_median;
+  return log_sum(by_median, log_by_failures(changes, tolerate)) - std::log(2.0);
+}
+
+std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes) {
+  std::map<std::tuple<std::string, MeasureType, MeasureWorse>, std::int64_t> given;
+  std::int64_t control = 0;
+  for (const MeasuredNode& node : nodes) {
+    if (node.is_fresh) continue;
+    ++control;
+    for (const Measure& one : node.measures) {
+      if (one.worse != MeasureWorse::unknown && measured_number(one.change))
+        ++given[{one.name, one.type, one.worse}];
+    }
+  }
+  std::vector<JudgedMeasure> chosen;
+  for (const auto& [kind, count] : given) {
+    const bool is_usual = count >= judge_control_min && count * 100 >= control * measure_given_min;
+    if (!is_usual || chosen.size() == measures_max) continue;
+    const auto& [name, type, worse] = kind;
+    chosen.push_back({.name = name, .type = type, .worse = worse});
+  }
+  return chosen;
+}
+
+std::string judge_measure(JudgedMeasure& measure, const std::vector<MeasuredNode>& nodes,
+                          std::int64_t fresh, std::int64_t batch, double tolerate) {
+  if (measure.batch == batch) return "";
+  std::vector<std::pair<std::uint64_t, MeasuredChange>> placed;
+  std::int64_t given = 0;
+  for (const MeasuredNode& node : nodes) {
+    const auto change = change_of(node, measure);
+    if (!change) continue;
+    placed.push_back({place_of("tie", node.node), {node.is_fresh, *change}});
+    if (node.is_fresh) ++given;
+  }
+  if (given * 100 < fresh * measure_given_min) {
+    return "measure " + measure.name + ": " + std::to_string(given) + " of " +
+           std::to_string(fresh) + " nodes of the batch give it";
+  }
+  measure.batch = batch;
+  measure.control = static_cast<std::int64_t>(placed.size()) - given;
+  if (measure.control < judge_control_min || given == 0) return "";
+  std::sort(placed.begin(), placed.end(),
+            [](const auto& one, const auto& other) { return one.first < other.first; });
+  std::vector<MeasuredChange> changes;
+  for (const auto& [place, change] : placed)
+    changes.push_back(change);
+  ++measure.judged;
+  measure.fresh += given;
+  measure.fresh_worse += count_worse(measure, changes);
+  const double log_batch = log_share_of_batch(measure.judged) +
+                           log_evidence_of(measure.type, measure.worse, changes, tolerate);
+  const double log = measure.judged == 1
+                         ? log_batch
+                         : log_sum(static_cast<double>(measure.log) / million, log_batch);
+  measure.log = std::llround(log * million);
+  return "";
+}
+
+double log_limit_of_measure(double alpha, std::size_t measures) {
+  return log_limit(alpha, own_share / static_cast<double>(measures));
+}
+
+std::string tell_measures(std::vector<JudgedMeasure>& measures, double alpha) {
+  const double limit = log_limit_of_measure(alpha, measures.size());
+  std::string worse;
+  for (JudgedMeasure& measure : measures) {
+    if (measure.judged == 0) {
+      measure.words = measure.batch < 0 ? "not judged yet" : "no control";
+      continue;
+    }
+    const double log = static_cast<double>(measure.log) / million;
+    measure.words = std::to_string(measure.fresh_worse) + " of " + std::to_string(measure.fresh) +
+                    " worse than the median of " + std::to_string(measure.control) +
+                    " of the control: ";
+    const bool is_worse = log >= limit;
+    measure.words += (is_worse ? "worse, " : "well, ") + evidence_text(log, limit);
+    if (!is_worse) continue;
+    worse += (worse.empty() ? "measure " : "; measure ") + measure.name + ": " + measure.words;
+  }
+  return worse;
 }
 
 }  // namespace fleet

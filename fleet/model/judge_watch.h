@@ -21,7 +21,7 @@
 //                 with them would be unfair
 //     health      before each batch, the control group is asked for its health, by the record
 //                 `control`; a node that reports an earlier failure is not compared
-//     measures    of the component itself are judged when a batch has soaked: judge_measures.h
+//     measures    of the component itself are judged when a batch has soaked: judge_verdict.h
 //     unseen      the time in which a node of the batch is silent during its soak, or in which
 //                 there is no driver, does not count as seen
 // The record rollout/NAME/judge has the findings, so that another driver can continue from them. It
@@ -45,7 +45,6 @@
 #include <vector>
 
 #include "fleet/model/judge_evidence.h"
-#include "fleet/model/judge_measures.h"
 #include "fleet/model/judge_verdict.h"
 #include "fleet/model/rollout_view.h"
 #include "fleet/model/time.h"

@@ -181,7 +181,7 @@ struct RolloutBatch {
 };
 
 // The comparison of a rollout's nodes by one measure that the component reports about itself. It is
-// a part of the judge's record (judge_measures.h).
+// a part of the judge's record (judge_verdict.h).
 struct JudgedMeasure {
   std::string name = {};
   MeasureType type = MeasureType::unknown;

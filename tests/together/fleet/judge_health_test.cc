@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "fleet/model/judge_measures.h"
+#include "fleet/model/judge_verdict.h"
 #include "tests/together/fleet/judge_bench.h"
 
 namespace judge_health_test {

@@ -8,7 +8,7 @@
 
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/judge_evidence.h"
-#include "fleet/model/judge_measures.h"
+#include "fleet/model/judge_verdict.h"
 #include "fleet/model/rollout_terms.h"
 
 namespace fleet_test {

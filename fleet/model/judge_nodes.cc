@@ -1,12 +1,22 @@
-// The part of JudgeWatch that asks the control group for its health, and judges a batch by the
-// measures that the component reports about itself.
+// The parts of JudgeWatch that watch individual nodes: which nodes are compared, when a node has
+// failed, and how much of a node's soak was seen. Also asks the control group for its health, and
+// judges a batch by the measures that the component reports about itself.
 #include <algorithm>
 #include <utility>
 
+#include "fleet/model/batch_draft.h"
 #include "fleet/model/judge_watch.h"
 
 namespace fleet {
 namespace {
+
+bool runs_new(const NodeSight& sight) {
+  const bool is_on_trial =
+      sight.node.stage == NodeStage::applying &&
+      (sight.upgrade.phase == UpgradePhase::soaking || sight.upgrade.phase == UpgradePhase::soaked);
+  return is_on_trial || sight.node.stage == NodeStage::confirming ||
+         sight.node.stage == NodeStage::confirmed;
+}
 
 std::string control_runs(const std::string& rollout) {
   return rollout + ".control.";
@@ -18,6 +28,145 @@ bool has_soaked(const NodeSight& sight) {
 }
 
 }  // namespace
+
+// Chooses the control group: the nodes that come last in the random order of the rollout's seed.
+void JudgeWatch::choose_control(const RolloutView& view) {
+  std::vector<std::pair<std::uint64_t, std::string>> places;
+  std::int64_t nodes = 0;
+  for (const auto& [number, batch] : view.batches) {
+    nodes += static_cast<std::int64_t>(batch.size());
+    for (const std::string& node : batch)
+      places.emplace_back(place_of(view.rollout->terms.seed, node), node);
+  }
+  std::sort(places.rbegin(), places.rend());
+  places.resize(static_cast<std::size_t>(control_size(nodes)));
+  for (const auto& [place, node] : places)
+    control_.insert(node);
+  for (const std::string& node : unmoved_)
+    parts_[node].enters = 0;
+}
+
+void JudgeWatch::look_at_moved(const RolloutView& view, Ms now) {
+  for (const auto& [node, sight] : view.nodes) {
+    if (sight.node.stage != NodeStage::waiting) look_at_moved(view, node, now);
+  }
+}
+
+void JudgeWatch::look_at_moved(const RolloutView& view, const std::string& node, Ms now) {
+  const NodeSight sight = view.sight(node);
+  if (unmoved_.erase(node) > 0) {
+    cohorts_->leave(node, now);
+    parts_.erase(node);
+  }
+  const auto found = parts_.find(node);
+  if (runs_new(sight)) {
+    if (found == parts_.end()) parts_[node].enters = now + judge_first_ms;
+    return;
+  }
+  const bool has_ended =
+      sight.node.stage != NodeStage::preparing && sight.node.stage != NodeStage::applying;
+  if (!has_ended || found == parts_.end()) return;
+  const bool is_fair = view.rollout->terms.component == "agent" || health_of(view, node) != nullptr;
+  const bool is_failure = sight.node.stage == NodeStage::failed && is_fair;
+  if (!found->second.enters && is_failure) fail(node, now);
+  cohorts_->leave(node, now);
+  parts_.erase(found);
+}
+
+// ---- failures
+
+bool JudgeWatch::is_silent(const std::string& node) const {
+  const auto found = heard_.find(node);
+  return found == heard_.end() || found->second.instances.empty();
+}
+
+bool JudgeWatch::are_many_silent() const {
+  const auto silent = std::count_if(unmoved_.begin(), unmoved_.end(),
+                                    [this](const std::string& node) { return is_silent(node); });
+  return silent * judge_silent_share > static_cast<std::int64_t>(unmoved_.size());
+}
+
+void JudgeWatch::fail(const std::string& node, Ms now) {
+  failed_.insert(short_place(node));
+  cohorts_->fail(node, now);
+}
+
+void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
+  const bool is_unmoved = unmoved_.contains(node);
+  // Do not compare a silent node without the new version until it reports, since nothing is known
+  // about it. A silent node with the new version has reported that version, so it is compared. But
+  // if it fell silent together with many others, it must also report first.
+  if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
+  part.enters.reset();
+  part.is_lost = false;
+  const Heard& heard = heard_[node];
+  part.instance = heard.active;
+  const auto own = heard.instances.find(part.instance);
+  part.version = own == heard.instances.end() ? "" : own->second;
+  if (is_unmoved && !control_.contains(node)) return;
+  if (const NodeHealth* health = health_of(view, node); health != nullptr) {
+    // A node that has failed by now is not compared.
+    part.is_counted = health->failures() > 0;
+    if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
+  }
+  cohorts_->enter(node, is_unmoved ? Cohort::control : Cohort::fresh, now, {},
+                  failed_.contains(short_place(node)));
+}
+
+void JudgeWatch::look_at_parts(const RolloutView& view, Ms now) {
+  const bool many_silent = are_many_silent();
+  for (auto& [node, part] : parts_) {
+    if (part.enters) {
+      enter(view, node, part, now);
+      continue;
+    }
+    if (is_silent(node)) {
+      if (!part.silent_since) part.silent_since = now;
+      if (now < *part.silent_since + judge_silent_ms) continue;
+      part.silent_since.reset();
+      if (!many_silent) {
+        fail(node, now);
+        continue;
+      }
+      cohorts_->leave(node, now);
+      part.enters = now;
+      part.is_lost = true;
+      continue;
+    }
+    part.silent_since.reset();
+    look_at_health(view, node, part, now);
+    const Heard& heard = heard_.at(node);
+    const auto own = heard.instances.find(heard.active);
+    if (own == heard.instances.end() || heard.active == part.instance) continue;
+    // A new process of fleet-agent is active. If its version is the same as before, this is a
+    // restart, which counts as a failure. If the version differs, somebody has ordered an upgrade.
+    const bool is_restart = own->second == part.version;
+    part.instance = heard.active;
+    part.version = own->second;
+    if (is_restart) fail(node, now);
+  }
+}
+
+// ---- how much of the soak was seen
+
+// Adds up how much of the soak was seen: the time since the last look, for each node that soaks and
+// is not silent. If a node's soak has ended since the last look, this time still counts in full.
+void JudgeWatch::look_at_soak(const RolloutView& view, Ms passed) {
+  if (const auto turn = turn_of(*view.rollout); std::exchange(found_.batch, turn) != turn) {
+    found_.seen_ms = 0;
+    soaked_.clear();
+  }
+  soak_ms_ = 0;
+  for (const std::string& node : view.batch()) {
+    const NodeSight sight = view.sight(node);
+    if (!runs_new(sight)) continue;
+    soak_ms_ += view.rollout->terms.soak_ms;
+    if (sight.upgrade.phase != UpgradePhase::soaking && !soaked_.insert(node).second) continue;
+    if (!is_silent(node)) found_.seen_ms += passed;
+  }
+}
+
+// ---- health and measures
 
 std::string control_run(const std::string& rollout, std::int64_t turn) {
   return control_runs(rollout) + std::to_string(turn);
