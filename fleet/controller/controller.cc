@@ -13,11 +13,9 @@
 #include "fleet/common/zone_file.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/controllers_at_work.h"
-#include "fleet/model/desired_driver.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
-#include "fleet/model/rollout_driver.h"
 
 namespace fleet {
 namespace {

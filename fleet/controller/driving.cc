@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fleet/model/desired_driver.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

@@ -1,7 +1,7 @@
 // A driver of a rollout, a plan or a cell's desired versions, as a state machine. It creates its
 // key driver/ID, reads all records that matter, and then writes one transaction after the other, as
 // its task decides. Each transaction compares that the key is still the driver's own. The task
-// knows what is driven: see rollout_driver.h, plan_driver.h and desired_driver.h.
+// knows what is driven: see drivers.h.
 //
 // Events go in, and a list of actions comes out. At most one transaction, reading or request for a
 // lease is under way, and meanwhile the driver decides nothing else. The next step depends on the

@@ -6,12 +6,10 @@
 #include <memory>
 #include <random>
 
-#include "fleet/model/desired_driver.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/enum_text.h"
-#include "fleet/model/plan_driver.h"
 #include "fleet/model/plan_part.h"
 #include "fleet/model/record_text.h"
-#include "fleet/model/rollout_driver.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace budgets_simulate_test {

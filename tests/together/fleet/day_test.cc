@@ -8,10 +8,10 @@
 #include <set>
 
 #include "fleet/controller/driving.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
-#include "fleet/model/rollout_driver.h"
 #include "tests/together/fleet/day_machine.h"
 #include "tests/together/fleet/long_run.h"
 

@@ -5,10 +5,10 @@
 
 #include "fleet/controller/driving.h"
 #include "fleet/fleetctl/rollouts.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "fleet/model/rollout_driver.h"
 #include "fleet/model/rollout_wish.h"
 #include "tests/together/fleet/fake_store.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "fleet/model/batch_draft.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "fleet/model/rollout_driver.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace fleet_test {

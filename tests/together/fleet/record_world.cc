@@ -7,14 +7,12 @@
 #include "fleet/common/roles.h"
 #include "fleet/controller/driving.h"
 #include "fleet/model/chronicle.h"
-#include "fleet/model/desired_driver.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/joining.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
-#include "fleet/model/rollout_driver.h"
 
 namespace fleet_test {
 namespace {

@@ -1,6 +1,6 @@
 // Tests the driver of a rollout by itself, one step at a time: its lease, its waiting times, large
 // batches, and a store that refuses transactions.
-#include "fleet/model/rollout_driver.h"
+#include "fleet/model/drivers.h"
 
 #include <catch2/catch.hpp>
 

@@ -5,12 +5,10 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "fleet/model/desired_driver.h"
+#include "fleet/model/drivers.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/plan_driver.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/release_watch.h"
-#include "fleet/model/rollout_driver.h"
 #include "fleet/model/window_view.h"
 
 namespace windows_test {

@@ -1,4 +1,4 @@
-#include "fleet/model/rollout_driver.h"
+#include "fleet/model/drivers.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,6 +9,19 @@
 #include "fleet/model/rollout_draft.h"
 
 namespace fleet {
+namespace {
+
+// Returns whether the transaction writes a command that still needs a lease. The command vanishes
+// when its lease ends, so it cannot be begun later.
+bool wants_lease(const Transaction& transaction) {
+  return std::any_of(transaction.puts.begin(), transaction.puts.end(), [](const Put& put) {
+    return put.lease == 0 && parse_key(put.key)->kind == KeyKind::node_command;
+  });
+}
+
+}  // namespace
+
+// ---- the driver of one rollout
 
 RolloutTask::RolloutTask(const std::string& controller, std::string rollout, ZoneBook zones)
     : windows_(std::move(zones)), judge_(rollout) {
@@ -150,6 +163,142 @@ std::string RolloutTask::words(Ms now) const {
     if (!round->is_answered) text += " asked";
   }
   if (facts_.lease) text += " lease " + std::string(text_of(facts_.lease->step));
+  return text;
+}
+
+// ---- the driver of one plan
+
+PlanTask::PlanTask(const std::string& controller, std::string plan, ZoneBook zones)
+    : windows_(std::move(zones)) {
+  view_.name = std::move(plan);
+  facts_.controller = controller;
+}
+
+std::string PlanTask::key() const {
+  return key_of(KeyKind::driver, {view_.name});
+}
+
+std::vector<std::string> PlanTask::prefixes() const {
+  return {key_of(KeyKind::plan, {view_.name}),
+          key_below(key_of(KeyKind::plan, {view_.name}) + "/member"),
+          prefix_of(KeyKind::once) + view_.name + "/",
+          key_of(KeyKind::stop),
+          prefix_of(KeyKind::node_info),
+          node_identities(),
+          prefix_of(KeyKind::rollout),
+          prefix_of(KeyKind::window),
+          key_of(KeyKind::settings),
+          prefix_of(KeyKind::place)};
+}
+
+void PlanTask::take(const KeyValue& record) {
+  view_.take(record);
+  windows_.take(record);
+  budgets_.take(record);
+}
+
+void PlanTask::take_absent(const std::string& key) {
+  view_.take_absent(key);
+  windows_.take_absent(key);
+  budgets_.take_absent(key);
+}
+
+void PlanTask::take_all(const Reading& reading) {
+  view_.take_all(reading);
+  windows_.take_all(reading);
+  budgets_.take_all(reading);
+}
+
+DriverStep PlanTask::next(Revision fence, Ms now) {
+  facts_.fence = fence;
+  facts_.budgets = &budgets_;
+  const Plan& plan = view_.plan;
+  const bool is_free = plan.ignore_window;
+  facts_.window = is_free ? Opening{} : windows_.opening(view_.ids, longest(view_, &budgets_), now);
+  PlanDecision decision = decide_plan(view_, facts_, now);
+  facts_.waits_for = decision.waits_for;
+  facts_.since = decision.since;
+  if (decision.over) {
+    const std::string why = view_.revision == 0 ? "it is not there" : decision.news;
+    return Over{why.empty() ? "it has ended" : why, !view_.damage.empty()};
+  }
+  if (decision.transaction) return Write{std::move(*decision.transaction), decision.news};
+  return Wait{decision.until};
+}
+
+std::string PlanTask::words(Ms now) const {
+  return "sees @" + std::to_string(view_.revision) + " waits " + facts_.waits_for + " " +
+         std::to_string(now - facts_.since);
+}
+
+// ---- the driver of all desired versions
+
+DesiredTask::DesiredTask(const std::vector<std::string>& components,
+                         const DesiredSettings& settings, ZoneBook zones)
+    : windows_(std::move(zones)), settings_(settings) {
+  for (const std::string& component : components)
+    components_.push_back({DesiredView(component)});
+}
+
+std::string DesiredTask::key() const {
+  return key_of(KeyKind::driver, {desired_id});
+}
+
+std::vector<std::string> DesiredTask::prefixes() const {
+  return {prefix_of(KeyKind::desired), prefix_of(KeyKind::node_info), node_identities(),
+          key_of(KeyKind::stop),       prefix_of(KeyKind::window),    key_of(KeyKind::settings),
+          prefix_of(KeyKind::place)};
+}
+
+void DesiredTask::take(const KeyValue& record) {
+  for (Component& component : components_)
+    component.view.take(record);
+  windows_.take(record);
+  budgets_.take(record);
+}
+
+void DesiredTask::take_absent(const std::string& key) {
+  for (Component& component : components_)
+    component.view.take_absent(key);
+  windows_.take_absent(key);
+  budgets_.take_absent(key);
+}
+
+void DesiredTask::take_all(const Reading& reading) {
+  for (Component& component : components_)
+    component.view.take_all(reading);
+  windows_.take_all(reading);
+  budgets_.take_all(reading);
+}
+
+DriverStep DesiredTask::next(Revision fence, Ms now) {
+  Wait wait;
+  const auto opening = [this, now](const std::string& id, Ms takes) {
+    return windows_.opening(id, takes, now);
+  };
+  const bool windows_changed = windows_seen_ != windows_.changes();
+  windows_seen_ = windows_.changes();
+  for (Component& component : components_) {
+    component.marks.look(component.view, now);
+    if (windows_changed) component.marks.reopen();
+    DesiredDecision decision = decide_desired(component.view, settings_, component.marks, fence,
+                                              lease_, now, &budgets_, opening);
+    if (decision.transaction) {
+      if (wants_lease(*decision.transaction)) return GrantLease{settings_.stop_ms};
+      return Write{std::move(*decision.transaction), decision.news};
+    }
+    if (decision.until && (!wait.until || *decision.until < *wait.until)) {
+      wait.until = decision.until;
+    }
+  }
+  return wait;
+}
+
+std::string DesiredTask::words(Ms now) const {
+  std::string text;
+  for (const Component& component : components_) {
+    text += component.view.component() + component.marks.words(now);
+  }
   return text;
 }
 

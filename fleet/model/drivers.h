@@ -1,0 +1,150 @@
+// The drivers of one rollout, of one plan, and of all desired versions of a cell: for each, its
+// task and the Driver of that task. driver.h describes how a driver works; rollout_decision.h,
+// plan_decision.h and desired_decision.h make the tasks' decisions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fleet/model/desired_decision.h"
+#include "fleet/model/driver.h"
+#include "fleet/model/judge_watch.h"
+#include "fleet/model/plan_decision.h"
+#include "fleet/model/rollout_decision.h"
+#include "fleet/model/rollout_view.h"
+#include "fleet/model/window_view.h"
+
+namespace fleet {
+
+// ---- the driver of one rollout
+
+class RolloutTask {
+ public:
+  RolloutTask(const std::string& controller, std::string rollout, ZoneBook zones);
+
+  [[nodiscard]] std::string name() const { return "rollout " + view_.id; }
+  [[nodiscard]] std::string key() const;
+  [[nodiscard]] std::vector<std::string> prefixes() const;
+  [[nodiscard]] const RolloutView& view() const { return view_; }
+
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+  void wall_shows(UnixSeconds wall, Ms now) { windows_.set_wall(wall, now); }
+
+  [[nodiscard]] DriverStep next(Revision fence, Ms now);
+  void granted(LeaseId lease);
+  void take_gates(const GatesAnswered& event);
+  // Called when the store has denied a write. The next step then aborts the rollout. Returns false,
+  // so that driving ends, if the store has denied the write of this abort, too.
+  [[nodiscard]] bool deny(const std::string& reason);
+  [[nodiscard]] std::string words(Ms now) const;
+
+ private:
+  [[nodiscard]] Opening window(Ms now) const;
+  void ask_judge(Ms now);
+  [[nodiscard]] AskGates begin_round(Ms now);
+
+  RolloutView view_;
+  WindowView windows_;
+  Budgets budgets_;
+  JudgeWatch judge_;
+  DriverFacts facts_;
+  std::int64_t rounds_ = 0;
+};
+
+class RolloutDriver : public Driver<RolloutTask> {
+ public:
+  RolloutDriver(const std::string& controller, std::string rollout, LeaseId lease,
+                ZoneBook zones = {})
+      : Driver(controller, RolloutTask(controller, std::move(rollout), std::move(zones)), lease) {}
+};
+
+// ---- the driver of one plan
+
+class PlanTask {
+ public:
+  PlanTask(const std::string& controller, std::string plan, ZoneBook zones);
+
+  [[nodiscard]] std::string name() const { return "plan " + view_.name; }
+  [[nodiscard]] std::string key() const;
+  [[nodiscard]] std::vector<std::string> prefixes() const;
+  [[nodiscard]] const PlanView& view() const { return view_; }
+
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+  void wall_shows(UnixSeconds wall, Ms now) { windows_.set_wall(wall, now); }
+
+  [[nodiscard]] DriverStep next(Revision fence, Ms now);
+  void granted(LeaseId) {}
+  // Called when the store denies a write. Returns false, so that driving ends, since half a plan
+  // cannot be undone automatically. The members wait until a driver continues with the plan.
+  [[nodiscard]] bool deny(const std::string&) { return false; }
+  [[nodiscard]] std::string words(Ms now) const;
+
+ private:
+  PlanView view_;
+  WindowView windows_;
+  Budgets budgets_;
+  PlanFacts facts_;
+};
+
+class PlanDriver : public Driver<PlanTask> {
+ public:
+  PlanDriver(const std::string& controller, std::string plan, LeaseId lease, ZoneBook zones = {})
+      : Driver(controller, PlanTask(controller, std::move(plan), std::move(zones)), lease) {}
+};
+
+// ---- the driver of all desired versions
+
+// The last part of the key `driver/desired` of this driver. No rollout and no plan may have this
+// name, since its driver would have the same key.
+inline constexpr std::string_view desired_id = "desired";
+
+class DesiredTask {
+ public:
+  DesiredTask(const std::vector<std::string>& components, const DesiredSettings& settings,
+              ZoneBook zones);
+
+  [[nodiscard]] std::string name() const { return "the desired version"; }
+  [[nodiscard]] std::string key() const;
+  [[nodiscard]] std::vector<std::string> prefixes() const;
+
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+  void wall_shows(UnixSeconds wall, Ms now) { windows_.set_wall(wall, now); }
+
+  // Returns the next step. Tries the components one after the other, until a record of one of them
+  // has to be written.
+  [[nodiscard]] DriverStep next(Revision fence, Ms now);
+  void granted(LeaseId lease) { lease_ = lease; }
+  // Called when the store denies a write. Returns false, so that driving ends. Nothing has to be
+  // undone: a new version that waits beside the old one may go on waiting.
+  [[nodiscard]] bool deny(const std::string&) { return false; }
+  [[nodiscard]] std::string words(Ms now) const;
+
+ private:
+  struct Component {
+    DesiredView view;
+    DesiredMarks marks = {};
+  };
+
+  std::vector<Component> components_;
+  WindowView windows_;
+  std::uint64_t windows_seen_ = 0;  // the value of WindowView::changes() at the last decision
+  Budgets budgets_;
+  DesiredSettings settings_;
+  LeaseId lease_ = 0;  // the lease for commands to stop; 0 if there is none
+};
+
+class DesiredDriver : public Driver<DesiredTask> {
+ public:
+  DesiredDriver(const std::string& controller, const std::vector<std::string>& components,
+                const DesiredSettings& settings, LeaseId lease, ZoneBook zones = {})
+      : Driver(controller, DesiredTask(components, settings, std::move(zones)), lease) {}
+};
+
+}  // namespace fleet
