@@ -36,7 +36,6 @@
 #include <string>
 
 #include "fleet/model/budgets.h"
-#include "fleet/model/desired_marks.h"
 #include "fleet/model/desired_view.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"

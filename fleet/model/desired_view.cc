@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "fleet/model/effort.h"
+#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
@@ -18,6 +20,30 @@ Seen<Record> seen(const KeyValue& record) {
 
 bool is_taken_back(const DesiredNode& node, const CellWish& wish) {
   return node.desired.record.version != wish.desired.version;
+}
+
+// Returns whether the node may be ordered to move to the desired version, judged by its own records
+// alone.
+bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
+  const bool moved_since = node.desired.revision > wish.revision;
+  if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
+  if (is_told(node, wish) || node.running.empty()) return false;
+  // If a new version waits beside the old one, but another version is desired by now, the node gets
+  // the order even if it already runs the desired version. It then cancels the waiting upgrade.
+  if (runs(node, wish.desired.version) && !waits) return false;
+  const auto active = node.instances.find(node.active.record.instance);
+  if (node.active.revision == 0 || active == node.instances.end()) return false;
+  return active->second.record.degraded.empty();
+}
+
+// Returns whether the node's old instance may be ordered to stop, judged by the node's own records
+// alone.
+bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
+  if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
+  const bool ours = wish && is_told(node, *wish);
+  if (!node.desired.record.pinned && !ours) return false;
+  return node.command.record.id != stop_id(node) &&
+         node.instances.contains(node.active.record.instance);
 }
 
 }  // namespace
@@ -134,6 +160,166 @@ bool has_failed(const DesiredNode& node, const CellWish& wish) {
 
 std::string stop_id(const DesiredNode& node) {
   return node.upgrade.record.attempt + ".stop.1";
+}
+
+// ---- the observations
+
+void DesiredMarks::look(DesiredView& view, Ms now) {
+  const auto changed = view.take_changed();
+  const auto wish = view.wish();
+  component_ = view.component();
+  const bool is_same_wish = std::exchange(wish_, wish) == wish;
+  if (changed && is_same_wish) {
+    for (const std::string& id : *changed)
+      look_at(view, id, now);
+    return;
+  }
+  std::set<std::string> all;
+  for (const auto& [id, standing] : standings_)
+    all.insert(id);
+  for (const auto& [id, node] : view.nodes())
+    all.insert(id);
+  for (const std::string& id : all)
+    look_at(view, id, now);
+}
+
+void DesiredMarks::look_at(const DesiredView& view, const std::string& id, Ms now) {
+  ++effort.nodes;
+  if (const auto before = standings_.find(id); before != standings_.end()) {
+    count(id, before->second, false);
+    standings_.erase(before);
+  }
+  closed_.erase(id);
+  const auto found = view.nodes().find(id);
+  if (found == view.nodes().end()) {
+    ready_.erase(id);
+    told_.erase(id);
+    return;
+  }
+  observe(id, found->second, now);
+  const Standing standing = standing_of(id, found->second);
+  count(id, standing, true);
+  standings_.emplace(id, standing);
+}
+
+void DesiredMarks::observe(const std::string& id, const DesiredNode& node, Ms now) {
+  const auto before = ready_[id];
+  std::map<std::string, std::pair<Ms, std::string>> fresh;
+  const auto is_ready = [&](const std::string& name, const std::string& what) {
+    const auto known = before.find(name);
+    const bool same = known != before.end() && known->second.second == what;
+    fresh[name] = {same ? known->second.first : now, what};
+  };
+  for (const auto& [name, seen] : node.instances) {
+    if (seen.record.ready && seen.record.degraded.empty()) is_ready(name, seen.record.version);
+  }
+  if (component_ != own_component && phase_of(node) == UpgradePhase::cutover_ready) {
+    is_ready("", node.upgrade.record.attempt);
+  }
+  ready_[id] = std::move(fresh);
+  if (node.desired.revision == 0 || node.claim.revision != 0 || is_ended(phase_of(node))) {
+    told_.erase(id);
+  } else if (const auto [at, is_new] = told_.try_emplace(id, node.desired.revision, now);
+             !is_new && at->second.first != node.desired.revision) {
+    at->second = {node.desired.revision, now};
+  }
+}
+
+DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
+                                                 const DesiredNode& node) const {
+  Standing standing{.has_component = !node.running.empty()};
+  const UpgradePhase phase = phase_of(node);
+  if (may_be_stopped(node, wish_)) {
+    if (const auto next = successor(id, node)) standing.at_gate = next->first;
+  }
+  if (!wish_) return standing;
+  standing.is_under_way = is_under_way(node, *wish_);
+  standing.has_failed = has_failed(node, *wish_);
+  standing.is_committed = runs(node, wish_->desired.version) && !standing.is_under_way;
+  const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
+  standing.may_begin = may_get_order(node, *wish_, waits);
+  standing.waits = standing.may_begin && waits;
+  // A node can be ordered to go back only if the name of the version that it reports is valid.
+  const bool comes =
+      standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
+  const auto told = told_.find(id);
+  if (comes && told != told_.end() && is_version_name(node.running)) {
+    standing.coming = told->second.second;
+  }
+  return standing;
+}
+
+// Adds the node to the counts and lists, or removes it from them.
+void DesiredMarks::count(const std::string& id, const Standing& standing, bool is_in) {
+  const std::int64_t one = is_in ? 1 : -1;
+  if (standing.has_component) all_ += one;
+  if (standing.is_under_way) under_way_ += one;
+  if (standing.has_failed) failed_ += one;
+  if (standing.is_committed) committed_ += one;
+  const auto list = [&](ByTime& times, std::optional<Ms> at) {
+    if (at && is_in) times.emplace(*at, id);
+    if (at && !is_in) times.erase({*at, id});
+  };
+  list(coming_, standing.coming);
+  list(at_gate_, standing.at_gate);
+  beginning_.erase(id);
+  waiting_.erase(id);
+  if (is_in) list_beginning(id, standing);
+}
+
+void DesiredMarks::list_beginning(const std::string& id, const Standing& standing) {
+  if (standing.may_begin) (standing.waits ? waiting_ : beginning_).insert(id);
+}
+
+std::optional<std::pair<Ms, std::string>> DesiredMarks::successor(const std::string& id,
+                                                                  const DesiredNode& node) const {
+  const auto seen = ready_.find(id);
+  if (seen == ready_.end()) return std::nullopt;
+  const std::string_view wanted = without_build(node.desired.record.version);
+  if (component_ != own_component) {
+    const auto mark = seen->second.find("");
+    const bool is_wanted = without_build(node.upgrade.record.to) == wanted;
+    if (mark == seen->second.end() || !is_wanted) return std::nullopt;
+    return std::pair(mark->second.first, node.upgrade.record.to);
+  }
+  std::optional<std::pair<Ms, std::string>> first;
+  for (const auto& [name, instance] : node.instances) {
+    const Instance& record = instance.record;
+    if (name == node.active.record.instance || !record.ready || !record.degraded.empty() ||
+        record.boot_id != node.active.record.boot_id || without_build(record.version) != wanted) {
+      continue;
+    }
+    const auto mark = seen->second.find(name);
+    if (mark == seen->second.end() || mark->second.second != record.version) continue;
+    if (!first || mark->second.first < first->first) first = {mark->second.first, name};
+  }
+  return first;
+}
+
+void DesiredMarks::close(const std::string& id, std::optional<Ms> until) {
+  closed_[id] = until;
+  beginning_.erase(id);
+  if (until && (!opens_at_ || *until < *opens_at_)) opens_at_ = until;
+}
+
+void DesiredMarks::reopen() {
+  for (const auto& [id, until] : closed_) {
+    const auto standing = standings_.find(id);
+    if (standing != standings_.end()) list_beginning(id, standing->second);
+  }
+  closed_.clear();
+  opens_at_.reset();
+}
+
+std::string DesiredMarks::words(Ms now) const {
+  std::string text;
+  for (const auto& [id, instances] : ready_) {
+    for (const auto& [name, mark] : instances)
+      text += " " + id + " " + name + " " + std::to_string(now - mark.first);
+  }
+  for (const auto& [id, mark] : told_)
+    text += " " + id + " " + std::to_string(now - mark.second);
+  return text;
 }
 
 }  // namespace fleet
