@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "fleet/agent/options.h"
 #include "fleet/model/join_records.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 
 namespace fleet {
 

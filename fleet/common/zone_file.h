@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 
 namespace fleet {
 

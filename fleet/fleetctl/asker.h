@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fleet/fleetctl/options.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/http2.h"

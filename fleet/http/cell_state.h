@@ -15,7 +15,7 @@
 #include "fleet/model/node_view.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/rollout_records.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 #include "fleet/store/store.h"
 
 namespace fleet {

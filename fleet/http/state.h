@@ -11,7 +11,7 @@
 
 #include "fleet/http/cell_state.h"
 #include "fleet/http/message.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 #include "fleet/store/store.h"
 

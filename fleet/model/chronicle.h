@@ -22,7 +22,7 @@
 #include "fleet/model/driver_events.h"
 #include "fleet/model/retention.h"
 #include "fleet/model/settings.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 
 namespace fleet {
 

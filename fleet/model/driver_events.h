@@ -9,7 +9,6 @@
 
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/time.h"
-#include "fleet/model/time_zone.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {

@@ -14,7 +14,7 @@
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {

@@ -19,7 +19,7 @@
 #include "fleet/model/cell_records.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/join_records.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {

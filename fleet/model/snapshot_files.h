@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 
 namespace fleet {
 

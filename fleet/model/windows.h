@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "fleet/model/cell_records.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 
 namespace fleet {
 

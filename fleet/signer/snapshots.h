@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/owned_fd.h"
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 #include "fleet/store/etcd_admin.h"
 #include "fleet/store/timers.h"
 

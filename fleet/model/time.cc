@@ -1,4 +1,4 @@
-#include "fleet/model/time_zone.h"
+#include "fleet/model/time.h"
 
 #include <algorithm>
 #include <chrono>
