@@ -14,7 +14,7 @@
 #include "fleet/http/message.h"
 #include "fleet/model/creation.h"
 #include "fleet/model/transaction.h"
-#include "fleet/model/window_view.h"
+#include "fleet/model/windows.h"
 
 namespace fleet {
 

@@ -39,7 +39,7 @@
 #include "fleet/model/desired_view.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
-#include "fleet/model/window_view.h"
+#include "fleet/model/windows.h"
 
 namespace fleet {
 

@@ -13,7 +13,7 @@
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/rollout_decision.h"
 #include "fleet/model/rollout_view.h"
-#include "fleet/model/window_view.h"
+#include "fleet/model/windows.h"
 
 namespace fleet {
 

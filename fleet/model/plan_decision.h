@@ -42,7 +42,7 @@
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
-#include "fleet/model/window_view.h"
+#include "fleet/model/windows.h"
 
 namespace fleet {
 

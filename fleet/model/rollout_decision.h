@@ -57,7 +57,7 @@
 #include "fleet/model/rollout_gates.h"
 #include "fleet/model/rollout_view.h"
 #include "fleet/model/time.h"
-#include "fleet/model/window_view.h"
+#include "fleet/model/windows.h"
 
 namespace fleet {
 

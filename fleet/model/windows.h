@@ -1,14 +1,19 @@
-// Maintenance windows: the times at which something may begin. No other decision in the fleet
-// depends on a wall clock.
+// Maintenance windows: the times at which an upgrade may begin. No other decision in the fleet
+// depends on a wall clock. WindowView has the cell's windows, as a driver sees them.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "base/result.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/time.h"
+#include "fleet/model/transaction.h"
 
 namespace fleet {
 
@@ -42,5 +47,87 @@ struct OpenWindow {
 
 // Returns a duration as a text such as `1d4h18s`, or `0s` if no time is left.
 [[nodiscard]] std::string countdown(std::int64_t seconds);
+
+// ---- the windows of a cell
+
+// A node's group is its label `group`, from its identity or reported by itself. The node's window
+// is the record window/GROUP, or window/all if its group has none. Without a window, an upgrade may
+// begin at any time. A window that cannot be read, or whose time zone is unknown, counts as closed:
+// somebody has written it to hold upgrades back.
+
+// The name of the window for all nodes whose group has no window.
+inline constexpr std::string_view window_of_all = "all";
+// The name of the label that puts a node into a group.
+inline constexpr std::string_view group_label = "group";
+
+// Returns the time zone of this name in tzdata. The call may read a file.
+using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
+
+struct Opening {
+  bool is_open = true;
+  // When the window opens. No value if only a changed record can open it.
+  std::optional<Ms> until = {};
+  std::string why = {};  // why the window is closed
+
+  bool operator==(const Opening&) const = default;
+};
+
+// The cell's maintenance windows, as a driver sees them. Finds out whether an upgrade may begin on
+// a node now, and when one may begin next.
+class WindowView {
+ public:
+  explicit WindowView(ZoneBook zones) : zones_(std::move(zones)) {}
+
+  // Sets the time of the wall clock at the moment `now`. After this, time zones are looked up anew,
+  // since tzdata may have been updated.
+  void set_wall(UnixSeconds shown, Ms now);
+
+  void take(const KeyValue& record);
+  void take_absent(const std::string& key);
+  void take_all(const Reading& reading);
+
+  // A counter that grows with each change that may open or close a window: a change of a record, or
+  // a new time of the wall clock.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
+
+  // Returns whether an upgrade that takes the time `takes` may begin now: on this node, or on all
+  // of these nodes.
+  [[nodiscard]] Opening opening(const std::string& node, Ms takes, Ms now) const;
+  [[nodiscard]] Opening opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const;
+
+ private:
+  struct Held {
+    std::string group = {};
+    Window window = {};
+    std::string damage = {};
+  };
+  struct Node {
+    std::string group = {};
+    std::string time_zone = {};
+  };
+
+  [[nodiscard]] const Held* window_of(const Node& node) const;
+  [[nodiscard]] Opening opening(const Held& held, const Node& node, Ms takes, Ms now) const;
+  // Returns whether the window is open. The answer is the same for all nodes with this window and
+  // this time zone.
+  [[nodiscard]] Opening opening(const Held& held, const std::string& zone, Ms takes, Ms now) const;
+  [[nodiscard]] const Result<TimeZone>& zone_of(const std::string& name) const;
+
+  ZoneBook zones_;
+  std::uint64_t changes_ = 0;
+  // Caches: each time zone is looked up once until the next set_wall(), and each answer is computed
+  // once for each moment. Without them, every node would cause a look-up, but a cell has far more
+  // nodes than windows and time zones.
+  mutable std::map<std::string, Result<TimeZone>> known_zones_;
+  mutable std::map<std::tuple<std::string, std::string, Ms>, Opening>
+      answers_;  // the answers by group, time zone and `takes`
+  mutable Ms answered_at_ = 0;
+  std::map<std::string, Held> windows_;  // the windows by the names of groups
+  std::map<std::string, Node> nodes_;
+  // The groups of nodes according to their identities. Such a group overrides the group that the
+  // node itself reports.
+  std::map<std::string, std::string> given_groups_;
+  std::optional<std::pair<UnixSeconds, Ms>> clock_;
+};
 
 }  // namespace fleet

@@ -25,7 +25,7 @@
 #include "fleet/model/event_words.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/transaction.h"
-#include "fleet/model/window_view.h"
+#include "fleet/model/windows.h"
 
 namespace fleet {
 

@@ -13,7 +13,7 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
-#include "fleet/model/window_view.h"
+#include "fleet/model/windows.h"
 
 namespace joining_test {
 

@@ -9,7 +9,6 @@
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/release_watch.h"
-#include "fleet/model/window_view.h"
 
 namespace windows_test {
 
