@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fleet/model/rollout_gates.h"
+#include "fleet/model/gates.h"
 
 namespace fleet {
 namespace {

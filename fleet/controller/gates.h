@@ -1,6 +1,6 @@
 // Asks the gates of rollouts, which decide whether a rollout may go on. A gate is a query to a
 // Prometheus server, or a program on this machine. The options of the controller name the server
-// and the directory of the programs. Decides nothing: see fleet/model/gate_answer.h.
+// and the directory of the programs. Decides nothing: see fleet/model/gates.h.
 #pragma once
 
 #include <uv.h>
@@ -15,7 +15,7 @@
 #include "fleet/agent/hook_run.h"
 #include "fleet/common/outside.h"
 #include "fleet/model/driver_events.h"
-#include "fleet/model/gate_answer.h"
+#include "fleet/model/gates.h"
 #include "fleet/store/timers.h"
 
 namespace fleet {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fleet/common/store_options.h"
-#include "fleet/model/gate_answer.h"
+#include "fleet/model/gates.h"
 
 namespace fleet {
 

@@ -9,7 +9,7 @@
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
 #include "fleet/model/failure_groups.h"
-#include "fleet/model/gate_answer.h"
+#include "fleet/model/gates.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/judge_verdict.h"
 #include "fleet/model/keys.h"

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "fleet/model/enum_text.h"
-#include "fleet/model/gate_answer.h"
+#include "fleet/model/gates.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

@@ -54,7 +54,7 @@
 
 #include "fleet/model/budgets.h"
 #include "fleet/model/driver_events.h"
-#include "fleet/model/rollout_gates.h"
+#include "fleet/model/gates.h"
 #include "fleet/model/rollout_view.h"
 #include "fleet/model/time.h"
 #include "fleet/model/windows.h"

@@ -1,7 +1,7 @@
 // Tests the gates of rollouts: how the answer of a gate is interpreted, when a rollout asks its
 // gates, and how a controller asks a Prometheus server that is the gate of several rollouts. The
 // expected answers are in tables that a person has derived from fleet-controller(8).
-#include "fleet/model/gate_answer.h"
+#include "fleet/model/gates.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "fleet/controller/gates.h"
-#include "fleet/model/rollout_gates.h"
 #include "fleet/model/rollout_terms.h"
 #include "fleet/store/uv_timers.h"
 
