@@ -5,9 +5,9 @@
 #include "fleet/cell/dev_cell.h"
 #include "fleet/common/authority.h"
 #include "fleet/fleetctl/option_parts.h"
-#include "fleet/model/glob.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/record_rules.h"
+#include "fleet/model/target_match.h"
 
 namespace fleetctl {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "fleet/model/glob.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/target_match.h"
 

@@ -1,4 +1,5 @@
-// Matches regular expressions, and selects nodes by a target. No other file uses PCRE.
+// Matches globs and regular expressions, and selects nodes by a target (target.h). No other file
+// uses PCRE.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,15 @@
 #include <string_view>
 
 namespace fleet {
+
+// Returns whether the glob matches the whole text: `*` is any text, `?` is one character, `[abc]`
+// and
+// `[a-z]` are one of these characters, and `[!a-z]` is one other character. For every pattern, the
+// time is at most proportional to the length of the pattern times the length of the text.
+[[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view text);
+
+// Returns whether the glob is valid: each bracket that is opened must be closed.
+[[nodiscard]] bool is_glob(std::string_view pattern);
 
 struct RegexError {
   std::size_t at = 0;  // the position in the expression, counted from 0

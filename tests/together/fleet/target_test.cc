@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/glob.h"
+#include "fleet/model/target_match.h"
 
 namespace target_test {
 
