@@ -3,7 +3,7 @@
 #include <sstream>
 #include <utility>
 
-#include "fleet/model/measure_lines.h"
+#include "fleet/model/health_watch.h"
 
 namespace fleet {
 namespace {

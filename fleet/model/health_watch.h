@@ -1,5 +1,6 @@
 // Counts the failures of one component on a node, and decides when the node measures the component
-// and writes the record `health`. A rollout's judge compares these records (judge_watch.h). Pure.
+// and writes the record `health`. Also parses the measures that the component reports about itself.
+// A rollout's judge compares these records (judge_watch.h). Pure.
 //
 //     a run begins      the new version of a rollout is active and soaks, or a rollout asks this
 //                       node, which belongs to its control group (record `control`)
@@ -13,9 +14,11 @@
 // compared.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fleet/model/node_ledger.h"
@@ -107,5 +110,36 @@ class HealthWatch {
   std::int64_t sequence_ = 0;
   std::optional<NodeHealth> report_;
 };
+
+// ---- the measures
+
+// Parses the measures that a component reports about itself: the output of a program, or the answer
+// of a server, with one measure on each line. The output may contain any bytes.
+//
+//     NAME TYPE WORSE VALUE        latency gauge up 12.5
+//     NAME TYPE VALUE              shown, never judged, since WORSE is missing
+//
+// A NAME has small letters, digits, dots and hyphens, TYPE is `counter` or `gauge`, WORSE is `up`
+// or `down`, and VALUE is a number. Empty lines are ignored.
+
+// At most this many bytes of a component's output are read.
+inline constexpr std::size_t measure_bytes_max = 8'192;
+
+struct MeasureLines {
+  std::vector<Measure> measures = {};  // in the order of the lines, each name once
+  // Which lines are bad, and why, such as `line 2 "a gauge x": "x" is no number`. Empty if all
+  // lines are good.
+  std::string trouble = {};
+};
+
+// Parses the output of a component. Leaves out bad lines, measures beyond the first measures_max,
+// and bytes beyond measure_bytes_max; notes in `trouble` what was left out.
+[[nodiscard]] MeasureLines read_measures(std::string_view output);
+
+// Returns the number in a measure's text, or no value if the text is not a finite number.
+[[nodiscard]] std::optional<double> measured_number(std::string_view text);
+
+// Returns the number as a text that measured_number() reads back unchanged.
+[[nodiscard]] std::string measured_text(double number);
 
 }  // namespace fleet

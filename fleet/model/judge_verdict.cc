@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "fleet/model/batch_draft.h"
+#include "fleet/model/health_watch.h"
 #include "fleet/model/judge_evidence.h"
-#include "fleet/model/measure_lines.h"
 #include "fleet/model/record_brief.h"
 
 namespace fleet {

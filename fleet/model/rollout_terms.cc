@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "fleet/model/batch_draft.h"
+#include "fleet/model/health_watch.h"
 #include "fleet/model/ids.h"
 #include "fleet/model/judge_verdict.h"
-#include "fleet/model/measure_lines.h"
 #include "fleet/model/record_rules.h"
 
 namespace fleet {

@@ -321,7 +321,7 @@ check_fleet_model() {
       *:base/result.h | *:base/number.h | fleet/model/settings.cc:base/duration.h) continue ;;
       fleet/model/capsule.cc:base/signals.h) continue ;;
       fleet/model/judge_*:cmath | fleet/model/gates.cc:cmath | \
-        fleet/model/measure_lines.cc:cmath) continue ;;
+        fleet/model/health_watch.cc:cmath) continue ;;
       fleet/model/record_*:base/*) continue ;;
       fleet/model/record_*:cereal/cereal.hpp) continue ;;
       fleet/model/record_*:agent-protocol/cpp/wire/*) continue ;;

@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/model/ids.h"
-#include "fleet/model/measure_lines.h"
 
 namespace health_watch_test {
 namespace {
