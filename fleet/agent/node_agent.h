@@ -26,7 +26,7 @@
 #include "fleet/agent/renewal.h"
 #include "fleet/common/identity.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/store_judge.h"
+#include "fleet/model/store_snapshots.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/lease_keeper.h"
 #include "fleet/store/mirror.h"

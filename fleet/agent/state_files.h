@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "fleet/model/node_ledger.h"
-#include "fleet/model/store_judge.h"
+#include "fleet/model/store_snapshots.h"
 
 namespace fleet {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "fleet/common/log_line.h"
-#include "fleet/model/snapshot_files.h"
+#include "fleet/model/store_snapshots.h"
 
 namespace fleet {
 namespace {

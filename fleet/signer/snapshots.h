@@ -1,6 +1,6 @@
 // Takes a snapshot of the store every hour, and keeps the last `kept` snapshots. Each snapshot is
-// one complete file, which `etcdctl snapshot restore` accepts. fleet/model/snapshot_files.h decides
-// when to take a snapshot and which snapshots to keep.
+// one complete file, which `etcdctl snapshot restore` accepts. fleet/model/store_snapshots.h
+// decides when to take a snapshot and which snapshots to keep.
 #pragma once
 
 #include <sodium.h>

@@ -27,7 +27,7 @@
 #include "fleet/agent/neighbour.h"
 #include "fleet/agent/state_files.h"
 #include "fleet/agent/upgrade_failure.h"
-#include "fleet/model/store_judge.h"
+#include "fleet/model/store_snapshots.h"
 #include "fleet/store/uv_timers.h"
 #include "tests/together/fleet/fake_store.h"
 #include "tests/together/releases/lock_holder.h"

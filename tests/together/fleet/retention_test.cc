@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/model/record_text.h"
-#include "fleet/model/snapshot_files.h"
+#include "fleet/model/store_snapshots.h"
 #include "tests/together/fleet/test_store.h"
 
 namespace retention_test {
