@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "fleet/agent/health_keeper.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 
 namespace fleet {
 namespace {

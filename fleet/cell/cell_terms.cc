@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 
 namespace fleet {
 namespace {

@@ -16,7 +16,7 @@ namespace fleet {
 
 struct CellMachine {
   // The machine's name in certificates and options of the cell. It must be a valid id: see is_id()
-  // in ids.h.
+  // in keys.h.
   std::string name = {};
   std::string address = {};  // the IP address or host name at which other machines reach it
   // The port at which etcd serves clients, if the machine is a member of the store.

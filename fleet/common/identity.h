@@ -18,7 +18,7 @@ namespace fleet {
 // Returns four facts about this machine, by their names: `os`, `arch`, `kernel` and `host`.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
 // Returns the host's name without its domain, in lower case. If the result is a valid id (see
-// ids.h), it can be the machine's name in a cell.
+// keys.h), it can be the machine's name in a cell.
 [[nodiscard]] std::string name_of_this_machine();
 // Returns a time, given in seconds since 1970, as a text for people: RFC 3339 in UTC.
 [[nodiscard]] std::string time_text_of(std::int64_t seconds);

@@ -5,7 +5,7 @@
 #include "fleet/cell/dev_cell.h"
 #include "fleet/common/authority.h"
 #include "fleet/fleetctl/option_parts.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/record_rules.h"
 #include "fleet/model/target_match.h"
 

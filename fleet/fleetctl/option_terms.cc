@@ -4,7 +4,7 @@
 
 #include "fleet/fleetctl/option_parts.h"
 #include "fleet/model/batch_draft.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/rollout_terms.h"
 
 namespace fleetctl {

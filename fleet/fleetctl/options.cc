@@ -3,7 +3,7 @@
 #include "base/duration.h"
 #include "base/version.h"
 #include "fleet/fleetctl/option_parts.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/rollout_draft.h"
 
 namespace fleetctl {

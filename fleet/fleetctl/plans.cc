@@ -12,7 +12,6 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/record_text.h"

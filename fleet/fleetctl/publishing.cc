@@ -7,7 +7,6 @@
 #include "fleet/common/text_file.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

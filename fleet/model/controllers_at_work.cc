@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {

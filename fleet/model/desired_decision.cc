@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "fleet/model/desired_view.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "fleet/model/effort.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fleet/model/enum_text.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_checks.h"
 

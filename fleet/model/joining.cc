@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "fleet/model/event_words.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"

@@ -1,7 +1,9 @@
 // Makes the key of each record in the store, /fleet/v1/…, and parses it. No other file spells a
-// key.
+// key. Also checks the names of nodes, components, rollouts, plans and versions, which are parts of
+// keys.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -67,9 +69,9 @@ inline constexpr std::size_t number_digits_max = 18;
 inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
-// Returns the key of a record. The names must come from parse_key() or be checked by ids.h. A name
-// that is not valid in its position is a bug, so the function calls std::abort(): a wrong key could
-// overwrite another record.
+// Returns the key of a record. The names must come from parse_key() or be checked by the functions
+// below. A name that is not valid in its position is a bug, so the function calls std::abort(): a
+// wrong key could overwrite another record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
 // Returns the key of a record, like key_of(). The names may be unchecked, such as names that
@@ -103,5 +105,39 @@ struct ParsedKey {
 // Parses a key. Returns no value if it is not a key of the fleet's records, or if a name is not
 // valid in its position. Callers ignore such a key.
 [[nodiscard]] std::optional<ParsedKey> parse_key(std::string_view key);
+
+// ---- names
+
+// Names are used in keys, in certificates and in file names, so they must not contain a character
+// that has a special meaning there.
+
+// The longest name, in bytes. It is the limit for one label of a host name (RFC 1123).
+inline constexpr std::size_t id_bytes_max = 63;
+// The longest id of a command, in bytes. The id is TRACE.STEP.ATTEMPT. The upgrade that the command
+// begins has the same id, so this is also the upgrader's limit for ids.
+inline constexpr std::size_t command_id_bytes_max = 64;
+
+// Returns whether the text matches `[a-z0-9][a-z0-9.-]{0,62}`, as the name of a node, a component,
+// an instance, a rollout, a plan or a group must.
+[[nodiscard]] bool is_id(std::string_view text);
+// Returns why the text is not an id: which byte is not allowed and its position, counted from 1,
+// such as `"_" at 4: ...`. Returns an empty text if it is an id.
+[[nodiscard]] std::string why_no_id(std::string_view text);
+
+// Returns why neither a rollout nor a plan may have this name, or no value if it may. The driver of
+// a rollout or plan has the key driver/NAME, and some of these keys belong to other drivers of the
+// cell.
+[[nodiscard]] std::optional<std::string> why_no_driven_name(std::string_view id);
+
+// Returns whether the text may name a component: an id other than `v`, since each record has a
+// member `v` for the version of its format.
+[[nodiscard]] bool is_component(std::string_view text);
+
+// Returns whether the text matches `[A-Za-z0-9][A-Za-z0-9.+~_-]{0,62}`, as the name of a version
+// must. The name says nothing about the order of versions.
+[[nodiscard]] bool is_version_name(std::string_view text);
+
+// Returns whether the text has 1 to 64 bytes of `[A-Za-z0-9._-]`.
+[[nodiscard]] bool is_command_id(std::string_view text);
 
 }  // namespace fleet

@@ -3,7 +3,6 @@
 #include <set>
 
 #include "fleet/model/enum_text.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_rules.h"
 

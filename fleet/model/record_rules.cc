@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "fleet/model/batch_draft.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_capsule.h"

@@ -1,7 +1,7 @@
 #include "fleet/model/release_watch.h"
 
 #include "agent-releases/version.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 
 namespace fleet {
 namespace {

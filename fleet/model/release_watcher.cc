@@ -5,7 +5,6 @@
 
 #include "fleet/model/chronicle.h"
 #include "fleet/model/identities.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_brief.h"

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <utility>
 
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_rules.h"

@@ -4,8 +4,8 @@
 
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/health_watch.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/judge_verdict.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/record_rules.h"
 
 namespace fleet {

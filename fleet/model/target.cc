@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/target_match.h"
 
 namespace fleet {

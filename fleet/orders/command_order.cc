@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "fleet/model/enum_text.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
 #include "fleet/orders/order_kinds.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/orders/order.h"
 #include "fleet/orders/order_kinds.h"

@@ -5,7 +5,6 @@
 
 #include "fleet/model/enum_text.h"
 #include "fleet/model/identities.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fleet/common/release_draft.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"

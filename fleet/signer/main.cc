@@ -10,7 +10,7 @@
 
 #include "base/version.h"
 #include "fleet/common/identity.h"
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/signer/fleet_signer.h"
 
 namespace fleet {

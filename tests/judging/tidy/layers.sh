@@ -115,7 +115,7 @@ canary_crossings() {
   echo 'includes upgrader/core/state.h, of another program'
   echo '#include "tools/agent-releases/core/names.h"' >>tools/agentify/loop.h
   echo 'tools/agentify/loop.h:'
-  echo '#include "fleet/model/ids.h"' >>upgrader/main.cc
+  echo '#include "fleet/model/keys.h"' >>upgrader/main.cc
   echo 'upgrader/main.cc:'
   echo '#include "agent-protocol/cpp/wire/codec.h"' >>base/time.h
   echo 'base/time.h:'

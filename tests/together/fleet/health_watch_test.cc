@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 
 namespace health_watch_test {
 namespace {

@@ -3,8 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "fleet/model/ids.h"
-
 namespace keys_test {
 
 namespace {

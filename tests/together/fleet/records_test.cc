@@ -3,7 +3,7 @@
 // with a reason. Also tests the trees into which JSON texts are parsed.
 #include <catch2/catch.hpp>
 
-#include "fleet/model/ids.h"
+#include "fleet/model/keys.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"

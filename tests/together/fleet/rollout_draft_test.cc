@@ -8,7 +8,6 @@
 #include <set>
 
 #include "fleet/model/batch_draft.h"
-#include "fleet/model/ids.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decision.h"
