@@ -5,7 +5,7 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
-#include "fleet/model/release_watch.h"
+#include "fleet/model/release_list.h"
 
 namespace fleet {
 namespace {

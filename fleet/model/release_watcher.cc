@@ -1,6 +1,7 @@
 #include "fleet/model/release_watcher.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "fleet/model/chronicle.h"
@@ -9,6 +10,7 @@
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_decision.h"
 
 namespace fleet {
 namespace {
@@ -75,6 +77,18 @@ void take_nodes(const CellRecords& records, const std::string& component,
                         upgrade->second.phase == UpgradePhase::failed;
     (failed ? state.halted : state.under_way) = true;
   }
+}
+
+// Returns the 32-bit FNV-1a hash of a text, in hexadecimal. It is appended to a name in which
+// characters were replaced, so that two different names stay different.
+std::string digits_of(std::string_view text) {
+  std::uint32_t sum = 2'166'136'261U;
+  for (const char c : text)
+    sum = (sum ^ static_cast<unsigned char>(c)) * 16'777'619U;
+  std::string digits;
+  for (int shift = 28; shift >= 0; shift -= 4)
+    digits += "0123456789abcdef"[(sum >> shift) & 0xfU];
+  return digits;
 }
 
 }  // namespace
@@ -277,6 +291,19 @@ std::optional<ReleaseWatcher::Step> ReleaseWatcher::roll_out(const CellRecords& 
   if (!creation) return std::nullopt;
   creation->compares.push_back(fence);
   return Order{std::move(*creation), id + " is being written"};
+}
+
+std::string watch_rollout_id(std::string_view component, std::string_view version) {
+  const std::string whole = "watch-" + std::string(component) + "-" + std::string(version);
+  std::string id;
+  for (char c : whole) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    const bool may = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    id += may ? c : '-';
+  }
+  if (id == whole && is_rollout_id(id)) return id;
+  const std::string digits = "-" + digits_of(whole);
+  return id.substr(0, rollout_id_bytes_max - digits.size()) + digits;
 }
 
 }  // namespace fleet

@@ -17,7 +17,7 @@
 #include <variant>
 #include <vector>
 
-#include "fleet/model/release_index.h"
+#include "fleet/model/release_list.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/time.h"

@@ -7,7 +7,7 @@
 #include "fleet/model/enum_text.h"
 #include "fleet/model/record_rules.h"
 #include "fleet/model/record_text.h"
-#include "fleet/model/release_watch.h"
+#include "fleet/model/release_list.h"
 
 namespace fleet {
 namespace {

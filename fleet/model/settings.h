@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "fleet/model/cell_records.h"
-#include "fleet/model/release_watch.h"
+#include "fleet/model/release_list.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/transaction.h"
 

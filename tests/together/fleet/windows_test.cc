@@ -8,7 +8,7 @@
 #include "fleet/model/drivers.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
-#include "fleet/model/release_watch.h"
+#include "fleet/model/release_list.h"
 
 namespace windows_test {
 
