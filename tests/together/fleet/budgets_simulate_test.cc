@@ -8,7 +8,7 @@
 
 #include "fleet/model/drivers.h"
 #include "fleet/model/enum_text.h"
-#include "fleet/model/plan_part.h"
+#include "fleet/model/plan_follower.h"
 #include "fleet/model/record_text.h"
 #include "tests/together/fleet/test_store.h"
 

@@ -1,7 +1,7 @@
 // Tests what a member of a plan does: it does one thing at a time, and finds out whether a
 // transaction was committed if the store's answer was lost. Also tests which plans a person may
 // write, and how a plan begins.
-#include "fleet/model/plan_part.h"
+#include "fleet/model/plan_follower.h"
 
 #include <catch2/catch.hpp>
 

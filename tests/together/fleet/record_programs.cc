@@ -19,7 +19,7 @@
 #include "fleet/http/join_answer.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/state.h"
-#include "fleet/model/plan_part.h"
+#include "fleet/model/plan_follower.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/store/uv_timers.h"
 #include "tests/together/fleet/fake_store.h"

@@ -18,7 +18,7 @@
 
 #include "fleet/model/keys.h"
 #include "fleet/model/node_commander.h"
-#include "fleet/model/plan_part.h"
+#include "fleet/model/plan_follower.h"
 #include "fleet/model/wish_machine.h"
 #include "fleet/store/etcd_store.h"
 #include "fleet/store/lease_keeper.h"
