@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "fleet/model/keys.h"
-#include "fleet/model/plan_agents.h"
 #include "fleet/model/plan_follower.h"
 #include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"

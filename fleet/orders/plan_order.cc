@@ -7,7 +7,6 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
-#include "fleet/model/plan_agents.h"
 #include "fleet/model/plan_creation.h"
 #include "fleet/model/plan_decision.h"
 #include "fleet/model/record_text.h"
