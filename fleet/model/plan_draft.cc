@@ -1,12 +1,16 @@
 #include "fleet/model/plan_draft.h"
 
 #include <set>
+#include <utility>
 
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {
+
+using agent_protocol::Result;
+
 namespace {
 
 std::optional<std::string> why_no_step(const PlanStep& step) {
@@ -106,6 +110,23 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (plan.enlisted == all) begin(name, plan, ground, transaction);
   transaction.puts.push_back({.key = key, .value = write_record(plan)});
   return transaction;
+}
+
+PlanCreation::PlanCreation(std::string name, Plan wanted, std::vector<std::string> members,
+                           PlanGround ground)
+    : Creation(key_of(KeyKind::plan, {name}),
+               "nothing may begin now (fleetctl stop), there is a rollout " + name +
+                   ", or what was published or desired has changed"),
+      name_(std::move(name)),
+      wanted_(std::move(wanted)),
+      members_(std::move(members)),
+      ground_(std::move(ground)) {}
+
+Result<std::optional<Transaction>> PlanCreation::what_is_left(const KeyValue* found) const {
+  const auto written =
+      written_of(wanted_, found, "there is a plan " + name_ + " already (fleetctl plan recover)");
+  if (!written) return written.refusal();
+  return next_creation(name_, wanted_, members_, ground_, written.value());
 }
 
 }  // namespace fleet

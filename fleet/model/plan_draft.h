@@ -45,4 +45,20 @@ using WrittenPlan = Written<Plan>;
                                                        const PlanGround& ground,
                                                        const std::optional<WrittenPlan>& written);
 
+// Writes the records of a new plan.
+class PlanCreation : public Creation {
+ public:
+  // `members` are the names of the nodes, sorted.
+  PlanCreation(std::string name, Plan wanted, std::vector<std::string> members, PlanGround ground);
+
+ private:
+  [[nodiscard]] agent_protocol::Result<std::optional<Transaction>> what_is_left(
+      const KeyValue* found) const override;
+
+  std::string name_;
+  Plan wanted_;
+  std::vector<std::string> members_;
+  PlanGround ground_;
+};
+
 }  // namespace fleet

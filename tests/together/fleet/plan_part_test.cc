@@ -8,7 +8,7 @@
 #include "fleet/common/log_line.h"
 #include "fleet/model/desired_view.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/plan_creation.h"
+#include "fleet/model/plan_draft.h"
 #include "fleet/model/record_text.h"
 
 namespace plan_part_test {
