@@ -10,7 +10,7 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/windows.h"

@@ -13,7 +13,6 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/judge_verdict.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_terms.h"
 #include "fleet/model/rollout_wish.h"

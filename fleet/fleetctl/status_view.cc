@@ -7,7 +7,6 @@
 #include "fleet/model/controllers_at_work.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 

@@ -4,7 +4,7 @@
 
 #include "fleet/http/summary.h"
 #include "fleet/model/identities.h"
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {

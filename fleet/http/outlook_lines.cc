@@ -8,7 +8,7 @@
 #include "fleet/http/outlook.h"
 #include "fleet/model/failure_groups.h"
 #include "fleet/model/identities.h"
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/number.h"
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {

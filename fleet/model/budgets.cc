@@ -4,7 +4,6 @@
 
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/identities.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 

@@ -7,7 +7,7 @@
 
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/settings.h"
 

@@ -8,8 +8,8 @@
 
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_checks.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 

@@ -5,7 +5,6 @@
 
 #include "fleet/model/event_words.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/target_match.h"

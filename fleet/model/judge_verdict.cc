@@ -10,7 +10,7 @@
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/health_watch.h"
 #include "fleet/model/judge_evidence.h"
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {

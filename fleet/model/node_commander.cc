@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
 
 namespace fleet {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "fleet/model/identities.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/release_list.h"
 

@@ -4,7 +4,6 @@
 
 #include "fleet/model/keys.h"
 #include "fleet/model/plan_follower.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/escape.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_rules.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {

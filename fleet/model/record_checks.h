@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_rules.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet::record_checks {
 

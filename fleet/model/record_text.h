@@ -7,10 +7,11 @@
 // ignored, an absent one has its default, and an unknown text of an enumeration is read as
 // `unknown`. A text is refused if it has a later version, a member of the wrong type, a repeated
 // member, a name that cannot be in a key, or a number out of its range (record_rules.h). Texts for
-// people are cut (record_brief.h).
+// people are cut: see brief().
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,7 +48,7 @@ template <class Record>
 }
 
 // Returns the record as one line of JSON, without a newline. Cuts texts and lists to the lengths
-// that a reader accepts (record_brief.h). The line may still be too long for the store: see
+// that a reader accepts, as brief() does. The line may still be too long for the store: see
 // why_not_taken().
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
@@ -57,5 +58,30 @@ template <class Record>
 // a list for RolloutTerms too, since people write them.
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();
+
+// ---- the lengths of texts
+
+// Texts and lists of names are shortened to the lengths that a record may have. Otherwise a text
+// from a node, a hook or a person could make a record too long for the store.
+
+// The limit for a text for people: an error, a reason, the last line of a hook's output. The limit
+// is about two lines of a wide terminal; the whole text is in the log of the program that wrote it.
+inline constexpr std::size_t text_bytes_max = 1'024;
+// The limit for a short text that is only shown to people: a reported version, the name of a
+// person, a time.
+inline constexpr std::size_t label_bytes_max = 255;
+// How many nodes a list names at most. For further nodes, the list gives only their number.
+inline constexpr std::size_t names_kept = 20;
+
+// Returns `text`, cut so that its JSON form has at most `bytes_max` bytes. A text that was cut ends
+// with "...". A byte that is not valid UTF-8 becomes `?`.
+[[nodiscard]] std::string brief(std::string_view text, std::size_t bytes_max = text_bytes_max);
+
+// Returns the names as one text: `n1, n2, n3`. If there are more than names_kept names, the text
+// has only the first of them: `n1, n2, and 2980 more`.
+[[nodiscard]] std::string listed(const std::vector<std::string>& names);
+
+// Sets `count` to the number of names, then removes all names but the first names_kept ones.
+void keep_some(std::vector<std::string>& names, std::int64_t& count);
 
 }  // namespace fleet

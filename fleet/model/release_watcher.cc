@@ -8,7 +8,6 @@
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_view.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decision.h"
 

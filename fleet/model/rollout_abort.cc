@@ -1,7 +1,7 @@
 // The part of RolloutDecider for nodes that go back.
 #include <algorithm>
 
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decider.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_wish.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fleet/model/enum_text.h"
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 #include "fleet/model/rollout_decider.h"
 #include "fleet/model/rollout_draft.h"
 #include "fleet/model/rollout_wish.h"

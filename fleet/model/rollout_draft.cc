@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_rules.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"

@@ -144,7 +144,7 @@ struct Rollout {
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
-  // Each of the following lists names at most names_kept nodes (record_brief.h). The count after a
+  // Each of the following lists names at most names_kept nodes (record_text.h). The count after a
   // list is the number of all nodes that belong to the list.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;

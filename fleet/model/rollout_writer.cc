@@ -2,7 +2,6 @@
 
 #include "fleet/model/judge_watch.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_draft.h"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 
 namespace fleet {
 namespace {

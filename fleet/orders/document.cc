@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/settings.h"
 

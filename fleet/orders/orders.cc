@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
+#include "fleet/model/record_text.h"
 #include "fleet/orders/order.h"
 #include "fleet/orders/order_kinds.h"
 

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/model/transaction.h"

@@ -6,7 +6,6 @@
 
 #include "fleet/model/effort.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_brief.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_wish.h"
 #include "tests/together/fleet/test_store.h"
