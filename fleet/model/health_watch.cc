@@ -8,7 +8,7 @@
 
 #include "fleet/model/enum_text.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_checks.h"
+#include "fleet/model/record_rules.h"
 #include "fleet/model/record_text.h"
 
 namespace fleet {

@@ -7,7 +7,6 @@
 #include "fleet/model/batch_draft.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_capsule.h"
-#include "fleet/model/record_checks.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_terms.h"
 #include "fleet/model/target.h"
