@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "fleet/model/batch_draft.h"
+#include "fleet/model/capsule.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_capsule.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/rollout_terms.h"
 #include "fleet/model/target.h"

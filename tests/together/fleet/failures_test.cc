@@ -8,7 +8,6 @@
 #include "fleet/fleetctl/rollouts.h"
 #include "fleet/model/failure_groups.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/record_capsule.h"
 #include "fleet/model/record_text.h"
 
 namespace failures_test {
