@@ -11,7 +11,7 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "fleet/agent/options.h"
-#include "fleet/model/join_records.h"
+#include "fleet/model/cell_records.h"
 #include "fleet/model/time.h"
 
 namespace fleet {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "fleet/model/cell_records.h"
 #include "fleet/model/controllers_at_work.h"
 #include "fleet/model/identities.h"
-#include "fleet/model/join_records.h"
 #include "fleet/model/transaction.h"
 
 namespace fleet {

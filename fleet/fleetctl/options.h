@@ -9,7 +9,6 @@
 #include "fleet/common/store_options.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/identities.h"
-#include "fleet/model/join_records.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/rollout_wish.h"

@@ -11,7 +11,6 @@
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/controllers_at_work.h"
-#include "fleet/model/join_records.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/rollout_records.h"

@@ -18,7 +18,6 @@
 #include "base/result.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/identities.h"
-#include "fleet/model/join_records.h"
 #include "fleet/model/time.h"
 #include "fleet/model/transaction.h"
 

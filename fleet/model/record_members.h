@@ -6,7 +6,6 @@
 #include <cereal/cereal.hpp>
 
 #include "fleet/model/cell_records.h"
-#include "fleet/model/join_records.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/record_members_rollouts.h"

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "fleet/model/cell_records.h"
-#include "fleet/model/join_records.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/plan_records.h"

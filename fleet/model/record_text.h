@@ -19,7 +19,6 @@
 
 #include "base/result.h"
 #include "fleet/model/cell_records.h"
-#include "fleet/model/join_records.h"
 #include "fleet/model/node_records.h"
 #include "fleet/model/plan_records.h"
 #include "fleet/model/rollout_records.h"
