@@ -1,7 +1,7 @@
-#include "fleet/model/rollout_batch.h"
-
+// Finds out the state of the batch under way: see RolloutBatchNow in rollout_decider.h.
 #include <algorithm>
 
+#include "fleet/model/rollout_decider.h"
 #include "fleet/model/rollout_draft.h"
 
 namespace fleet {

@@ -1,19 +1,146 @@
-// The class that makes one decision about a rollout, for rollout_decision.h. The functions that
-// move nodes forward are in rollout_decision.cc, and those that bring nodes back in
-// rollout_abort.cc.
+// One decision about a rollout, for rollout_decision.h: RolloutDecider makes it from the state of
+// the batch under way (RolloutBatchNow), and writes it down as a transaction (RolloutWriter). The
+// functions of RolloutDecider that move nodes forward are in rollout_decision.cc, and those that
+// bring nodes back in rollout_abort.cc.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "fleet/model/rollout_batch.h"
 #include "fleet/model/rollout_decision.h"
-#include "fleet/model/rollout_writer.h"
+#include "fleet/model/rollout_view.h"
+#include "fleet/model/time.h"
 
 namespace fleet {
 
+struct NodeEnding {
+  std::string node = {};
+  NodeStage stage = NodeStage::failed;
+  std::string error = {};
+};
+
+// Makes the transactions of a rollout's driver. Each transaction compares the driver's fence and
+// the revision of the rollout's record, and writes that record. So only one transaction after the
+// other can be committed, and a transaction that arrives late is refused.
+class RolloutWriter {
+ public:
+  RolloutWriter(const RolloutView& view, const DriverFacts& facts);
+
+  // Returns the rollout's record as it will be written, with the controller's name filled in.
+  Rollout& rollout() { return rollout_; }
+
+  // Adds a compare, so that the store refuses the transaction while the record `stop` exists.
+  void begins_something();
+
+  // Returns whether the transaction has room for the writes of one more node.
+  [[nodiscard]] bool has_room() const;
+
+  // Gives a node the order for a step: writes its command and its record, and with the first order
+  // its claim. The node has to begin `delay_ms` after the receipt of the command, and at most
+  // `ttl_ms` later.
+  void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
+
+  // Asks a node of the control group for its health while the batch under way soaks.
+  void ask_control(const std::string& node);
+
+  // Records how a node has ended. Erases the claim and the command, so that the node cannot begin
+  // the command any more. A confirmed node gets the version as its own desired version, so that it
+  // stays there. An undone node gets back its earlier desired version, unless somebody has written
+  // another one since.
+  void end(const NodeEnding& ending);
+
+  // Returns how many places of budgets one transaction can take.
+  [[nodiscard]] std::size_t places_room() const;
+  // Adds the writes by which the rollout takes the places in `answer`.
+  void take_places(const PlacesAnswer& answer);
+  // Gives back the places of budgets that the node has. Returns whether the node has any. end()
+  // calls this function, too.
+  bool free_places(const std::string& node);
+
+  // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks
+  // it as refused: no node moves to it until a person writes a desired version anew.
+  void refuse_wish();
+
+  // Adds the judge's findings to the transaction.
+  void put_judge(const RolloutJudge& judge);
+
+  [[nodiscard]] Transaction transaction();
+
+ private:
+  void put_node(const std::string& node, const RolloutNode& record);
+  void put_wish_before(const std::string& node);
+
+  const RolloutView& view_;
+  const DriverFacts& facts_;
+  Rollout rollout_;
+  Transaction transaction_;
+};
+
+// Returns the transaction that writes the judge's findings. If they show that the version is worse,
+// it also aborts the rollout.
+[[nodiscard]] Write judged(const RolloutView& view, const DriverFacts& facts);
+
+// Describes the batch under way: the state of each of its nodes at one moment. The state follows
+// from the node's records, and from whether the node's time to answer is over.
+class RolloutBatchNow {
+ public:
+  struct Node {
+    std::string id = {};
+    RolloutNode record = {};
+    Stand stand = {};
+    // The time limit for the node's answer; no value if no answer is awaited.
+    std::optional<Ms> answer_by = {};
+    bool undoes = false;       // true while an undo of the rollout is under way
+    bool is_unjudged = false;  // the node had to go back since there was no verdict in time
+  };
+
+  // Finds out for which answers of its nodes the batch waits now. If such a wait begins now, notes
+  // the time in `marks`.
+  RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
+
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  [[nodiscard]] std::vector<std::string> in(NodeStage stage, Standing what) const;
+  [[nodiscard]] std::vector<std::string> in(NodeStage stage) const;
+  [[nodiscard]] std::vector<std::string> in(Standing what) const;
+  // Returns the nodes that have gone back in this run of the batch because the judge or a gate gave
+  // no verdict.
+  [[nodiscard]] std::vector<std::string> unjudged() const;
+  // Returns whether the batch has begun: at least one node is moving, or all nodes have begun
+  // already.
+  [[nodiscard]] bool has_begun() const;
+  // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
+  [[nodiscard]] std::optional<Ms> first_answer_by() const;
+
+  // Returns the time over which the nodes of the batch begin a step, and the delay of one node
+  // within this time.
+  [[nodiscard]] Ms spread() const { return spread_; }
+  [[nodiscard]] Ms delay_of(const std::string& id) const;
+
+ private:
+  [[nodiscard]] std::optional<Ms> answer_by(const RolloutNode& record, UpgradePhase phase) const;
+  [[nodiscard]] Stand in_time(const Node& node) const;
+
+  const RolloutTerms& terms_;
+  const RolloutMarks& marks_;
+  Ms now_;
+  Ms spread_;
+  std::vector<Node> nodes_;
+};
+
+// Returns how a node has ended, or no value if it has not ended or its end is recorded already.
+[[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
+
+// Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty text if
+// it goes on. With --batches and without --max-failed, a rollout is also aborted if all nodes of
+// one batch have failed.
+[[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
+                                       std::int64_t failed);
+
+// Makes one decision about a rollout.
 class RolloutDecider {
  public:
   using What = std::variant<Wait, WantLease, WantGates, Write, Over>;

@@ -1,8 +1,8 @@
-#include "fleet/model/rollout_writer.h"
-
+// Makes the transactions of a rollout's driver: see RolloutWriter in rollout_decider.h.
 #include "fleet/model/judge_watch.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
+#include "fleet/model/rollout_decider.h"
 #include "fleet/model/rollout_draft.h"
 
 namespace fleet {
