@@ -17,7 +17,7 @@
 #include "fleet/common/release_draft.h"
 #include "fleet/controller/driving.h"
 #include "fleet/http/website.h"
-#include "fleet/model/notices.h"
+#include "fleet/model/events.h"
 #include "fleet/model/release_watcher.h"
 #include "fleet/store/etcd_admin.h"
 

@@ -8,7 +8,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/fleetctl/status_view.h"
-#include "fleet/model/event_words.h"
+#include "fleet/model/events.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"

@@ -8,7 +8,7 @@
 #include "fleet/http/access.h"
 #include "fleet/http/outlook.h"
 #include "fleet/http/summary.h"
-#include "fleet/model/event_words.h"
+#include "fleet/model/events.h"
 #include "fleet/model/failure_groups.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/node_view.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fleet/model/event_words.h"
+#include "fleet/model/events.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 

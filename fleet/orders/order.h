@@ -22,7 +22,7 @@
 
 #include "fleet/model/cell_records.h"
 #include "fleet/model/creation.h"
-#include "fleet/model/event_words.h"
+#include "fleet/model/events.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/transaction.h"
 #include "fleet/model/windows.h"

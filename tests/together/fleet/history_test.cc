@@ -5,9 +5,8 @@
 
 #include "fleet/model/chronicle.h"
 #include "fleet/model/effort.h"
-#include "fleet/model/event_words.h"
+#include "fleet/model/events.h"
 #include "fleet/model/keys.h"
-#include "fleet/model/notices.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 

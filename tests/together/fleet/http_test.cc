@@ -6,7 +6,7 @@
 #include "fleet/http/message.h"
 #include "fleet/http/metrics.h"
 #include "fleet/http/state.h"
-#include "fleet/model/event_words.h"
+#include "fleet/model/events.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"
 #include "fleet/orders/order.h"

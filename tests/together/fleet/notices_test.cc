@@ -1,13 +1,12 @@
 // Tests notices to a webhook: which events are sent, in which order, when an event is sent again,
 // and the headers of a request, which are those of CloudEvents and Standard Webhooks.
-#include "fleet/model/notices.h"
+#include "fleet/model/events.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/webhook.h"
 #include "fleet/model/effort.h"
-#include "fleet/model/event_words.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 #include "fleet/model/record_tree.h"

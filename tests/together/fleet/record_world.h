@@ -9,7 +9,7 @@
 #include <string>
 
 #include "fleet/controller/driving.h"
-#include "fleet/model/notices.h"
+#include "fleet/model/events.h"
 #include "fleet/model/release_watcher.h"
 #include "tests/together/fleet/record_maker.h"
 #include "tests/together/fleet/test_store.h"
