@@ -8,7 +8,7 @@
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
-#include "fleet/model/failure_groups.h"
+#include "fleet/model/failure_causes.h"
 #include "fleet/model/gates.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/judge_verdict.h"

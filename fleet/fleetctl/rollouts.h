@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fleet/model/failure_groups.h"
+#include "fleet/model/failure_causes.h"
 #include "fleet/model/rollout_records.h"
 #include "fleet/model/transaction.h"
 

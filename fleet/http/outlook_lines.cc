@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fleet/http/outlook.h"
-#include "fleet/model/failure_groups.h"
+#include "fleet/model/failure_causes.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/record_text.h"
 

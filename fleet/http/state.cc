@@ -9,7 +9,7 @@
 #include "fleet/http/outlook.h"
 #include "fleet/http/summary.h"
 #include "fleet/model/events.h"
-#include "fleet/model/failure_groups.h"
+#include "fleet/model/failure_causes.h"
 #include "fleet/model/identities.h"
 #include "fleet/model/node_view.h"
 #include "fleet/model/record_text.h"

@@ -37,7 +37,7 @@ bool is_ours(const FleetEvent& event) {
 // since one command may begin the upgrade, and another may confirm it. If the same upgrade begins
 // twice, both beginnings are written, since an event of another kind is between them.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
-  // The part of the text from suspects_mark on (bake_suspects.h) has counts that change all the
+  // The part of the text from suspects_mark on (failure_causes.h) has counts that change all the
   // time, so this part is not compared.
   const auto told = [](const FleetEvent& event) {
     return std::string_view(event.text).substr(0, event.text.find(suspects_mark));

@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "fleet/model/bake_suspects.h"
 #include "fleet/model/cell_records.h"
 #include "fleet/model/driver_events.h"
+#include "fleet/model/failure_causes.h"
 #include "fleet/model/retention.h"
 #include "fleet/model/settings.h"
 #include "fleet/model/time.h"

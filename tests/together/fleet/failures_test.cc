@@ -6,7 +6,7 @@
 #include <random>
 
 #include "fleet/fleetctl/rollouts.h"
-#include "fleet/model/failure_groups.h"
+#include "fleet/model/failure_causes.h"
 #include "fleet/model/keys.h"
 #include "fleet/model/record_text.h"
 
