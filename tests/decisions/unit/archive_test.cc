@@ -483,12 +483,12 @@ Outcome outcome_of(const std::string& line) {
   const Result<JsonLine> parsed = JsonLine::parse(line);
   REQUIRE(parsed);
   Outcome outcome;
-  ReadingArchive required(parsed.value());
-  serialize(required, outcome.required);
-  ReadingArchive optional(parsed.value());
-  serialize(optional, outcome.optional);
-  REQUIRE(required.refusal() == optional.refusal());
-  outcome.is_refused = required.refusal().has_value();
+  ReadingArchive of_required(parsed.value());
+  serialize(of_required, outcome.required);
+  ReadingArchive of_optional(parsed.value());
+  serialize(of_optional, outcome.optional);
+  REQUIRE(of_required.refusal() == of_optional.refusal());
+  outcome.is_refused = of_required.refusal().has_value();
   return outcome;
 }
 
