@@ -55,9 +55,9 @@ bool ControllersAtWork::lives(const std::string& name) const {
 std::vector<std::string> ControllersAtWork::living() const {
   std::set<std::string> names = driving();
   for (const auto& [name, ids] : lives_) {
-    const bool is_listed = std::any_of(names.begin(), names.end(), [&](const std::string& one) {
-      return controller_record_name(one) == name;
-    });
+    const bool is_listed = std::any_of(
+        names.begin(), names.end(),
+        [&name = name](const std::string& one) { return controller_record_name(one) == name; });
     if (!is_listed) names.insert(name);
   }
   return {names.begin(), names.end()};

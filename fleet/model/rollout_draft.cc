@@ -53,7 +53,7 @@ Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
   // A node without the label of a budget needs no place.
   for (const auto& [label, most] : budgets) {
     const bool is_apart = std::any_of(draft.terms.apart.begin(), draft.terms.apart.end(),
-                                      [&label](const std::string& text) {
+                                      [&label = label](const std::string& text) {
                                         const auto apart = parse_apart(text);
                                         return apart && apart.value().label == label;
                                       });

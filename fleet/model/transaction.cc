@@ -54,8 +54,10 @@ const KeyValue* Reading::find(std::string_view key) const {
 
 void put_in_order(Reading& reading) {
   std::ranges::stable_sort(reading.found, {}, &KeyValue::key);
-  const auto twice = std::ranges::unique(reading.found, {}, &KeyValue::key);
-  reading.found.erase(twice.begin(), twice.end());
+  const auto end =
+      std::unique(reading.found.begin(), reading.found.end(),
+                  [](const KeyValue& one, const KeyValue& other) { return one.key == other.key; });
+  reading.found.erase(end, reading.found.end());
 }
 
 std::optional<std::string> why_not_taken(const Transaction& transaction) {
