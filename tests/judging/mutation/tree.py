@@ -14,9 +14,9 @@ import planted
 import weave
 
 COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'packaging',
-          'tests/decisions/unit', 'tests/decisions/scenario', 'tests/decisions/explore',
-          'tests/support', 'tests/together/integration', 'tests/together/regression',
-          'tests/judging/mutation/mutant.h']
+          'tests/decisions/decisions.mk', 'tests/decisions/unit', 'tests/decisions/scenario',
+          'tests/decisions/explore', 'tests/support', 'tests/together/integration',
+          'tests/together/regression', 'tests/judging/mutation/mutant.h']
 # Tests that are not built for this: tests of code without mutants, and explore_test, since
 # second_table_test explores the same states.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
