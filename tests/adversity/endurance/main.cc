@@ -28,7 +28,7 @@
 
 #include "tests/adversity/endurance/kinds.h"
 #include "tests/adversity/endurance/troupe.h"
-#include "tests/decisions/explore/figures.h"
+#include "tests/support/figures.h"
 #include "tests/together/integration/process_table.h"
 
 namespace {

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "tests/adversity/fault/plan.h"
-#include "tests/decisions/explore/figures.h"
+#include "tests/support/figures.h"
 
 namespace fault {
 namespace {

@@ -28,7 +28,7 @@
 
 #include "tests/adversity/kill/point.h"
 #include "tests/adversity/kill/scene.h"
-#include "tests/decisions/explore/figures.h"
+#include "tests/support/figures.h"
 #include "tests/together/integration/process_table.h"
 
 namespace kill_points {

@@ -7,8 +7,8 @@
 #include <iostream>
 #include <iterator>
 
-#include "tests/decisions/explore/figures.h"
 #include "tests/decisions/explore/walks.h"
+#include "tests/support/figures.h"
 #include "tests/support/source_directory.h"
 
 namespace second_table_test {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tests/decisions/explore/canonical.h"
-#include "tests/decisions/explore/figures.h"
+#include "tests/support/figures.h"
 #include "tests/support/scenario.h"
 
 namespace upgrader::test {

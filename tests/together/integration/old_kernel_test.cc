@@ -67,7 +67,8 @@ TEST_CASE("on an old kernel an adapter's upgrade that fails is fallen back from"
 
 TEST_CASE("a call that the event loop needs and a filter forbids is a reason in words") {
   World world{World::Later()};
-  const unsigned call = GENERATE(SYS_eventfd2, SYS_signalfd4, SYS_ioctl, SYS_pipe2);
+  const auto call =
+      static_cast<unsigned>(GENERATE(SYS_eventfd2, SYS_signalfd4, SYS_ioctl, SYS_pipe2));
   world.start({.agent = "/bin/true", .before_exec = [call] { let_fail(call, EPERM); }});
 
   world.expect_exit(125);
@@ -94,7 +95,7 @@ TEST_CASE("in an old container, whose filter forbids what it does not know, agen
   World world{World::Later()};
   const std::string script = world.write("script", "#!" + World::puppet() + "\n");
   const bool is_script = GENERATE(false, true);
-  const unsigned answer = GENERATE(EPERM, EACCES);
+  const auto answer = static_cast<unsigned>(GENERATE(EPERM, EACCES));
   world.start({.agent = is_script ? script : world.install("agent"),
                .before_exec = [answer] { let_fail(SYS_faccessat2, answer); }});
 

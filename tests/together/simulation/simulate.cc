@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/decisions/explore/figures.h"
+#include "tests/support/figures.h"
 #include "tests/together/simulation/run.h"
 
 namespace {
