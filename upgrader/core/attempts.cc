@@ -1,6 +1,7 @@
 #include "upgrader/core/attempts.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/form.h"
 #include "base/number.h"
@@ -25,8 +26,7 @@ std::int64_t check_of(std::string_view text) {
 Attempts read_text(std::string_view text) {
   Attempts attempts;
   const std::optional<std::int64_t> count = take_number(text);
-  const bool good = count && *count >= 0 && *count <= 2 * attempts_max && text.starts_with(' ') &&
-                    text.ends_with('\n');
+  const bool good = count && *count >= 0 && *count <= 2 * attempts_max && text.starts_with(' ');
   if (!good) return {};
   attempts.count = static_cast<int>(*count);
   text = text.substr(1, text.size() - 2);
@@ -40,17 +40,15 @@ Attempts read_text(std::string_view text) {
 struct Record {
   // the number of the record: the newest record has the highest; 0 if the record is damaged
   std::int64_t turn = 0;
-  std::string_view text;
+  std::string_view text;  // what read_text() parses; empty, or ends with a newline
 };
 
-// Reads the record at this offset of the file: the text that read_text() parses, then a line "TURN
-// CHECK", the record's number and checksum. The record ends at its first zero byte.
-Record read_record(std::string_view file, std::size_t offset) {
-  if (offset >= file.size()) return {};
-  std::string_view record = file.substr(offset, attempts_record_bytes);
-  record = record.substr(0, record.find('\0'));
+// Reads the record at the beginning of `file`: its text, then a line "TURN CHECK", the record's
+// number and checksum. The record ends at its first zero byte.
+Record read_record(std::string_view file) {
+  std::string_view record = file.substr(0, file.find('\0'));
+  if (!record.ends_with('\n')) return {};
   const std::size_t check = record.rfind(' ') + 1;
-  if (!record.ends_with('\n') || check == 0) return {};
   const std::string_view sum = record.substr(check, record.size() - check - 1);
   record = record.substr(0, check);
   if (whole_number(sum) != check_of(record)) return {};
@@ -58,33 +56,34 @@ Record read_record(std::string_view file, std::size_t offset) {
   return {whole_number(record.substr(turn, check - 1 - turn)).value_or(0), record.substr(0, turn)};
 }
 
+using Records = std::array<Record, attempts_records>;
+
+// Reads the records of the file, by their places. A place behind the end of the file has a record
+// with the number 0.
+Records read_records(std::string_view file) {
+  Records records;
+  for (Record& record : records) {
+    record = read_record(file);
+    file.remove_prefix(std::min(attempts_record_bytes, file.size()));
+  }
+  return records;
+}
+
 }  // namespace
 
 Attempts read_attempts(std::string_view file) {
-  Record newest;
-  for (std::size_t at = 0; at < attempts_file_bytes; at += attempts_record_bytes) {
-    const Record record = read_record(file, at);
-    if (record.turn > newest.turn) newest = record;
-  }
-  return read_text(newest.text);
+  return read_text(std::ranges::max(read_records(file), {}, &Record::turn).text);
 }
 
 NextRecord next_record(std::string_view file, const Attempts& attempts) {
-  NextRecord next;
-  std::int64_t oldest = number_max;
-  std::int64_t newest = 0;
-  for (std::size_t at = 0; at < attempts_file_bytes; at += attempts_record_bytes) {
-    const std::int64_t turn = read_record(file, at).turn;
-    if (turn > 0) ++next.sound;
-    if (turn < oldest) next.offset = at;
-    oldest = std::min(oldest, turn);
-    newest = std::max(newest, turn);
-  }
+  const Records records = read_records(file);
+  const auto [oldest, newest] = std::ranges::minmax_element(records, {}, &Record::turn);
   const std::string text =
-      "{} {}\n{}\n{} "_with(attempts.count, attempts.executable, attempts.ending, newest + 1);
-  next.text = "{}{}\n"_with(text, check_of(text));
-  next.text.resize((next.text.size() / sector_bytes + 1) * sector_bytes);
-  return next;
+      "{} {}\n{}\n{} "_with(attempts.count, attempts.executable, attempts.ending, newest->turn + 1);
+  std::string record = "{}{}\n"_with(text, check_of(text));
+  record.resize((record.size() / sector_bytes + 1) * sector_bytes);
+  return {static_cast<std::size_t>(oldest - records.begin()) * attempts_record_bytes, record,
+          records.size() - static_cast<std::size_t>(std::ranges::count(records, 0, &Record::turn))};
 }
 
 NextAttempt next_attempt(const Attempts& before, const std::string& executable, int limit,

@@ -36,10 +36,10 @@ inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_r
 [[nodiscard]] Attempts read_attempts(std::string_view file);
 
 struct NextRecord {
-  std::size_t offset = 0;  // where in the file the record is to be written
+  std::size_t offset;  // where in the file the record is to be written
   std::string text;
   // the number of undamaged records in the file; if 0, the file is made anew
-  std::size_t sound = 0;
+  std::size_t sound;
 };
 
 // Makes a record with these attempts, and a number higher than that of every record in `file`.

@@ -8,6 +8,7 @@
 namespace attempts_test {
 
 using namespace upgrader;
+using namespace std::string_literals;
 
 namespace {
 
@@ -56,6 +57,28 @@ TEST_CASE("a record takes the place of the oldest one, and fills whole sectors")
         attempts_record_bytes);
 }
 
+TEST_CASE("a record is filled up with zeros to whole sectors, with one zero at least") {
+  for (std::size_t length = 0; length < 1'100; ++length) {
+    const std::string text = next_record({}, {1, "/opt/agent", std::string(length, 'x')}).text;
+    const std::size_t zeros = text.size() - text.find('\0');
+    CHECK(text.size() % 512 == 0);
+    CHECK(zeros >= 1);
+    CHECK(zeros <= 512);
+  }
+}
+
+TEST_CASE("a file of attempts has three records, and bytes behind them are not read") {
+  std::string file;
+  for (int count = 1; count <= 3; ++count)
+    write(file, {count, "/opt/agent", ""});
+  file.resize(3 * attempts_record_bytes);
+
+  file += next_record(file, {4, "/opt/agent", ""}).text;
+
+  CHECK(read_attempts(file) == Attempts{3, "/opt/agent", ""});
+  CHECK(next_record(file, {}).sound == 3);
+}
+
 TEST_CASE("the two records before a torn one stay, and it is replaced next") {
   std::string whole;
   for (int count = 1; count <= 3; ++count)
@@ -101,7 +124,9 @@ TEST_CASE("a damaged file counts as no attempt") {
     CHECK(read_attempts(text) == Attempts{});
     CHECK(next_record(text, {}).sound == 1);
   }
-  for (const char* text : {"", "\n", " \n", "1\n", "3 /a\n\n1 1\n", "3 /a\n\n"})
+  // The last two have the right checksum, but a number that is none, and no newline at the end.
+  for (const std::string& text : {""s, "\n"s, " \n"s, "1\n"s, "3 /a\n\n1 1\n"s, "3 /a\n\n"s,
+                                  "3 /a\n\nx 3207242154\n"s, "3 /a\n\n1 901243659X"s})
     CHECK(next_record(text, {}).sound == 0);
 }
 
