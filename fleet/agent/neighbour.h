@@ -8,66 +8,17 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "agent-protocol/cpp/control/control_directory.h"
 #include "agent-protocol/cpp/control/request.h"
-#include "agent-protocol/cpp/control/status.h"
 #include "base/uv_handle.h"
 #include "fleet/agent/component.h"
 #include "fleet/agent/health_keeper.h"
+#include "fleet/agent/pending_request.h"
 #include "fleet/agent/upgrade_failure.h"
 #include "fleet/store/timers.h"
 
 namespace fleet {
-
-// Decides when a request to upgrade is sent to an upgrader. The upgrader may end before it has read
-// the request. Or it may refuse the request as busy, since it has only just begun, is about to end,
-// or is carrying out another upgrade. In these cases, the request is sent again as soon as an
-// upgrader can accept it. Does no input or output.
-class PendingRequest {
- public:
-  explicit PendingRequest(upgraderctl::UpgradeRequest request) : request_(std::move(request)) {}
-
-  // Returns the request. Its name is the one under which it was sent last.
-  [[nodiscard]] const upgraderctl::UpgradeRequest& request() const { return request_; }
-  // Gives the request a new name. This is needed before the request is sent again, since an
-  // upgrader ignores a request whose name it has already answered. The id of the upgrade stays the
-  // same, so the upgrader does not begin a second upgrade.
-  void rename(std::string name) { request_.request = std::move(name); }
-
-  // Returns true if the upgrader with this status has not got the request yet, and would accept it
-  // now.
-  [[nodiscard]] bool is_due(const upgraderctl::Status& status) const {
-    return !has(status) && status.phase == "running";
-  }
-  // Records that the request was sent to the upgrader with this status.
-  void written(const upgraderctl::Status& status) { life_ = status.upgrader.started; }
-  // Records that the upgrader did not accept the request, so that it can be sent again.
-  void take_back() { life_.clear(); }
-
-  // Returns true if the request was sent to the upgrader process with this status.
-  [[nodiscard]] bool has(const upgraderctl::Status& status) const {
-    return is_written() && life_ == status.upgrader.started;
-  }
-  // Returns true if the request was sent to an upgrader that may still accept it.
-  [[nodiscard]] bool is_written() const { return !life_.empty(); }
-
-  // Returns true if the status shows that its upgrader has accepted the request.
-  [[nodiscard]] bool was_taken(const upgraderctl::Status& status) const {
-    const upgraderctl::Answer* answer = find_answer(status, request_.request);
-    return is_under_way(status, request_.id) || find_ending(status, request_.id) != nullptr ||
-           (answer != nullptr && answer->ok != false);
-  }
-  // Returns true if an upgrader that refuses a request for this reason may accept it later.
-  [[nodiscard]] static bool is_busy(const std::string& reason) {
-    return reason.starts_with("busy");
-  }
-
- private:
-  upgraderctl::UpgradeRequest request_;
-  std::string life_;  // start time of the upgrader that was sent the request; or empty
-};
 
 class Neighbour {
  public:

@@ -309,7 +309,7 @@ TEST_CASE("init is told of an operator's upgrade as of SIGUSR2") {
 }
 
 // The fleet's agents rely on the refusal `busy`, and on the name of the phase `running`: see
-// fleet/agent/neighbour.h.
+// fleet/agent/pending_request.h.
 TEST_CASE("an upgrade is refused as busy in each phase but `running`") {
   for (const Phase phase : every_phase()) {
     if (phase == Phase::ended) continue;  // an upgrader that has ended answers nobody

@@ -24,7 +24,7 @@
 
 #include "fleet/agent/hook_run.h"
 #include "fleet/agent/kept_records.h"
-#include "fleet/agent/neighbour.h"
+#include "fleet/agent/pending_request.h"
 #include "fleet/agent/state_files.h"
 #include "fleet/agent/upgrade_failure.h"
 #include "fleet/model/store_snapshots.h"
