@@ -13,6 +13,7 @@
 
 #include "base/uv_handle.h"
 #include "fleet/common/presence.h"
+#include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/controller/gates.h"
 #include "fleet/controller/options.h"

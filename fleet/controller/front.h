@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "fleet/common/outside.h"
 #include "fleet/common/release_draft.h"
+#include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/http/website.h"
 #include "fleet/model/events.h"

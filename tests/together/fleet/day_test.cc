@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/model/drivers.h"
 #include "fleet/model/keys.h"

@@ -3,6 +3,7 @@
 // cannot reach the store. The store is in memory, and the test moves the clock.
 #include <catch2/catch.hpp>
 
+#include "fleet/controller/campaign.h"
 #include "fleet/controller/driving.h"
 #include "fleet/fleetctl/rollouts.h"
 #include "fleet/model/drivers.h"

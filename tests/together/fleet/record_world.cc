@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "fleet/common/roles.h"
-#include "fleet/controller/driving.h"
+#include "fleet/controller/campaign.h"
 #include "fleet/model/chronicle.h"
 #include "fleet/model/drivers.h"
 #include "fleet/model/identities.h"
