@@ -1,4 +1,5 @@
-// JoinPlace, which reads and writes the files of a machine that joins a cell.
+#include "fleet/agent/join_place.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 

@@ -1,6 +1,6 @@
 // Tests `fleet-agent join`: in which order a joining machine asks the controllers, when it gives
 // up, and which files it writes, also if an earlier join was interrupted or the disk is full.
-#include "fleet/agent/join.h"
+#include "fleet/agent/join_talk.h"
 
 #include <sys/resource.h>
 
@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "fleet/agent/join_place.h"
 #include "fleet/common/public_key.h"
 #include "fleet/common/text_file.h"
 #include "fleet/model/record_text.h"

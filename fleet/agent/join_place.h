@@ -1,0 +1,53 @@
+// Reads and writes the files of a machine that joins a cell: its key, its certificate, the
+// authority's certificate, the public keys that verify releases, and the settings of its service.
+// Each file is written as a whole and synced to disk. The certificate is written last, so a machine
+// that has a certificate has all the files.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/owned_fd.h"
+#include "fleet/model/cell_records.h"
+#include "fleet/model/time.h"
+
+namespace fleet {
+
+class JoinPlace {
+ public:
+  // `root` is a directory that stands for `/`; empty means the real `/`.
+  explicit JoinPlace(std::string root, std::string node);
+
+  // Makes the directories, and takes a lock, so that only one process joins at a time. Returns an
+  // empty text on success, or else the reason for the failure.
+  [[nodiscard]] std::string open();
+  // Returns why this machine cannot join with this token under this name, or an empty text if it
+  // can. It cannot join if it already has a certificate for another name, the certificate of
+  // another cell's authority, or settings for another name.
+  [[nodiscard]] std::string why_taken(const TokenText& token) const;
+  // Reads the machine's key, or makes one if there is none. If that fails, returns an empty text,
+  // and sets `trouble` to the reason.
+  [[nodiscard]] std::string key(std::string& trouble) const;
+  // Returns whether the machine has a certificate that is valid now.
+  [[nodiscard]] bool has_joined(UnixSeconds now) const;
+
+  // Writes all files and syncs them to disk. Returns an empty text on success, or else the reason
+  // for the failure.
+  [[nodiscard]] std::string settle(const TokenText& token, const std::string& authority,
+                                   const JoinAnswer& answer) const;
+
+ private:
+  [[nodiscard]] std::string path(const std::string& name) const { return files_ + "/" + name; }
+  [[nodiscard]] std::string settings(const TokenText& token) const;
+  [[nodiscard]] bool has_other_release_keys(const JoinAnswer& answer) const;
+  [[nodiscard]] std::string write_release_keys(const TokenText& token,
+                                               const JoinAnswer& answer) const;
+
+  std::string files_;     // the directory for the machine's certificates
+  std::string defaults_;  // the directory for the settings of services
+  std::string node_;
+  upgrader::OwnedFd lock_ = {};
+};
+
+}  // namespace fleet
