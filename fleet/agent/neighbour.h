@@ -13,9 +13,9 @@
 #include "agent-protocol/cpp/control/request.h"
 #include "base/uv_handle.h"
 #include "fleet/agent/component.h"
+#include "fleet/agent/failure_watch.h"
 #include "fleet/agent/health_keeper.h"
 #include "fleet/agent/pending_request.h"
-#include "fleet/agent/upgrade_failure.h"
 #include "fleet/store/timers.h"
 
 namespace fleet {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/state_files.h"
-#include "fleet/agent/upgrade_failure.h"
 #include "fleet/common/identity.h"
 #include "fleet/common/zone_file.h"
 #include "fleet/model/record_text.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/node_agent.h"
-#include "fleet/agent/upgrade_failure.h"
 
 namespace fleet {
 namespace {

@@ -22,11 +22,11 @@
 #include <set>
 #include <string_view>
 
+#include "fleet/agent/failure_meaning.h"
 #include "fleet/agent/hook_run.h"
 #include "fleet/agent/kept_records.h"
 #include "fleet/agent/pending_request.h"
 #include "fleet/agent/state_files.h"
-#include "fleet/agent/upgrade_failure.h"
 #include "fleet/model/store_snapshots.h"
 #include "fleet/store/uv_timers.h"
 #include "tests/together/fleet/fake_store.h"

@@ -1,4 +1,4 @@
-#include "fleet/agent/upgrade_failure.h"
+#include "fleet/agent/failure_watch.h"
 
 #include <unistd.h>
 

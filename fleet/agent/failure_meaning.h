@@ -1,0 +1,58 @@
+// Decides what the failure of an upgrade of fleet-agent means: either the new version was bad, or
+// the node went back because a command ordered it or a confirmation was missing. Does no input or
+// output.
+#pragma once
+
+#include <agent-protocol/agent.h>
+
+#include <string>
+#include <vector>
+
+#include "fleet/model/capsule.h"
+#include "fleet/model/node_commander.h"
+#include "fleet/model/node_ledger.h"
+
+namespace fleet {
+
+[[nodiscard]] inline std::string failure_words(const agent_protocol::Agent::Failure& failure) {
+  return failure.stage + ": " + failure.reason;
+}
+
+// Returns the evidence of the failure, from what the upgrader has said about it.
+[[nodiscard]] inline std::vector<Capsule> evidence_of(const agent_protocol::Agent::Failure& failure,
+                                                      EvidenceLevel level) {
+  return capsule_of({.stage = failure.stage,
+                     .reason = failure.reason,
+                     .exit_status = failure.exit_status,
+                     .signal = failure.signal},
+                    level);
+}
+
+// Returns whether the trial ended because `healthy` did not come in time: either nobody confirmed
+// the new version, or the new version could not reach the store. The version is not to blame then.
+[[nodiscard]] inline bool is_expired(const agent_protocol::Agent::Failure& failure) {
+  return failure.stage == "trial" && failure.reason.starts_with("did not say healthy");
+}
+
+// Returns how the upgrade ended: `rolled_back` if a command or a missing confirmation was the
+// reason to undo it, `failed` if the version was bad.
+[[nodiscard]] inline UpgradeEnding ending_of(const agent_protocol::Agent::Failure& failure,
+                                             const NodeLedger& ledger) {
+  const bool was_ordered =
+      ledger.begun.action == CommandAction::rollback && ledger.begun.trace == ledger.upgrade.trace;
+  const bool was_late = ledger.late == ledger.upgrade.id && !ledger.late.empty();
+  const bool may_be = failure.stage == "trial" || failure.stage == "cancel";
+  return may_be && (was_ordered || was_late || is_expired(failure)) ? UpgradeEnding::rolled_back
+                                                                    : UpgradeEnding::failed;
+}
+
+// Returns whether, according to the ledger, the last upgrade by a command is still under way.
+[[nodiscard]] inline bool is_under_way(const NodeLedger& ledger) {
+  const UpgradePhase phase = ledger.progress.phase;
+  const bool has_ended = ledger.progress.attempt == ledger.upgrade.id &&
+                         (phase == UpgradePhase::done || phase == UpgradePhase::failed ||
+                          phase == UpgradePhase::unconfirmed || phase == UpgradePhase::rolled_back);
+  return !ledger.upgrade.id.empty() && !has_ended;
+}
+
+}  // namespace fleet
