@@ -12,7 +12,13 @@ ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 DOCDIR ?= $(PREFIX)/share/doc/upgrader
 
 CXX ?= g++
-CXXFLAGS ?= -O2
+CXXFLAGS ?= $(optimization)
+# The tools and the fleet's programs wait for the network, for disks and for other programs, and
+# tests are compiled more often than they run. So these are compiled with -O1, which takes a quarter
+# less time than -O2.
+optimization = -O2
+$(foreach part,fleet tools tests,$(BUILD)/objects/$(part)/%.o $(BUILD)/objects/units/$(part)/%.o): \
+  optimization = -O1
 # The public headers of agent-releases are included by the path that they have after the
 # installation: <agent-releases/NAME.h>.
 CPPFLAGS += -I. -Itools/agent-releases/include

@@ -15,7 +15,7 @@ $(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/
 fleet_double_unit := $(call fleet_test_unit,doubles,fake_store)
 fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
   plan_world judge_world)
-$(fleet_double_unit) $(fleet_world_unit): CXXFLAGS += -O2
+$(fleet_double_unit) $(fleet_world_unit): CXXFLAGS += -O1
 $(fleet_doubles): $(fleet_double_unit); $(make_archive)
 fleet_worlds := $(BUILD)/tests/libfleet-worlds.a
 $(fleet_worlds): $(fleet_world_unit); $(make_archive)
@@ -27,7 +27,7 @@ fleet_walk_tests := rollout_explore_test node_explore_test plan_explore_test \
   judge_watch_test judge_health_test budgets_simulate_test undo_scale_test
 long_tests += $(BUILD)/tests/together/fleet/rollout_explore_test
 fleet_walk_unit := $(call fleet_test_unit,walks,$(fleet_walk_tests))
-$(fleet_walk_unit): CXXFLAGS += -O2
+$(fleet_walk_unit): CXXFLAGS += -O1
 $(call wing,together/fleet/walks,$(call fleet_test_files,$(fleet_walk_tests)))
 $(BUILD)/tests/together/fleet/walks: $(fleet_walk_unit) $(catch_main) $(fleet_worlds) \
     $(fleet_model) $(base_library)
