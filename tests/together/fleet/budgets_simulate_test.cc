@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 #include <random>
+#include <utility>
 
 #include "fleet/model/drivers.h"
 #include "fleet/model/enum_text.h"
@@ -52,8 +53,12 @@ class Cell {
   // Runs until all rollouts and plans have ended and all nodes have reached the desired version, or
   // until `steps` steps have been made.
   void run(int steps) {
-    for (int i = 0; i < steps && wrong_.empty() && !is_over(); ++i)
+    for (int i = 0; i < steps && wrong_.empty(); ++i) {
+      // Only a change of the store can end anything. Reading all records takes much longer than a
+      // step.
+      if (std::exchange(revision_, store_.revision()) != store_.revision() && is_over()) return;
       step();
+    }
   }
   bool is_over() {
     for (const std::string id : {"r1", "r2"}) {
@@ -343,6 +348,7 @@ class Cell {
   std::map<std::string, PlanPart> parts_;  // for each node, its part in the plan
   std::set<std::string> hook_;             // the members of the plan whose hook runs now
   LeaseId leases_ = 100;
+  Revision revision_ = 0;  // the store's revision when run() last asked whether all is over
   Ms now_ = 0;
   int most_down_ = 0;
   std::string wrong_;
