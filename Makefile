@@ -125,9 +125,10 @@ integration_tests := $(patsubst %.cc,$(BUILD)/%, \
 layer_tests :=
 # Tests that take more than ten seconds of processor time, or that need root, the network or further
 # packages. `make check` leaves them to `make check-all`. The .mk files of their directories add to
-# this list.
-long_tests := $(BUILD)/tests/decisions/explore/second_table_test tests/judging/tidy/canaries \
-  tests/delivery/completion/companions tests/delivery/packages/archive.sh
+# this list. tidy/compiling is here because tidy/run.sh would take ten seconds with it.
+long_tests := $(BUILD)/tests/decisions/explore/second_table_test \
+  $(addprefix tests/judging/tidy/,compiling canaries) tests/delivery/completion/companions \
+  tests/delivery/packages/archive.sh
 # The slowest tests. They are started first, so that `make check` does not have to wait for one of
 # them at its end.
 slow_tests = $(addprefix $(BUILD)/tests/,decisions/explore/second_table_test \

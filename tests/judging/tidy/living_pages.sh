@@ -1,7 +1,7 @@
 # Runs the programs and commands that the pages show: the shell agent, the transcripts, the log in
 # README.md, the examples in C and C++, and the script that stops an agent under busybox init.
 
-living_checks='shell_agent played_transcripts shown_log busybox_stop examples'
+living_checks='shell_agent played_transcripts shown_log busybox_stop'
 
 # The time limit in seconds for each of these runs, much longer than any takes. The runs wait for
 # events, so the limit only ends a run that hangs.

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs every tidy check on the tree, or with --canaries the canary of each: the same check on a copy
-# of the tree with a violation planted in it, which it must catch. Prints `ok NAME` or
-# `not ok NAME: where` lines and at the end `N passed, N failed`; a check that cannot be made is
-# `skipped`, and is not counted as passed.
+# Runs the tidy checks on the tree, except for those that compile, which `compiling` runs. With
+# --canaries, runs the canary of every check: the same check on a copy of the tree with a violation
+# planted in it, which it must catch. Prints `ok NAME` or `not ok NAME: where` lines and at the end
+# `N passed, N failed`; a check that cannot be made is `skipped`, and is not counted as passed.
 #
-# usage: tests/judging/tidy/run.sh [--canaries] [CHECK ...]
+# usage: tests/judging/tidy/run.sh [--canaries | --compiling] [CHECK ...]
 #        UPGRADER=build/upgrader, CXX=g++, BUILD=build
 #
 # A check is a function check_NAME that looks at the tree in the current directory and prints one
@@ -124,14 +124,18 @@ try_canary() {
   fi
 }
 
+# The checks that compile. They take as long as all others together.
+compiling_checks='examples first_change'
+
 try=try_check
-if [ "${1:-}" = --canaries ]; then
-  try=try_canary
-  shift
-fi
+compiling=
+case ${1:-} in
+  --canaries) try=try_canary compiling=$compiling_checks && shift ;;
+  --compiling) shift && set -- $compiling_checks ;;
+esac
 # shellcheck disable=SC2086  # lists of names
 [ $# -gt 0 ] || set -- $layer_checks $shape_checks $word_checks $page_checks $protocol_checks \
-  $living_checks $front_checks
+  $living_checks $front_checks $compiling
 for name in "$@"; do
   "$try" "$name"
 done
