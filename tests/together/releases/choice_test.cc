@@ -52,9 +52,32 @@ TEST_CASE("an entry that is written is the one that is read") {
   CHECK(read[0].version == written.version);
   CHECK(read[0].reason == written.reason);
   CHECK(read[0].wish == written.wish);
-  Entry long_one = written;
-  long_one.reason = std::string(1'021, 'a') + "\xC3\xA9\xC3\xA9";
-  REQUIRE(parse_ledger(to_line(long_one)).size() == 1);
+}
+
+TEST_CASE("an entry is read again, whatever bytes a failed program has put into its reason") {
+  const std::string e_acute = "\xC3\xA9";
+  const std::string emoji = "\xF0\x9F\x98\x80";
+  const auto reread = [](const std::string& reason) {
+    Entry written = entry("1.2.3", Ending::failed, "self-test");
+    written.reason = reason;
+    const auto read = parse_ledger(to_line(written));
+    return read.size() == 1 ? read[0].reason : "not read";
+  };
+
+  CHECK(reread(std::string("a\0b", 3)) ==
+        "a\xEF\xBF\xBD"
+        "b");
+  CHECK(reread("a\xFF"
+               "b") ==
+        "a\xEF\xBF\xBD"
+        "b");
+  CHECK(reread(std::string(512, '\xFF')).size() == 1'023);
+  CHECK(reread(std::string(1'024, 'a')) == std::string(1'024, 'a'));
+  CHECK(reread(std::string(1'025, 'a')) == std::string(1'024, 'a'));
+  CHECK(reread(std::string(1'023, 'a') + e_acute) == std::string(1'023, 'a'));
+  CHECK(reread(std::string(1'020, 'a') + emoji) == std::string(1'020, 'a') + emoji);
+  CHECK(reread(std::string(1'021, 'a') + emoji) == std::string(1'021, 'a'));
+  CHECK(reread(std::string(1'018, 'a') + emoji + emoji) == std::string(1'018, 'a') + emoji);
 }
 
 TEST_CASE("the torn last line of a ledger is no entry, and neither is any other text") {
