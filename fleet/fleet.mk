@@ -1,12 +1,12 @@
-# Targets that need all of the fleet's programs. Make reads this file before the makefiles of those
-# programs. So variables that those makefiles define can be used in recipes here, but not in lists
-# of prerequisites.
+# Defines the targets that need all of the fleet's programs. Make reads this file before the
+# makefiles of those programs. So a variable that is defined in those makefiles can be used in
+# recipes here, but not in lists of prerequisites.
 fleet_programs := $(addprefix $(BUILD)/,fleet-agent fleet-controller fleet-signer fleetctl)
 tool_programs += $(fleet_programs)
 # The library of fakes that tests use in place of etcd and the clock.
 fleet_doubles := $(BUILD)/tests/libfleet-doubles.a
 
-# Runs a fleet of six machines, for a person to watch: see tests/demo/fleet.
+# Runs a fleet of six machines as a demonstration for a person: see tests/demo/fleet.
 .PHONY: fleet-demo fleet-demo-here
 fleet-demo:
 	@tests/need-packages $(fleet_check_packages)
@@ -14,10 +14,11 @@ fleet-demo:
 fleet-demo-here: $(addprefix $(BUILD)/,upgrader agentify agent-releases) $(fleet_programs)
 	@BUILD=$(BUILD) tests/demo/fleet
 
-# Measures what a rollout costs with 10, 100 and 1,000 nodes (NODES="N N"). Also measures how long
-# it takes until another controller continues the rollout of a killed driver (TIMES=N). With CELL=1,
-# measures the life of a cell with NODES=N nodes instead, including REST=SECONDS without work. In
-# that case, one process simulates up to 1,000 nodes. fleet/SCALE.md has the results.
+# Measures the cost of a rollout with 10, 100 and 1,000 nodes (NODES="N N" sets other numbers). Also
+# measures how long it takes until another controller continues the rollout of a killed driver;
+# TIMES=N sets the number of kills. With CELL=1, measures a whole cell with NODES=N nodes instead,
+# including REST=SECONDS in which nothing happens. In that case, one process simulates up to 1,000
+# nodes. fleet/SCALE.md has the results.
 fleet_bench := $(BUILD)/tests/together/fleet/bench
 .PHONY: bench-fleet bench-fleet-here
 bench-fleet:
@@ -29,8 +30,9 @@ bench-fleet-here: $(fleet_bench) $(fleet_programs)
 	@$(if $(CELL),,BUILD=$(BUILD) tests/together/fleet/adoption $(or $(TIMES),10))
 
 # fleet-kill runs rollouts, and kills drivers and fleet-agents after randomly chosen transactions.
-# It kills KILLS=N times; SEED=N chooses the transactions. fleet-hour does the same for SECONDS=N,
-# by default for an hour, and also kills members of an etcd with three members.
+# KILLS=N sets the number of kills, and SEED=N is the seed of the random choice. fleet-hour does the
+# same for SECONDS=N, by default for an hour, and also kills members of an etcd cluster with three
+# members.
 .PHONY: fleet-kill fleet-hour fleet-kill-here fleet-hour-here
 fleet-kill fleet-hour:
 	@tests/need-packages $(fleet_check_packages)

@@ -1,6 +1,6 @@
-# fleet-agent, the program that runs on each machine of a cell. It speaks agent-protocol to the
-# upgrader that started it, reads and writes records in the store (etcd), and fetches releases by
-# libagent-releases.
+# fleet-agent, the program that runs on each machine of a cell. It speaks agent-protocol with the
+# upgrader that has started it, reads and writes records in the store (etcd), and fetches releases
+# with libagent-releases.
 build_packages += libssl-dev
 fleet_agent_parts := $(filter-out fleet/agent/main.cc fleet/agent/version.cc, \
   $(wildcard fleet/agent/*.cc))

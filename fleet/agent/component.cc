@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The time after which a failed write of the ledger is tried again. Such a write fails, for
-// example, on a full disk.
+// The pause before a failed write of the ledger is repeated. Such a write fails, for example, if
+// the disk is full.
 constexpr std::chrono::milliseconds save_again{1'000};
 
 }  // namespace
@@ -41,8 +41,8 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
-  // If the record is about an upgrade to a desired version, no command has begun an upgrade after
-  // that one.
+  // If the record `upgrade` is about an upgrade to a desired version, no command has begun a later
+  // upgrade.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
@@ -55,9 +55,9 @@ void Component::runs(const std::string& version) {
   if (std::exchange(running_, version) != version) take(RunsNow{version});
 }
 
-// Passes an event to the NodeCommander, and performs the actions that it returns. If the event is
-// the end of an upgrade, first looks whether the new version has asked for a reboot: then the file
-// `reboot_asked` exists.
+// Passes an event to the NodeCommander, and performs the actions that the NodeCommander returns. If
+// the event is the end of an upgrade, first checks whether the new version has asked for a reboot,
+// that is, whether the file `reboot_asked` exists.
 void Component::take(NodeEvent event) {
   if (!commander_) return;
   const auto is_asked = [this] { return access(desk_.reboot_asked.c_str(), F_OK) == 0; };
@@ -84,8 +84,9 @@ void Component::look() {
   look_at_command();
 }
 
-// Looks for a new command in the local copy of the records, and passes it to the NodeCommander when
-// the upgrader can carry it out.
+// Looks for a new command in the local copy of the records, and passes it to the NodeCommander.
+// Does not pass it on while an upgrade to a desired version is under way that the command must wait
+// for.
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
   const KeyValue* there = desk_.mirror.find(place);
@@ -112,7 +113,7 @@ void Component::perform(const Save& save) {
     desired_ = progress.attempt;
     fetcher_.desire(progress.to);
   } else if (progress.phase != UpgradePhase::done && !is_under_way(progress.phase) && was_desired) {
-    desired_.clear();  // the upgrade failed: desire the old version again
+    desired_.clear();  // the upgrade failed: make the old version the desired one again
     if (!before_.empty()) fetcher_.desire(before_);
   }
 }
@@ -120,8 +121,8 @@ void Component::perform(const Save& save) {
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
-  // perform() is called within NodeCommander::step(). A second step must not begin before the first
-  // has returned, so a timer without delay begins it.
+  // This function may be called while take() performs the actions of a step. The next step must not
+  // begin before all these actions are done, so a timer without delay begins it.
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});
@@ -134,15 +135,15 @@ void Component::perform(const Ask& ask) {
     if (!std::holds_alternative<Committed>(outcome))
       desk_.log(settings_.name + ": the command is not obeyed now: " + words(outcome));
     take(AskEnded{outcome});
-    // The store has refused the transaction. Forget the command, so that it is looked at again when
-    // the local copy of the records changes next.
+    // The store has refused the transaction, since a record has changed. Forget the command, so
+    // that look_at_command() passes it on once more when the local copy of the records has changed.
     if (std::holds_alternative<Refused>(outcome)) seen_ = {};
   });
 }
 
-// Writes the records that the NodeCommander reports. The record of the last upgrade's progress has
-// two possible writers: if that upgrade was for a desired version and not for a command, the
-// WishMachine writes the record, so this function leaves it out.
+// Writes the records with which the NodeCommander reports. Leaves out the record `upgrade` if the
+// last upgrade was for a desired version and not for a command, since the WishMachine writes that
+// record then.
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {
@@ -165,8 +166,8 @@ void Component::perform(const DoPrepare& order) {
   command.undo ? prepare_on_disk(wanted) : prepare(wanted);
 }
 
-// Begins an upgrade. The release may have been prepared by an earlier process, so the executable is
-// looked up on disk.
+// Requests an upgrade of the upgrader. An earlier process of fleet-agent may have fetched the
+// release, so the path of the executable is looked up on disk.
 void Component::perform(const BeginUpgrade& begin) {
   wish_reports_ = false;
   before_ = running_;
@@ -189,10 +190,10 @@ void Component::perform(const BeginUpgrade& begin) {
   });
 }
 
-// Commits an upgrade. First makes the new version the desired one in the directory of releases. A
-// program that follows the directory upgrades itself to the directory's desired version, and begins
-// to do so at the commit. If the old version were still the desired one then, the program would go
-// back to it.
+// Commits an upgrade. First makes the new version the desired version of the directory of releases.
+// The reason is a program that follows this directory: after the commit, it upgrades itself to the
+// directory's desired version. If that were still the old version, the program would go back to the
+// old version.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;
   fetcher_.desire(commander_->ledger().upgrade.version,
@@ -200,7 +201,7 @@ void Component::perform(const SendCommit& commit) {
 }
 
 void Component::commit_now(const std::string& upgrade) {
-  // the upgrade has ended in the meantime, or is to be undone
+  // The upgrade may have ended in the meantime, or must now be undone.
   if (!commander_->commits(upgrade)) return;
   const std::string why = hands_.commit(upgrade);
   if (why.empty()) return;

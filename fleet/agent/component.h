@@ -1,7 +1,8 @@
-// One component of a node, that is, one program on the machine that has versions. Connects the
-// store with the component's upgrader. NodeCommander decides how to obey a command. This class
-// carries out the decisions: it writes the ledger and the records, and fetches releases. The owner
-// supplies the functions that send requests to the upgrader.
+// Defines the class Component: one program on this machine that has versions and an upgrader of its
+// own. The class connects the store with that upgrader. NodeCommander decides how to obey a command
+// of a rollout or plan. Component carries out its decisions: it writes the ledger and the records,
+// and fetches releases. The owner of a Component supplies the functions that send requests to the
+// upgrader.
 #pragma once
 
 #include <uv.h>
@@ -30,23 +31,24 @@ namespace fleet {
 // The objects and values that all components of a node share.
 struct NodeDesk {
   std::string node;
-  std::string instance;  // the id of this process of fleet-agent
+  std::string instance;  // a random id of this fleet-agent process
   std::string boot_id;
   Store& store;
   Timers& timers;
-  Mirror& mirror;                     // the copy of all records below the node's key
-  KeptRecords& records;               // the records that this process writes while it is active
-  Revision active = 0;                // revision of the record `active` if it names us, else 0
+  Mirror& mirror;        // the copy of all records below the node's key
+  KeptRecords& records;  // the records that this process writes while it is active
+  // Revision of the record `active` if it names this process, else 0.
+  Revision active = 0;
   std::function<void()> reboot = {};  // reboots the machine
-  std::string reboot_asked = {};      // the file by which a program asks for a reboot
+  std::string reboot_asked = {};      // if this file exists, a program asks for a reboot
   bool is_doubtful = false;           // while true, no upgrade is begun
   // How much evidence of a failure the node reports.
   EvidenceLevel evidence = EvidenceLevel::reason;
-  // For each component, the trouble, such as a full disk, that it has on this machine.
+  // The trouble of each component on this machine, such as a full disk. Empty if it has none.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Returns the evidence of a failure of which only a stage and a reason are known.
+  // Returns the evidence of a failure if nothing but its stage and its reason is known.
   [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
                                                  const std::string& reason) const {
     return capsule_of({.stage = stage, .reason = reason}, evidence);
@@ -55,7 +57,8 @@ struct NodeDesk {
   void set_trouble(const std::string& component, const std::string& why);
 
   void log(const std::string& text) const;
-  // Returns the record, or no value if it is absent or damaged. Logs a damaged record.
+  // Returns the record with this key from the local copy. Returns no value if the record is absent
+  // or damaged. Logs a damaged record.
   template <class Record>
   [[nodiscard]] std::optional<Record> find(const std::string& key) const {
     const KeyValue* record = mirror.find(key);
@@ -73,13 +76,15 @@ class Component {
     std::string id = {};
     std::string executable = {};
     std::string version = {};  // the version of the release in `executable`
-    bool gate = false;         // when ready, the new version waits beside the old one for `confirm`
-    // The duration of the trial. If no `commit` comes within this time, the upgrade is undone. If
-    // it is 0, the upgrader itself decides when to commit.
+    // If true, the new version waits for `confirm` when it is ready. Meanwhile the old version
+    // keeps working.
+    bool gate = false;
+    // The duration of the trial. If the upgrader gets no order to commit within this time, it
+    // undoes the upgrade. If the duration is 0, the upgrader itself decides when to commit.
     Ms trial_ms = 0;
   };
-  // The functions that send requests to this component's upgrader. Each returns an empty text if
-  // the request was sent, or else the reason why it could not be sent.
+  // The functions that send requests to this component's upgrader. Each returns an empty string if
+  // the request was sent, or else the reason for the failure.
   struct Hands {
     std::function<std::string(const Request& request)> ask;
     std::function<std::string(const std::string& id)> confirm;
@@ -91,7 +96,8 @@ class Component {
     Fetcher::Settings releases = {};
     // The path of the file that keeps this component's ledger (node_ledger.h) across restarts.
     std::string ledger = {};
-    // The arguments for a release's self-test. If there is no value, releases have no self-test.
+    // The arguments with which the self-test of a release is run. If there is no value, no
+    // self-test is run.
     std::optional<std::vector<std::string>> test_arguments = {};
   };
 
@@ -100,27 +106,29 @@ class Component {
   // Reads the ledger that an earlier process of fleet-agent has left on disk. That process must
   // have ended before the call.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
-  // Makes this instance obey commands and desired versions from now on. `running` is the version
-  // that runs. The caller calls look(), settle() or resume() afterwards.
+  // Makes this object obey commands from now on. `restarted` says how an upgrade that an earlier
+  // process began has gone on; `running` is the version that runs. The caller must call look(),
+  // settle() or resume() afterwards.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
-  // Returns the id of the command that was begun last, by this process or an earlier one. It is
-  // empty before begin().
+  // Returns the id of the command that this process or an earlier one has begun last. Returns an
+  // empty string before begin() was called.
   [[nodiscard]] const std::string& last_command() const { return last_command_; }
 
   // Looks in the local copy of the records for a new desired version and a new command. Called
-  // after each change of the copy, and only while the node is active.
+  // after each change of that copy, but only while this process is the node's active fleet-agent.
   void look();
   void take(NodeEvent event);
 
-  // Called once it is certain that the running version stays. From then on, the component follows
-  // its desired version. `committed` is the id of the upgrade that led to the running version, or
-  // empty. `failure` is the reason why the last upgrade failed, or empty.
+  // Makes the component follow its desired version. Called once it is certain that the running
+  // version stays. `committed` is the id of the upgrade that led to the running version; it is
+  // empty if no upgrade did. `failure` is the reason why the last upgrade failed; it is empty if
+  // none failed.
   void settle(const std::string& committed, const std::string& failure,
               const std::vector<Capsule>& evidence = {});
-  // Called instead of settle() if an earlier process has begun an upgrade to a desired version,
-  // with this id, and the upgrade is under way. If `has_stopped` is true, the old version was told
-  // to stop.
+  // Continues an upgrade to a desired version that an earlier process of fleet-agent has begun and
+  // that is still under way. Called instead of settle(). `attempt` is the id of the upgrade. If
+  // `has_stopped` is true, the old version has been told to stop.
   void resume(const std::string& attempt, bool has_stopped);
   [[nodiscard]] bool is_settled() const { return settled_; }
   // Handles the upgrader's message about an upgrade. The upgrade may have been begun for a desired
@@ -128,7 +136,7 @@ class Component {
   void gate_reached(const std::string& id);
   void upgrade_ended(const UpgradeEnded& ended);
 
-  // Called when this process ends. Breaks off downloads; the next process continues them.
+  // Aborts all downloads, since this process ends. The next process of fleet-agent continues them.
   void leave() { fetcher_.leave(); }
 
   void runs(const std::string& version);
@@ -141,9 +149,9 @@ class Component {
   [[nodiscard]] const std::string& asked() const {
     return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
   }
-  // Returns the id of the upgrade in the component's record node/ID/upgrade/COMPONENT. The id is
-  // empty if that upgrade is not for a desired version. An earlier process may have begun the
-  // upgrade.
+  // Returns the id of the upgrade in the component's record `node/ID/upgrade/COMPONENT`, which an
+  // earlier process may have begun. Returns an empty string if a command began that upgrade, and
+  // not a desired version.
   [[nodiscard]] std::string attempt_recorded() const;
 
  private:
@@ -172,8 +180,8 @@ class Component {
   }
   void commit_now(const std::string& upgrade);
   void save_until_done(const NodeLedger& ledger);
-  // A release that has to be fetched and tested. `then` gets an empty text when the release is on
-  // disk and has passed its test, or else the reason for the failure.
+  // A release that has to be fetched and tested. `then` is called with an empty string when the
+  // release is on disk and has passed its self-test, or else with the reason for the failure.
   struct Wanted {
     std::string version = {};
     std::string digest = {};
@@ -195,13 +203,13 @@ class Component {
   WishMachine machine_;
   bool settled_ = false;
   // True if the last upgrade is for a desired version and not for a command. The WishMachine then
-  // writes the record of its progress.
+  // writes the progress of that upgrade into the record `upgrade`.
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;
-  std::string asked_;   // the id of the upgrade that was last requested of the upgrader
+  std::string asked_;   // the id of the last requested upgrade to a desired version
   std::string before_;  // the version that ran before the upgrade of the last command
-  // The id of the last upgrade whose new version was made the desired one in the directory of
+  // The id of the last upgrade whose new version was made the desired version of the directory of
   // releases. Empty after that upgrade has failed.
   std::string desired_;
   // The id of the command that was read last, and the revision of its record.

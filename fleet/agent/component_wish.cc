@@ -1,5 +1,5 @@
-// The part of Component that brings the component to its desired version, and the functions that
-// this part shares with commands.
+// Implements the part of the class Component that brings the component to its desired version. Also
+// has the functions with which desired versions and commands fetch and test a release.
 #include <utility>
 
 #include "fleet/agent/component.h"
@@ -9,7 +9,8 @@
 namespace fleet {
 namespace {
 
-// How often, and how many times, the order to cancel an upgrade is repeated if it cannot be sent.
+// If the request to cancel an upgrade cannot be sent, it is sent again after this pause, and at
+// most this many times.
 constexpr std::chrono::milliseconds cancel_again{1'000};
 constexpr int cancels_max = 30;
 
@@ -71,7 +72,8 @@ void Component::upgrade_ended(const UpgradeEnded& ended) {
   attempt_ended(ended.why, ended.evidence);
 }
 
-// Handles the end of an upgrade to a desired version. A command may have waited for this end.
+// Handles the failure of an upgrade to a desired version. Then looks for a command, which may have
+// waited for the end of that upgrade.
 void Component::attempt_ended(const std::string& why, const std::vector<Capsule>& evidence) {
   feed(AttemptEnded{why, evidence});
   look();
@@ -97,8 +99,8 @@ void Component::perform(const AskUpgrade& ask) {
   const Fetcher::Order order{
       .version = ask.version, .older_is_wanted = ask.downgrade, .running = running_};
   fetcher_.locate(order, [this, ask](const Fetcher::Result& result) {
-    // The release was looked up on disk in the meantime, and another version may have become the
-    // desired one. Then this upgrade is not requested.
+    // While the release was looked up on disk, another version may have become the desired version.
+    // In that case, this upgrade is not requested.
     if (!machine_.asks_for(ask.attempt)) return;
     std::string why = result.error;
     if (why.empty()) {
@@ -124,8 +126,9 @@ void Component::perform(const CancelUpgrade& cancel) {
   cancel_attempt(cancel.reason, cancels_max);
 }
 
-// Tells the upgrader to cancel. The upgrader may not have accepted the upgrade yet, or may not run
-// now. Then repeats the order, until the upgrade has ended or `tries` are over.
+// Sends the upgrader a request to cancel the upgrade. If the request cannot be sent, for example
+// because the upgrader does not run now, repeats this until the upgrade has ended or `tries` tries
+// have failed.
 void Component::cancel_attempt(const std::string& reason, int tries) {
   if (!machine_.is_cancelling()) return;
   if (tries == 0) return attempt_ended(reason);
@@ -142,9 +145,9 @@ void Component::perform(const ReportUpgrade& report) {
 
 // ---- functions for desired versions and commands
 
-// Fetches and tests a release, and calls `then` with the result. First reads the release's record:
-// if the store does not answer, reads again, and if the store denies the reading, calls `then` with
-// the reason.
+// Fetches and tests a release, and calls `wanted.then` with the result. First reads the release's
+// record from the store, and repeats this until the store answers. If the store denies the read,
+// calls `wanted.then` with the reason.
 void Component::prepare(const Wanted& wanted) {
   const auto release = key_if(KeyKind::release, {settings_.name, wanted.version});
   if (!release) return wanted.then("\"" + wanted.version + "\" is no version");
@@ -173,8 +176,8 @@ void Component::take_release(const Wanted& wanted, const Reply<Reading>& reply) 
                  });
 }
 
-// Finds and tests the release of an undo. That release ran here before, so it is on disk already,
-// and neither the store nor a server is needed.
+// Finds and tests the release to which an undo returns. That release has run here before, so it is
+// on disk, and neither the store nor a server of releases is needed.
 void Component::prepare_on_disk(const Wanted& wanted) {
   fetcher_.locate({.version = wanted.version, .older_is_wanted = true, .running = running_},
                   [this, wanted](const Fetcher::Result& result) {

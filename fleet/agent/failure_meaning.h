@@ -1,6 +1,6 @@
-// Decides what the failure of an upgrade of fleet-agent means: either the new version was bad, or
-// the node went back because a command ordered it or a confirmation was missing. Does no input or
-// output.
+// Interprets the failure of an upgrade of fleet-agent itself. Either the new version was bad, or
+// the node went back to the old version for another reason: a command ordered that, or no
+// confirmation came. Does no input or output.
 #pragma once
 
 #include <agent-protocol/agent.h>
@@ -18,7 +18,7 @@ namespace fleet {
   return failure.stage + ": " + failure.reason;
 }
 
-// Returns the evidence of the failure, from what the upgrader has said about it.
+// Returns the evidence of the failure, made from the upgrader's message about the failure.
 [[nodiscard]] inline std::vector<Capsule> evidence_of(const agent_protocol::Agent::Failure& failure,
                                                       EvidenceLevel level) {
   return capsule_of({.stage = failure.stage,
@@ -34,8 +34,8 @@ namespace fleet {
   return failure.stage == "trial" && failure.reason.starts_with("did not say healthy");
 }
 
-// Returns how the upgrade ended: `rolled_back` if a command or a missing confirmation was the
-// reason to undo it, `failed` if the version was bad.
+// Returns how an undone upgrade ended: `rolled_back` if it was undone because of a command or a
+// missing confirmation, or `failed` if the new version was bad.
 [[nodiscard]] inline UpgradeEnding ending_of(const agent_protocol::Agent::Failure& failure,
                                              const NodeLedger& ledger) {
   const bool was_ordered =

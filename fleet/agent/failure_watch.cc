@@ -16,9 +16,9 @@ std::string proc(std::int64_t pid) {
   return "/proc/" + std::to_string(pid);
 }
 
-// Returns the processor time of the process and of its children that have ended. In /proc/PID/stat,
-// this is the sum of the four numbers from the 14th field on. The second field, the program's name
-// in parentheses, may contain blanks.
+// Returns the processor time of the process and of its children that have exited: the sum of the
+// fields 14 to 17 of /proc/PID/stat. The fields are counted from the `)` on, since the second
+// field, the program's name in parentheses, may contain blanks.
 std::optional<std::int64_t> cpu_ms_of(std::int64_t pid) {
   const std::string text = content_of_file(proc(pid) + "/stat");
   const std::size_t end_of_name = text.rfind(')');
@@ -51,7 +51,7 @@ void add(std::optional<std::int64_t>& sum, std::optional<std::int64_t> more) {
   if (more) sum = sum.value_or(0) + *more;
 }
 
-// Sets `value` to the larger of `value` and `other`. An absent argument is ignored.
+// Sets `value` to the larger of `value` and `other`. Ignores an argument that is absent.
 void raise(std::optional<std::int64_t>& value, std::optional<std::int64_t> other) {
   if (other) value = std::max(*other, value.value_or(0));
 }

@@ -1,7 +1,7 @@
-// Watches the new version during an upgrade of a neighbour, and gathers the evidence if the version
-// fails: how long its process ran, how much memory and processor time it used, and the end of its
-// output, which agentify has kept. A neighbour is a component with an upgrader of its own, beside
-// fleet-agent's.
+// Watches the new version during an upgrade of a neighbour, that is, of a component whose upgrader
+// is not fleet-agent's. If the new version fails, gathers the evidence: how long its process ran,
+// how much memory and processor time it used, and the last lines of its output, which agentify has
+// saved.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,15 @@
 
 namespace fleet {
 
-// Measures how much memory and processor time a process and its descendants have used so far.
+// The memory and the processor time that a process and its descendants have used so far.
 struct ProcessUse {
   std::optional<std::int64_t> peak_kib = {};  // the peak memory of each process, added up
   std::optional<std::int64_t> cpu_ms = {};
 };
 
-// Reads /proc. A value is absent if the process has gone or /proc does not show it. Reads at most
-// 64 processes. Of children that have ended, only the processor time is known.
+// Reads the usage of the process and its descendants, at most 64 processes, from /proc. A value is
+// absent if the process has exited or /proc does not show the value. For children that have exited,
+// only the processor time is known.
 [[nodiscard]] ProcessUse use_of_process(std::int64_t pid);
 
 class FailureWatch {
@@ -30,19 +31,20 @@ class FailureWatch {
   struct Places {
     std::string control = {};   // the path of the control directory of the neighbour's upgrader
     std::string releases = {};  // the path of the directory with the neighbour's releases
-    std::string name = {};      // NAME, with which the names of these releases begin
+    std::string name = {};      // the name with which the file names of these releases begin
   };
 
   FailureWatch(Places places, EvidenceLevel level) : places_(std::move(places)), level_(level) {}
 
-  // Begins to watch another upgrade. Output that agentify saved before this call belongs to an
-  // earlier failure, and is ignored.
+  // Begins to watch an upgrade from the version `from` to the version `to`. Output that agentify
+  // saved before this call belongs to an earlier failure, and is ignored.
   void begin(const std::string& from, const std::string& to);
-  // Measures the memory and the processor time of the new version's process. Must be called again
-  // and again while the upgrade is under way.
+  // Measures the memory and the processor time of the new version's process. Must be called
+  // repeatedly while the upgrade is under way, since the values are lost when the process exits.
   void see(const std::optional<upgraderctl::AgentStatus>& agent);
   // Returns the evidence for this ending of the upgrade: at most one capsule (a short summary of a
-  // failure). Returns none if the upgrade was committed or this node's settings forbid evidence.
+  // failure). Returns no capsule if the upgrade was committed, or if the option --evidence of this
+  // node forbids evidence.
   [[nodiscard]] std::vector<Capsule> evidence_of(const upgraderctl::Ending& ending) const;
 
   [[nodiscard]] EvidenceLevel level() const { return level_; }

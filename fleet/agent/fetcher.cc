@@ -26,8 +26,9 @@ const ReleaseManifest* manifest_for_this_processor(const Release& release) {
   return nullptr;
 }
 
-// Returns an error if the fetched manifest differs from the published one, otherwise an empty text.
-// They differ if somebody replaced the file at the URL after the release was published.
+// Returns an error if the fetched manifest differs from the published one, otherwise an empty
+// string. The two differ if somebody has replaced the file at the URL since the release was
+// published.
 std::string why_not_published(const agent_releases::Release& added,
                               const ReleaseManifest& published) {
   std::ifstream file(added.path + std::string(agent_releases::manifest_ending));
@@ -36,16 +37,16 @@ std::string why_not_published(const agent_releases::Release& added,
   return "the manifest at " + published.url + " is not the one that was published";
 }
 
-// The longest time for a self-test; one that takes longer has failed.
+// The time limit for a self-test. A self-test that takes longer has failed.
 constexpr int self_test_ms_max = 10'000;
 
 Fetcher::Result refused(const std::string& why) {
   return {.error = why};
 }
 
-// Returns an error if the ordered version is older than the one that runs, and the order does not
-// allow that; otherwise an empty text. If the running version is not a release, the versions cannot
-// be compared, and any version is good.
+// Returns an error if the ordered version is older than the running version and the order does not
+// allow this. Otherwise returns an empty string. If the running version is not a release's version,
+// the two cannot be compared, and any ordered version is accepted.
 std::string why_too_old(const Fetcher::Order& order, const agent_releases::Version& version) {
   const auto running = agent_releases::Version::parse(order.running);
   if (!running || order.older_is_wanted || !(version < *running)) return "";
@@ -65,8 +66,9 @@ bool is_below(const std::filesystem::path& file, const std::string& directory) {
          allowed.end();
 }
 
-// Makes this version the desired one of the directory, if the directory contains it. A program that
-// upgrades itself to the directory's desired version then stays at this version.
+// Makes this version the directory's desired version, if the directory contains it. A program that
+// follows the directory, that is, upgrades itself to the desired version, then stays at this
+// version.
 void desire_now(const Place& place, const std::string& version) {
   const auto parsed = agent_releases::Version::parse(version);
   auto releases = agent_releases::Releases::open(place);

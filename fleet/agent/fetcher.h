@@ -1,6 +1,6 @@
-// Brings a release into this machine's directory of releases: fetches it, compares its manifest
-// with the published one and its content with the manifest, and runs its self-test. Works in a
-// thread of libuv's pool.
+// Brings a release into this machine's directory of releases. Fetches the release, compares its
+// manifest with the published manifest and its content with the manifest, and runs its self-test.
+// All this is done in threads of libuv's pool, so the event loop does not block.
 #pragma once
 
 #include <uv.h>
@@ -17,9 +17,9 @@
 
 namespace fleet {
 
-// Returns why this URL must not be fetched, or an empty text if it may. `directories` are those
-// from which `file:` URLs may be fetched; symbolic links are followed first. URLs come from the
-// store, and a person who can write to the store must not be able to read this machine's files.
+// Returns why this URL must not be fetched, or an empty string if it may be fetched. A `file:` URL
+// may be fetched only from one of these directories, after symbolic links have been resolved.
+// Otherwise a person who can write URLs to the store could read any file of this machine.
 [[nodiscard]] std::string why_not_allowed(const std::vector<std::string>& directories,
                                           const std::string& url);
 
@@ -31,37 +31,38 @@ class Fetcher {
     std::string keys = {};       // a directory with the public keys of trusted publishers
     // The directories from which `file:` URLs may be fetched.
     std::vector<std::string> allowed_files = {};
-    // How long to wait for another process that writes to the directory. An operator's command may
-    // write for minutes, but this wait blocks a thread of libuv's pool, which the other components
-    // need. So this limit is only 10 s.
+    // How long to wait while another process writes to the directory. An operator's command may
+    // write for minutes. But the wait occupies a thread of libuv's pool, which the other components
+    // need, so the limit is only 10 s.
     std::chrono::milliseconds patience{10'000};
   };
   struct Order {
     std::string version = {};
     Release release = {};  // the release to fetch
     bool older_is_wanted = false;
-    // The version that runs. A release older than `running` is refused unless `older_is_wanted`. If
-    // the directory desires no version yet, `running` is made its desired version before the
-    // release is added.
+    // The version that runs. A release older than `running` is refused unless `older_is_wanted` is
+    // true. If the directory has no desired version yet, `running` becomes the desired version
+    // before the release is added.
     std::string running = {};
   };
   struct Result {
-    std::string error = {};       // why the release is not on disk and verified; empty if it is
+    std::string error = {};       // why the request failed; empty after a success
     std::string executable = {};  // the path of the release's executable
   };
   using Then = std::function<void(const Result& result)>;
 
   Fetcher(uv_loop_t& loop, Settings settings) : loop_(loop), settings_(std::move(settings)) {}
 
-  // Called when this process ends. After this call, no `then` is called any more. A running
-  // download breaks off within seconds, and the next process continues it. The destructor does the
+  // Abandons all work, since this process ends: no `then` is called any more. A running download is
+  // aborted within seconds; the next process of fleet-agent continues it. The destructor does the
   // same.
   void leave() { alive_.reset(); }
 
-  // Fetches a release, and calls `then` when the fetch has ended. Several fetches may run at once,
-  // and end in any order.
+  // Fetches a release, and calls `then` when the fetch has ended. Several fetches may run at the
+  // same time, and may end in any order.
   void fetch(Order order, Then then);
-  // Finds a release that was fetched before, and checks that it is complete.
+  // Finds a release that was fetched earlier, checks its content against the manifest, and calls
+  // `then`.
   void locate(Order order, Then then);
   // Makes `version` the desired version of the directory. Ignores a failure.
   void desire(
@@ -72,14 +73,14 @@ class Fetcher {
 
  private:
   struct Work;
-  // Returns a copy of the directory's settings for a worker thread, since that thread must not use
-  // this object.
+  // Returns the settings of the directory as a copy, since a worker thread must not use this
+  // object.
   [[nodiscard]] agent_releases::Releases::Settings place(bool make = false) const;
   void run(std::function<Result()> deed, Then then);
 
   uv_loop_t& loop_;
   Settings settings_;
-  // Reset when this object ends, so that the results of worker threads that end later are dropped.
+  // Reset when this object is destroyed. Results of worker threads that end later are then dropped.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

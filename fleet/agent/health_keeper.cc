@@ -8,7 +8,7 @@
 namespace fleet {
 namespace {
 
-// The time limit for the answer of one source of measures.
+// The time limit for the answer from one source of measures.
 constexpr std::chrono::milliseconds measure_longest{10'000};
 
 void add_text(std::string& text, const std::string& more) {
@@ -102,8 +102,8 @@ void HealthKeeper::take(const std::string& output, const std::string& trouble) {
   output_ += output;
   if (!output.empty() && output.back() != '\n') output_ += '\n';
   add_text(trouble_, trouble);
-  // This function may have been called by the object `run_`, which must not be destroyed before the
-  // call has returned. So a timer destroys `run_` and asks the next source.
+  // This function may have been called from the object `run_`, which must not be destroyed during
+  // the call. So a timer without delay destroys `run_` and asks the next source.
   soon_ = desk_.timers.after(std::chrono::milliseconds(0), [this] {
     run_ = nullptr;
     ask_next();

@@ -1,6 +1,7 @@
-// Keeps the record `health` of one component up to date: gets the component's measures from a
-// program or by HTTP, as an option of fleet-agent says, and writes the record that HealthWatch
-// makes.
+// Keeps the record `health` of one component up to date while a rollout compares versions. An
+// option of fleet-agent names the sources of the component's measures, which are programs or URLs.
+// This class asks the sources, passes the measures to HealthWatch, and writes the record that
+// HealthWatch makes.
 #pragma once
 
 #include <uv.h>
@@ -17,7 +18,7 @@
 
 namespace fleet {
 
-// The source of a component's measures: `exec:PROGRAM ARGUMENT...` or `http:URL`.
+// A source of a component's measures: `exec:PROGRAM ARGUMENT...` or `http:URL`.
 struct MeasureSource {
   // The program and its arguments; empty if `url` is the source.
   std::vector<std::string> command = {};
@@ -26,26 +27,27 @@ struct MeasureSource {
   bool operator==(const MeasureSource&) const = default;
 };
 
-// Parses a source. Returns no value if the text is not a source, or if its program has no absolute
-// path.
+// Parses a source. Returns no value if the text has another form, or if the path of its program is
+// not absolute.
 [[nodiscard]] std::optional<MeasureSource> parse_measure_source(std::string_view text);
 
 class HealthKeeper {
  public:
-  // `sources` are asked for measures one after the other; the list may be empty.
+  // The `sources` are asked for measures one after the other. If there are no sources, the record
+  // contains no measures.
   HealthKeeper(uv_loop_t& loop, NodeDesk& desk, std::string component,
                std::vector<MeasureSource> sources);
   HealthKeeper(const HealthKeeper&) = delete;
   HealthKeeper& operator=(const HealthKeeper&) = delete;
-  // Breaks off a measurement that is under way; its result is lost.
+  // Aborts a measurement that is under way. Its result is lost.
   ~HealthKeeper() = default;
 
   [[nodiscard]] HealthWatch& watch() { return watch_; }
 
-  // Finds out in which comparison of versions the component takes part, measures the component when
-  // the next measurement is due, and writes the record `health` if its content has changed.
-  // `ledger` is null as long as the component obeys no commands. Called at least once a second
-  // while the node is active.
+  // Finds out which rollout, if any, compares this component now. Begins a measurement if one is
+  // due, and writes the record `health` if its content has changed. `ledger` is null as long as the
+  // component obeys no commands. Called at least once a second while this process is the node's
+  // active fleet-agent.
   void look(const NodeLedger* ledger);
 
  private:
@@ -59,14 +61,15 @@ class HealthKeeper {
   std::vector<MeasureSource> sources_;
   HealthWatch watch_;
   Outside outside_;
-  // The sources that have not been asked yet. Empty while the last one is asked.
+  // The sources that have still to be asked in the current measurement. Empty while the last source
+  // is being asked.
   std::vector<MeasureSource> waiting_;
   std::string output_;   // the output of the sources that have answered
   std::string trouble_;  // why some sources have failed
   std::unique_ptr<HookRun> run_;
   std::unique_ptr<Timer> soon_;
   bool is_measuring_ = false;
-  std::int64_t written_ = 0;  // the number `sequence` in the record that was written last
+  std::int64_t written_ = 0;  // the `sequence` of the record that was written last
 };
 
 }  // namespace fleet

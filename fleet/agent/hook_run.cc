@@ -16,18 +16,19 @@
 namespace fleet {
 namespace {
 
-// How many bytes of the end of a hook's output are kept. The record shows only the last line.
+// At least this many bytes from the end of a program's output are kept. A record of the store shows
+// only the last line of them.
 constexpr std::size_t kept_bytes = 8'192;
 constexpr int status_not_run = 126;
 
-// The maximum number of reads from a hook in one turn of the event loop. Without this limit, a hook
-// that writes without end would keep fleet-agent from its other work, such as renewing its lease in
-// the store.
+// The maximum number of reads from a program in one turn of the event loop. Without this limit, a
+// program that writes endlessly would keep fleet-agent from its other work, such as renewing its
+// lease in the store.
 constexpr int reads_a_turn_max = 16;
 
-// Returns why the program must not be run, or an empty text if it may. Hooks run with all rights of
-// fleet-agent, so the file and its directory must belong to a trusted user, and nobody else may be
-// allowed to write to them.
+// Returns why the program must not be run, or an empty string if it may. Hooks run with all rights
+// of fleet-agent, so the file and its directory must belong to a trusted user, and nobody else may
+// be allowed to write to them.
 std::string why_not_trusted(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path + ": " + std::strerror(errno);
@@ -57,8 +58,8 @@ HookRun::~HookRun() {
   if (pid_ > 0) kill_all();
 }
 
-// Kills the hook and the processes that it has started. They are in one process group, so one
-// signal reaches all of them.
+// Kills the program and the processes that it has started. All of them are in one process group, so
+// one signal reaches them all.
 void HookRun::kill_all() const {
   ::kill(-pid_, SIGKILL);
 }
@@ -101,8 +102,7 @@ void HookRun::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_signal_start(child_.get(), reaped, SIGCHLD) == 0);
   UPGRADER_CHECK(uv_poll_start(readable_.get(), UV_READABLE, heard) == 0);
-  // The hook may have ended before the handler of SIGCHLD was installed, so look once now whether
-  // it has ended.
+  // The program may have exited before the handler of SIGCHLD was installed, so check once now.
   look();
 }
 
@@ -129,8 +129,8 @@ void HookRun::look() {
     result.output = "killed, since it took longer than " +
                     std::to_string(settings_.longest.count() / 1'000) + " s";
   }
-  // The constructor may have called look(), and `ended` must not be called before the constructor
-  // returns. So the end is reported later, from the event loop.
+  // The constructor may have called this function, and `ended` must not be called before the
+  // constructor has returned. So a timer reports the end from the event loop.
   later_ = timers_.after(std::chrono::milliseconds(0), [this, result] { end(result); });
 }
 

@@ -1,5 +1,5 @@
-// Runs one program: a hook, or another program such as the command to reboot. Starts it, reads its
-// output, and kills it if it takes too long.
+// Runs one program: a hook of a plan, or another program such as the reboot command. Starts the
+// program, reads its output, and kills the program if it exceeds its time limit.
 #pragma once
 
 #include <uv.h>
@@ -19,21 +19,22 @@ class HookRun {
  public:
   struct Settings {
     std::string path = {};
-    std::string directory = {};  // directory of the hooks; empty if `path` is another program
+    std::string directory = {};  // the hooks' directory; empty if `path` is not a hook
     std::vector<std::string> arguments = {};
     // Variables NAME=value for the hook, in addition to the variables of this process.
     std::vector<std::string> environment = {};
     std::chrono::milliseconds longest{0};
   };
   struct Result {
-    int status = 0;           // the exit status; 126: not started; 128 + N: killed by signal N
+    int status = 0;           // the exit status; 126: not started; 128 + N: killed with signal N
     std::string output = {};  // the last line of the program's output
-    std::string text = {};  // the end of the output: at least the last 8 KiB, if there are so many
+    // The end of the output: at least its last 8 KiB, or all of a shorter output.
+    std::string text = {};
   };
 
-  // Starts the program. Calls `ended` once, after the constructor has returned. The destructor
-  // kills the program; `ended` is not called then. The program inherits this process's standard
-  // error.
+  // Starts the program, which inherits this process's standard error. Calls `ended` once, when the
+  // program has exited or could not be started, but never before the constructor has returned. The
+  // destructor kills a running program, without a call of `ended`.
   HookRun(uv_loop_t& loop, Timers& timers, Settings settings,
           std::function<void(const Result&)> ended);
   HookRun(const HookRun&) = delete;
@@ -41,10 +42,10 @@ class HookRun {
   ~HookRun();
 
  private:
-  // Returns why the hook has not been started, or an empty text if it has.
+  // Returns why the program has not been started, or an empty string if it runs.
   [[nodiscard]] std::string start();
   void watch(uv_loop_t& loop);
-  // Reads the program's output, but at most a fixed amount in one turn of the loop.
+  // Reads the program's output, but at most a fixed amount in one turn of the event loop.
   void read();
   void look();
   void end(const Result& result);
@@ -57,8 +58,8 @@ class HookRun {
   upgrader::OwnedFd output_;
   upgrader::UvHandle<uv_poll_t> readable_;
   upgrader::UvHandle<uv_signal_t> child_;
-  // This timer calls end() soon if the program was not started. Otherwise it kills the program
-  // after the time limit.
+  // While the program runs, this timer kills it at the time limit. Afterwards, or if the program
+  // was not started, the timer calls end().
   std::unique_ptr<Timer> later_;
   std::string text_;  // the end of the hook's output
   bool too_long_ = false;

@@ -61,8 +61,8 @@ Easy easy_for(const std::string& url) {
   return easy;
 }
 
-// Returns the authority's certificate, which is the one among the server's certificates whose
-// public key has this digest. Returns an empty text if no certificate has such a key.
+// Returns the first of the server's certificates whose public key has this digest, which is the
+// authority's certificate. Returns an empty string if there is none.
 std::string certificate_with(CURL* easy, const std::string& digest) {
   curl_certinfo* found = nullptr;
   if (curl_easy_getinfo(easy, CURLINFO_CERTINFO, &found) != CURLE_OK || found == nullptr) return "";
@@ -79,10 +79,10 @@ std::string certificate_with(CURL* easy, const std::string& digest) {
 }
 
 // Returns the authority's certificate, which the server sends together with its own. At first, the
-// machine knows only the digest of the authority's public key, from the token. So this function
-// connects without checking the server, sends no request, and picks the certificate whose key has
-// that digest. If the server does not send that certificate, returns an empty text, and writes the
-// reason to `reply`.
+// machine knows nothing about the authority but the digest of its public key, from the token. So
+// this function connects without checking the server's certificate, sends no request, and picks the
+// certificate whose key has that digest. If there is no such certificate, returns an empty string,
+// and writes the reason to `reply`.
 std::string authority_of(const std::string& controller, const std::string& digest,
                          JoinReply& reply) {
   const Easy easy = easy_for(controller);
@@ -106,7 +106,7 @@ std::string authority_of(const std::string& controller, const std::string& diges
 
 // Sends the machine's request to join to one controller by HTTPS, but only if the authority has
 // signed the controller's certificate. On success, sets `authority` to the authority's certificate.
-// Blocks for at most some seconds.
+// Blocks until the answer has come, or for some seconds at most.
 [[nodiscard]] JoinReply ask_to_join(const std::string& controller,
                                     const std::string& authority_digest,
                                     const std::string& question, std::string& authority) {
@@ -149,8 +149,8 @@ upgrader::Time monotonic() {
       std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// Reads the token. Reads at most one byte more than the longest token, so that a longer text is
-// recognised.
+// Reads the token. Reads at most one byte more than the longest token has, so that a file that is
+// too long is recognised.
 std::string read_token(const std::string& file) {
   std::string text(join_bytes_max + 1, '\0');
   std::ifstream opened;
@@ -170,7 +170,7 @@ struct Joining {
   std::string authority = {};  // the authority's certificate; empty until a controller has sent it
 };
 
-// Returns why this machine cannot use the certificate in the answer, or an empty text if it can.
+// Returns why this machine cannot use the certificate in the answer, or an empty string if it can.
 std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
   const std::string why =
       why_unfit(answer.certificate, one.key,
@@ -179,8 +179,8 @@ std::string why_not_ours(const Joining& one, const JoinAnswer& answer) {
   return why.empty() ? "" : "the certificate from the controller " + why;
 }
 
-// Asks the controllers in turn until one has sent a certificate or a refusal, or the time
-// `patience` is over.
+// Asks the controllers in turn until one of them has sent a certificate or a refusal, or until the
+// time `patience` is over.
 std::variant<JoinAnswer, JoinEnd> ask(Joining& one, upgrader::Duration patience) {
   const std::string question = write_record(
       JoinQuestion{.node = one.node,

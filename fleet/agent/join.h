@@ -5,9 +5,10 @@
 
 namespace fleet {
 
-// Reads the token, asks the controllers that the token names, and writes the certificate and
-// settings that they send. Returns the exit status: see join_talk.h. After a failure, the same call
-// continues where it stopped.
+// Reads the token, asks the controllers that the token names to let this machine join, and writes
+// the certificate from their answer and the settings of the service. Returns one of the exit
+// statuses in join_talk.h. After a failure, another call with the same options continues where this
+// one stopped.
 [[nodiscard]] int join_cell(const JoinOptions& options);
 
 }  // namespace fleet

@@ -27,7 +27,8 @@ constexpr auto public_directory = files::perms::owner_all | files::perms::group_
                                   files::perms::group_exec | files::perms::others_read |
                                   files::perms::others_exec;
 
-// Makes the directory and its parents. Every user may read the directory, whatever the umask is.
+// Makes the directory and its parents, unless they exist. Every user may read a new directory,
+// whatever the umask is.
 std::string make_directory(const std::string& path) {
   std::error_code error;
   if (files::create_directories(path, error)) files::permissions(path, public_directory, error);
@@ -111,9 +112,9 @@ std::string JoinPlace::settings(const TokenText& token) const {
          options + "\"\n";
 }
 
-// Returns whether the machine already has a public key for releases that is not in this answer.
-// Keys that are in this answer do not count: an earlier call may have written them before it was
-// killed.
+// Returns whether the machine has a public key for releases that is not in this answer, so that
+// somebody else has written it. A key that is in this answer does not count: an earlier
+// `fleet-agent join` may have written it before it was killed.
 bool JoinPlace::has_other_release_keys(const JoinAnswer& answer) const {
   std::error_code error;
   const files::directory_iterator all(path("keys"), error);

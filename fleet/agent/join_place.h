@@ -1,7 +1,7 @@
 // Reads and writes the files of a machine that joins a cell: its key, its certificate, the
-// authority's certificate, the public keys that verify releases, and the settings of its service.
-// Each file is written as a whole and synced to disk. The certificate is written last, so a machine
-// that has a certificate has all the files.
+// authority's certificate, the public keys for releases, and the settings of its service. Each file
+// is replaced atomically and synced to disk. The certificate is written last, so a machine that has
+// a certificate has all the other files, too.
 #pragma once
 
 #include <map>
@@ -19,20 +19,21 @@ class JoinPlace {
   // `root` is a directory that stands for `/`; empty means the real `/`.
   explicit JoinPlace(std::string root, std::string node);
 
-  // Makes the directories, and takes a lock, so that only one process joins at a time. Returns an
-  // empty text on success, or else the reason for the failure.
+  // Makes the directories, and takes a lock, so that only one `fleet-agent join` runs at a time.
+  // Returns an empty string on success, or else the reason for the failure.
   [[nodiscard]] std::string open();
-  // Returns why this machine cannot join with this token under this name, or an empty text if it
-  // can. It cannot join if it already has a certificate for another name, the certificate of
-  // another cell's authority, or settings for another name.
+  // Returns why this machine cannot join with this token under this name, or an empty string if it
+  // can. The machine cannot join if it has a certificate or settings for another name, or the
+  // certificate of another cell's authority.
   [[nodiscard]] std::string why_taken(const TokenText& token) const;
-  // Reads the machine's key, or makes one if there is none. If that fails, returns an empty text,
-  // and sets `trouble` to the reason.
+  // Returns the machine's private key, which is made if its file does not exist. On failure,
+  // returns an empty string, and sets `trouble` to the reason.
   [[nodiscard]] std::string key(std::string& trouble) const;
-  // Returns whether the machine has a certificate that is valid now.
+  // Returns whether the machine has already joined under this name, with a certificate that is
+  // valid now.
   [[nodiscard]] bool has_joined(UnixSeconds now) const;
 
-  // Writes all files and syncs them to disk. Returns an empty text on success, or else the reason
+  // Writes all files and syncs them to disk. Returns an empty string on success, or else the reason
   // for the failure.
   [[nodiscard]] std::string settle(const TokenText& token, const std::string& authority,
                                    const JoinAnswer& answer) const;

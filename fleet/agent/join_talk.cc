@@ -11,15 +11,15 @@ namespace {
 using upgrader::Duration;
 using upgrader::Time;
 
-// The shortest and the longest pause between two rounds. In one round, the machine asks every
-// controller once. The pause doubles from round to round; it begins short, since most machines get
-// their certificate soon.
+// The shortest and the longest pause. The machine pauses when it has asked every controller once in
+// vain, and when a controller has told it to wait. Each pause is twice as long as the previous one.
+// The first pause is short, since most machines get their certificate soon.
 constexpr Duration shortest_pause{200};
 constexpr Duration longest_pause{5'000};
 constexpr int doublings_max = 5;
-// The machine gives up after controllers have answered so many times that they do not know the
-// token. A single such answer means little: a controller may not have read yet a token that was
-// made a moment ago.
+// The machine gives up when controllers have answered this many times that the token is unknown. A
+// single such answer means little: if the token was made a moment ago, a controller may not have
+// read it yet.
 constexpr int unknown_max = 4;
 
 constexpr long status_joined = 200;
@@ -29,7 +29,7 @@ constexpr long status_unknown = 401;
 constexpr long status_refused_first = 400;
 constexpr long status_trouble_first = 500;
 
-// Returns the reason in a controller's refusal, or its HTTP status if it has no reason.
+// Returns the reason in a controller's refusal, or the HTTP status if the refusal has no reason.
 std::string reason_in(const JoinReply& reply) {
   const auto tree = parse_foreign_tree(reply.body);
   const std::string reason = tree ? tree.value().text_of("reason") : "";
@@ -59,7 +59,8 @@ JoinNext JoinTalk::take(const JoinReply& reply, Time now) {
   controller_ = (controller_ + 1) % controllers_;
   const bool is_round_over = controller_ == 0;
   if (!is_round_over) return next(now);
-  // Waiting would not help: a controller's certificate was not signed by the token's authority.
+  // Do not ask again if a controller's certificate was not signed by the token's authority: that
+  // will not change.
   if (other_authority_ && waits_.empty()) return JoinEnd{join_failed, trouble_};
   return pause(now);
 }

@@ -1,5 +1,6 @@
-// Decides how a machine that wants to join asks the controllers of a cell: which controller next,
-// when, and what an answer means. Only decides: join.cc sends the requests.
+// Decides how a machine that wants to join a cell asks the controllers: which controller it asks
+// next, when it asks, and what an answer means. Does no input or output: join.cc sends the
+// requests.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +25,7 @@ struct JoinReply {
   long status = 0;  // the HTTP status of the answer; 0 if no answer came
   std::string body = {};
   std::string error = {};  // why no answer came; empty if an answer came
-  // the controller's certificate has another authority than the token
+  // true if the controller's certificate was not signed by the token's authority
   bool other_authority = false;
 };
 
@@ -48,17 +49,17 @@ using JoinNext = std::variant<JoinAsk, JoinPause, JoinHave, JoinEnd>;
 
 class JoinTalk {
  public:
-  // The machine stops asking when the time `patience` has passed, counted from `now`.
+  // The machine stops asking when the time `patience` has passed since `now`.
   JoinTalk(std::size_t controllers, upgrader::Duration patience, upgrader::Time now)
       : controllers_(controllers), until_(now + patience) {}
 
-  // Returns the next step. Called at the beginning and after each pause.
+  // Returns the next step. Called once at the start, and again after each pause.
   [[nodiscard]] JoinNext next(upgrader::Time now) const;
   // Handles a controller's answer to the request, and returns the next step.
   [[nodiscard]] JoinNext take(const JoinReply& reply, upgrader::Time now);
 
-  // Returns a message for people who watch the machine wait, or an empty text. Each message is
-  // returned once.
+  // Returns a message that tells a person why the machine is still waiting. Returns an empty string
+  // if there is no new message.
   [[nodiscard]] std::string news();
 
  private:
@@ -69,8 +70,9 @@ class JoinTalk {
   upgrader::Time until_;
   std::size_t controller_ = 0;
   int tries_ = 0;
-  int unknown_ = 0;         // number of answers that the token is unknown
-  std::string waits_ = {};  // the message of a controller that told the machine to wait; or empty
+  int unknown_ = 0;  // number of controllers' answers that the token is unknown
+  // A controller's message that the machine has to wait. Empty if no such message came.
+  std::string waits_ = {};
   std::string trouble_ = {};
   bool other_authority_ = false;
   std::string told_ = {};

@@ -36,9 +36,9 @@ bool KeptRecords::stand() const {
   return !writing_ && mirror_.revision() >= written_ && missing().puts.empty();
 }
 
-// Writes each wanted record that is absent in the store or has another value there. If the revision
-// of the local copy has become smaller, the store was restored from a snapshot. Then the revision
-// in `written_` belongs to the old store, and is dropped.
+// Writes each wanted record that is absent in the local copy of the store or has another value
+// there. If the revision of the local copy has become smaller, the store was restored from a
+// snapshot. The revision in `written_` then belongs to the old store, and is dropped.
 void KeptRecords::look() {
   if (mirror_.revision() < std::exchange(seen_, mirror_.revision())) written_ = 0;
   if (writing_ || retry_ != nullptr) return;

@@ -1,8 +1,8 @@
-// Keeps some records in the store at the values that this process wants: writes the records,
-// compares them with the local copy of the store (mirror), and writes them again until the values
-// agree, even if answers of the store are lost. One transaction writes all records that differ. The
-// transaction fails if one of these records, or a record given to compare(), has changed in the
-// meantime.
+// Keeps some records in the store at the values that this process wants. Compares the wanted values
+// with the local copy of the store (the mirror), and writes all records that differ, in one
+// transaction. The transaction fails if one of these records, or a record given to compare(), has
+// changed in the meantime. The comparison and the write are repeated until all values agree, so it
+// does no harm if an answer of the store is lost.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ class KeptRecords {
   };
 
   struct Observer {
-    // Called when the store has the wanted values of all records.
+    // Called after a write if the local copy then shows the wanted values of all records.
     std::function<void()> stand = [] {};
     // Called if the store refuses a write because this machine lacks the permission.
     std::function<void(const std::string& reason)> denied;
@@ -39,14 +39,14 @@ class KeptRecords {
   KeptRecords(const KeptRecords&) = delete;
   KeptRecords& operator=(const KeptRecords&) = delete;
 
-  // Sets the conditions on other records under which all later writes are made. Replaces the
-  // conditions of an earlier call.
+  // Sets conditions that each later write must meet, such as the revision of a record that this
+  // object does not write. Replaces the conditions of an earlier call.
   void compare(std::vector<Compare> compares) { compares_ = std::move(compares); }
   void want(const std::string& key, const std::string& value, LeaseId lease = 0);
   void forget(const std::string& key) { wanted_.erase(key); }
 
-  // Writes the records that differ from their wanted values. Called after each change of the
-  // mirror.
+  // Writes the records that differ from their wanted values. The owner calls this after each change
+  // of the mirror.
   void look();
   // Returns whether the store has the wanted values of all records.
   [[nodiscard]] bool stand() const;

@@ -1,5 +1,5 @@
-// The main program of fleet-agent. Depending on the arguments, it joins a cell, tests itself, runs
-// as an agent, or prints a text such as the help.
+// Implements the main program of fleet-agent. Depending on its arguments, it joins a cell, tests
+// itself, runs as an agent, or prints a text such as the help.
 #include <agent-protocol/agent.h>
 #include <curl/curl.h>
 #include <uv.h>

@@ -9,13 +9,14 @@
 namespace fleet {
 namespace {
 
-// How often the control directory is read without an event. This is needed if the system does not
-// report changes of the directory, or if the directory does not exist yet.
+// How often the control directory is read although the system has reported no change. This is
+// needed if the system cannot report changes of the directory, or if the directory does not exist
+// yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-// How long fleet-agent repeats a request to upgrade that no upgrader has accepted. With a bad
-// version, the daemon may end again and again, and its upgrader with it. Each new upgrader process
-// is sent the request, until one accepts it.
+// How long fleet-agent repeats a request to upgrade that no upgrader has accepted. If the old
+// version is bad, the daemon may exit again and again, and its upgrader with it. Each new upgrader
+// process is sent the request, until one of them accepts it.
 constexpr std::chrono::seconds patience{30};
 
 }  // namespace
@@ -33,9 +34,9 @@ Neighbour::Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings,
   watch(loop);
 }
 
-// Returns how an upgrade ended: committed, failed, or rolled back. An upgrade is called rolled
-// back, and not failed, if a request or a missing confirmation made the upgrader undo it: then the
-// new version is not to blame.
+// Returns how an upgrade ended: committed, failed, or rolled back. If the upgrader undid the
+// upgrade because of a request or a missing confirmation, the new version is not to blame. Such an
+// upgrade counts as rolled back, and not as failed.
 UpgradeEnded Neighbour::ended(const upgraderctl::Ending& ending) const {
   const bool is_expired =
       ending.stage == "trial" && ending.reason.starts_with("did not say healthy");
@@ -90,8 +91,8 @@ std::string Neighbour::ask(const Component::Request& request) {
 }
 
 // Drops the pending request if the upgrader with this status has accepted it. Otherwise sends the
-// request to that upgrader, unless that upgrader has it already. Returns why the request cannot be
-// sent now, or an empty text.
+// request to that upgrader, unless it was sent there already. Returns why the request cannot be
+// sent now, or an empty string.
 std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   if (!status) return "it is not there";
   if (pending_->was_taken(*status)) {
@@ -106,7 +107,7 @@ std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   return why;
 }
 
-// Returns true if an upgrader is running and may still obey the pending request.
+// Returns whether an upgrader that was sent the pending request is running and may still accept it.
 bool Neighbour::may_be_obeyed() {
   const bool is_heard = control_.open() == 0;
   control_.close();
@@ -121,8 +122,8 @@ void Neighbour::lose_patience() {
                                      std::to_string(patience.count()) + " s");
 }
 
-// Gives up the pending request: reports to the component that the upgrade has ended without having
-// begun.
+// Gives up the pending request: reports to the component that the upgrade has ended before it
+// began.
 void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
   close_request();
   if (asked_.empty()) return;
@@ -131,7 +132,7 @@ void Neighbour::give_up(UpgradeEnding ending, const std::string& why) {
   component_.upgrade_ended(told);
 }
 
-// Forgets the pending request. It was accepted or refused by an upgrader, or given up.
+// Forgets the pending request, which an upgrader has accepted or refused, or which was given up.
 void Neighbour::close_request() {
   pending_.reset();
   patience_.reset();
@@ -140,8 +141,8 @@ void Neighbour::close_request() {
 std::string Neighbour::go_back(const std::string& id, const std::string& reason) {
   if (pending_ && id == asked_ && !may_be_obeyed()) {
     pending_.reset();
-    // This function is called within a step of the component's state machine. A second step must
-    // not begin before the first has returned, so a timer without delay begins it.
+    // This function is called during a step of the component's state machine. The next step must
+    // not begin before this one is complete, so a timer without delay begins it.
     patience_ = desk_.timers.after(std::chrono::milliseconds(0),
                                    [this, reason] { give_up(UpgradeEnding::rolled_back, reason); });
     return "";
@@ -161,18 +162,18 @@ void Neighbour::watch(uv_loop_t& loop) {
   };
   UPGRADER_CHECK(uv_timer_start(timer_.get(), tick, 0, look_interval_ms) == 0);
   const auto changed = [](uv_fs_event_t* handle, const char*, int, int) {
-    // The timer reads the directory at most once in each turn of the event loop, however many
-    // events arrive.
+    // Let the timer read the directory. It does so at most once in each turn of the event loop,
+    // however many changes are reported.
     auto* const timer = static_cast<Neighbour*>(handle->data)->timer_.get();
     UPGRADER_CHECK(uv_timer_start(timer, tick, 0, look_interval_ms) == 0);
   };
-  // If the system cannot report changes of the directory, the call fails. That is harmless: the
-  // timer makes this class read the directory regularly anyway.
+  // If the system cannot report changes of the directory, the call fails. That is harmless, since
+  // the timer reads the directory regularly anyway.
   static_cast<void>(uv_fs_event_start(event_.get(), changed, control_.path().c_str(), 0));
 }
 
-// Returns a new name for a request to the upgrader. The name contains the id of this process, so no
-// other process of fleet-agent makes the same name.
+// Returns a new name for a request to the upgrader. The name contains this process's random id, so
+// that no other process of fleet-agent uses the same name.
 std::string Neighbour::next_name() {
   return desk_.instance.substr(0, 36) + "." + std::to_string(++requests_);
 }
@@ -201,9 +202,9 @@ void Neighbour::look_at_status() {
   look_at_health(*file.status, is_another);
 }
 
-// Counts the component's failures while no upgrade is under way. The end of an upgrader counts as a
-// failure if the upgrader was killed or exited with a status other than 0, since then nobody had
-// ordered its end.
+// Counts the component's failures outside of upgrades, for the record `health`. The exit of an
+// upgrader counts as a failure if the upgrader was killed or its exit status was not 0, since
+// nobody had ordered that exit then.
 void Neighbour::look_at_health(const upgraderctl::Status& status, bool is_another_life) {
   if (is_another_life) {
     const upgraderctl::StatusFile before = control_.previous();
@@ -223,10 +224,10 @@ UpgradeEnded Neighbour::ended_with_life(const std::string& id) const {
   return {.command = id, .why = why, .evidence = desk_.evidence_of("upgrader", why)};
 }
 
-// Called when a new upgrader process has started. If an upgrade was under way, it has ended
-// together with the old process. The old process may still have written how the upgrade ended;
-// otherwise it counts as failed. If the old process never accepted the request to upgrade, the
-// request is sent to the new process.
+// Ends the upgrade that was under way in an upgrader process that has exited. Called when a new
+// upgrader process has started. The old process may have written how the upgrade ended; otherwise
+// the upgrade counts as failed. If the old process never accepted the request to upgrade, the
+// request is sent to the new process instead.
 void Neighbour::end_with_life(const upgraderctl::Status& status) {
   told_.clear();
   if (asked_.empty() || (pending_ && pending_->has(status))) return;
@@ -249,8 +250,8 @@ void Neighbour::take_status(const upgraderctl::Status& status) {
   look_at_refusal(status);
 }
 
-// Begins to obey commands. If an earlier process of fleet-agent has begun an upgrade, the
-// upgrader's status shows whether the upgrade is still under way or how it has ended.
+// Makes the component obey commands. If an earlier process of fleet-agent has requested an upgrade,
+// the upgrader's status shows whether that upgrade is still under way or how it has ended.
 void Neighbour::begin(const upgraderctl::Status& status) {
   auto ledger = component_.ledger_on_disk();
   if (!ledger) {
@@ -264,7 +265,7 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
     // Only the wall clock could say how long ago the new version was activated, and that clock may
-    // be wrong. So the trial is counted from now. It may then end too late, but never too early.
+    // be wrong. So the trial is taken to begin now. It may then end too late, but never too early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);
@@ -279,8 +280,9 @@ void Neighbour::begin(const upgraderctl::Status& status) {
   look_at_attempt(status);
 }
 
-// Called once after the start. If an earlier process of fleet-agent began an upgrade to a desired
-// version, tells the component how that upgrade has ended, or that it is still under way.
+// Tells the component how the last upgrade to a desired version has ended, or that this upgrade is
+// still under way. Called once after the start, since an earlier process of fleet-agent may have
+// begun that upgrade.
 void Neighbour::settle(const upgraderctl::Status& status) {
   const std::string attempt = component_.attempt_recorded();
   if (!attempt.empty() && is_under_way(status, attempt)) {
@@ -295,8 +297,9 @@ void Neighbour::settle(const upgraderctl::Status& status) {
   component_.settle(is_good ? told.command : "", is_good ? "" : told.why, told.evidence);
 }
 
-// Looks in the upgrader's status whether the upgrader has refused the request to upgrade. A refusal
-// ends the upgrade, unless the upgrader was only busy: then the request is sent again.
+// Ends the upgrade if the upgrader's status shows that the upgrader has refused the request to
+// upgrade. If the upgrader has refused the request only because it was busy, the request is sent
+// again instead.
 void Neighbour::look_at_answer(const upgraderctl::Status& status) {
   if (!pending_) return;
   const upgraderctl::Answer* answer = find_answer(status, pending_->request().request);
@@ -309,8 +312,8 @@ void Neighbour::look_at_answer(const upgraderctl::Status& status) {
                             .evidence = desk_.evidence_of("request", answer->reason)});
 }
 
-// Tells the component if the upgrader has refused a request to commit or to undo an upgrade. For
-// example, the upgrader refuses to cancel an upgrade while the old version stops.
+// Tells the component if the upgrader has refused the last request to commit or to undo an upgrade.
+// For example, the upgrader refuses to cancel an upgrade while the old version is stopping.
 void Neighbour::look_at_refusal(const upgraderctl::Status& status) {
   if (told_.empty()) return;
   const upgraderctl::Answer* answer = find_answer(status, told_);

@@ -1,6 +1,6 @@
-// A component of this machine with an upgrader of its own, beside fleet-agent's. fleet-agent
-// reaches that upgrader only by its control directory, which may appear, disappear, or get a new
-// upgrader process at any time.
+// Defines the class Neighbour: a component of this machine whose upgrader is not fleet-agent's.
+// fleet-agent reaches that upgrader only through the upgrader's control directory. The directory
+// may appear or disappear at any time, and a new upgrader process may take over the directory.
 #pragma once
 
 #include <uv.h>
@@ -28,7 +28,7 @@ class Neighbour {
     std::vector<MeasureSource> measures = {};
   };
 
-  // `changed` is called whenever another version of the component has begun to run.
+  // `changed` is called whenever the component's running version has changed.
   Neighbour(uv_loop_t& loop, NodeDesk& desk, Settings settings, std::function<void()> changed);
 
   // Looks in the local copy of the records for a new desired version and a new command. Called
@@ -42,7 +42,7 @@ class Neighbour {
   void look_at_status();
 
   [[nodiscard]] const std::string& name() const { return component_.name(); }
-  // Returns the version that runs, or an empty text if none runs or the version is unknown.
+  // Returns the version that runs, or an empty string if none runs or the version is unknown.
   [[nodiscard]] const std::string& version() const { return version_; }
 
  private:
@@ -77,8 +77,8 @@ class Neighbour {
   upgrader::UvHandle<uv_fs_event_t> event_;
   upgrader::UvHandle<uv_timer_t> timer_;
   std::string version_;
-  std::string life_;   // start time of the upgrader process that was seen last
-  std::string told_;   // name of the last request to go back or to commit, until it is answered
+  std::string life_;   // start time of the last seen upgrader process, which identifies it
+  std::string told_;   // name of the last request to undo or to commit, until it is answered
   std::string asked_;  // id of the upgrade that was requested and has not ended
   std::optional<PendingRequest> pending_;  // the request to upgrade, until it is answered
   std::unique_ptr<Timer> patience_;        // while this timer runs, the request may be repeated

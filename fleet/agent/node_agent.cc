@@ -17,11 +17,11 @@
 namespace fleet {
 namespace {
 
-// The number of the set of commands that this fleet-agent understands. A rollout with
-// --min-protocol leaves out nodes whose number is lower.
+// The version of the command set that this fleet-agent understands. A rollout with --min-protocol=N
+// leaves out nodes with a lower version.
 constexpr std::int64_t protocol = 1;
 
-// The time limit for the command that reboots the machine. After this time, the command is killed.
+// The time limit for the reboot command. If the command still runs then, it is killed.
 constexpr std::chrono::minutes reboot_time{5};
 
 std::uint64_t seed_of(const std::string& instance) {
@@ -127,9 +127,9 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
   return sources;
 }
 
-// Looks after the record `health` of fleet-agent itself, once a second while a rollout compares
-// this node with others. A fleet-agent that has ended or hangs need not be reported there: the
-// controllers see that its leased record has vanished.
+// Keeps the record `health` of fleet-agent itself up to date, once a second while a rollout
+// compares this node with other nodes. A crash or a hang of fleet-agent need not be in that record,
+// since the record `instance` then loses its lease and disappears, which controllers see.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());
@@ -138,8 +138,8 @@ void NodeAgent::keep_health() {
   health_timer_ = timers_.after(std::chrono::seconds(1), [this] { keep_health(); });
 }
 
-// Runs the command that reboots the machine. After the reboot, the next process of fleet-agent
-// writes the answer to the command that ordered the reboot.
+// Runs the reboot command. After the reboot, the next process of fleet-agent answers the order to
+// reboot.
 void NodeAgent::reboot() {
   reboot_ = std::make_unique<HookRun>(
       loop_, timers_, HookRun::Settings{.path = options_.reboot_command, .longest = reboot_time},
@@ -163,8 +163,8 @@ void NodeAgent::look() {
   presence_.look();
   become_ready();
   if (!activated_ || desk_.is_doubtful) return;
-  // This process has written the record `active`, but its local copy of the records does not
-  // contain the new value yet.
+  // Wait if this process has written the record `active`, but the local copy of the records does
+  // not contain that write yet.
   if (mirror_.revision() < desk_.active) return;
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
@@ -200,8 +200,8 @@ void NodeAgent::take_active() {
   const KeyValue* there = mirror_.find(place);
   const auto before = desk_.find<Active>(place);
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
-  // The record names this process: an earlier write of this process succeeded, and only the store's
-  // answer was lost.
+  // If the record names this process, an earlier write has succeeded, and only the store's answer
+  // was lost.
   if (before && before->instance == instance_) return begin_to_act(there->modified);
   const Active mine{
       .instance = instance_, .boot_id = boot_, .generation = before ? before->generation + 1 : 1};
@@ -225,15 +225,15 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // If a rollout began the upgrade that is on trial, `healthy` is sent to the upgrader only when
-  // the rollout confirms the version. If the upgrade is to a desired version, the ledger still has
-  // the last upgrade that a command began, which has ended.
+  // Send the upgrader `healthy`, which commits the upgrade, unless a rollout began the upgrade that
+  // is on trial: the rollout must first confirm the version. If the upgrade is to a desired
+  // version, the ledger still names an earlier upgrade, which a command began and which has ended.
   const bool is_of_rollout =
       is_on_trial() && is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();
   for (const auto& neighbour : neighbours_) {
-    // Read the status now, so that the first record of running versions already contains the
-    // version of this component.
+    // Read the component's version now, so that the first record of the node's running versions
+    // already contains it.
     neighbour->look_at_status();
   }
   keep_facts();
@@ -267,9 +267,9 @@ void NodeAgent::tell_all(const NodeEvent& event) {
   }
 }
 
-// Begins to obey commands for fleet-agent itself, which is a component like any other. If an
-// earlier process began an upgrade of fleet-agent, the upgrader has told this process that the
-// upgrade is on trial, or how it has ended.
+// Makes this process obey commands to upgrade fleet-agent itself, which is a component like any
+// other. If an earlier process began an upgrade of fleet-agent, the upgrader's messages have shown
+// whether that upgrade is on trial or how it has ended.
 void NodeAgent::begin_own() {
   if (!unreadable_.empty()) return;
   if (own_.has_begun()) return own_.take(ActiveIs{desk_.active});

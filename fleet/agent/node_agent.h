@@ -1,11 +1,11 @@
-// The main class of fleet-agent: connects the upgrader, the store and the directory of releases,
-// and brings each of the machine's components to its desired version.
+// Defines the main class of fleet-agent. It connects fleet-agent's own upgrader, the store and the
+// directories of releases, and brings each of the machine's components to its desired version.
 //
-// While the upgrader holds a new process of fleet-agent back (before the old process has ended),
-// the new process writes only one record, `instance/UUID`, which has a lease. When the upgrader
-// activates the new process, the process writes the record `active`, but only if nobody has changed
-// that record since the process read it. Only after this write does the process send `healthy` to
-// the upgrader and begin to act. So a version that cannot reach the store is not committed.
+// During an upgrade of fleet-agent, the new process is held back until the old process has exited.
+// While the new process is held, it writes only the record `instance/UUID`, which has a lease. When
+// the upgrader sends it `activate`, it writes the record `active`, but only if nobody has changed
+// that record since it was read. Only after this write does the process begin to act and send
+// `healthy` to the upgrader. So a version that cannot reach the store is not committed.
 #pragma once
 
 #include <uv.h>
@@ -41,14 +41,14 @@ class NodeAgent {
   NodeAgent(const NodeAgent&) = delete;
   NodeAgent& operator=(const NodeAgent&) = delete;
 
-  // Runs until the upgrader has sent `stop` and all work of this process has ended. Returns the
-  // exit status.
+  // Runs the event loop. When the upgrader sends `stop`, the process stops its work, sends
+  // `stopped` and exits, so this function does not return then.
   int run();
 
  private:
   using Agent = agent_protocol::Agent;
 
-  // ---- messages of the upgrader
+  // ---- messages from the upgrader
   void hear_upgrader();
   void take(const Agent::Welcome& welcome);
   void take(const Agent::Activate& activate);
@@ -100,7 +100,7 @@ class NodeAgent {
   std::string instance_;
   std::string boot_;
   std::string machine_ =
-      machine_id(options_.machine_id);  // a hash of the machine id; empty if the machine has no id
+      machine_id(options_.machine_id);  // a hash of the machine id; empty if there is none
   std::string since_;
   Agent agent_;
   upgrader::UvHandle<uv_poll_t> poll_;
@@ -109,16 +109,16 @@ class NodeAgent {
   EtcdStore store_;
   Mirror mirror_;
   LeaseKeeper lease_;
-  // The record `instance/UUID` of this process. It has a lease, so the store erases it after this
-  // process has ended.
+  // Keeps the record `instance/UUID` of this process. The record has a lease, so the store erases
+  // it after this process has ended.
   KeptRecords presence_;
-  // The records with the node's facts and versions. This process writes them only while it is
-  // active.
+  // Keeps the other records of this node, such as its facts and versions. This process writes them
+  // only while it is active.
   KeptRecords records_;
-  Mirror halt_;  // a copy of the record `stop`; while that record exists, nothing begins
+  Mirror halt_;  // a copy of the record `stop`; while that record exists, nothing new begins
   Mirror epoch_;
-  KnownStore known_;  // epoch and revision of the store, as this process saw them last
-  KnownStore kept_;   // epoch and revision of the store, as written to the file on disk
+  KnownStore known_;  // the store's epoch and revision that this process saw last
+  KnownStore kept_;   // the store's epoch and revision that were last written to disk
   NodeDesk desk_;
   Component own_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;
@@ -132,8 +132,8 @@ class NodeAgent {
   std::optional<Agent::Failure> failure_;  // why the upgrade to another version failed
   // The ledger that an earlier process of fleet-agent has left on disk.
   NodeLedger ledger_;
-  // Why the ledger cannot be read. While this text is not empty, no command for fleet-agent is
-  // obeyed.
+  // Why the ledger cannot be read. While this is not empty, fleet-agent obeys no command to upgrade
+  // itself.
   std::string unreadable_;
   Timers::Milliseconds activated_at_{0};
   bool welcomed_ = false;
@@ -142,9 +142,9 @@ class NodeAgent {
   bool asking_for_active_ = false;
   std::int64_t generation_ = 0;
   std::string committed_;  // the id of the upgrade to this version, after it was committed
-  std::string degraded_;   // why the node is doubtful, as its record shows it
+  std::string degraded_;   // why this node begins nothing now, for its record
   std::string doubt_;      // why this node must not begin an upgrade; empty if it may
-  // When this timer ends, the leases of all processes from before the last boot have run out.
+  // This timer ends when the leases of all processes from before the last boot must have run out.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the mirror's revision at the last look()

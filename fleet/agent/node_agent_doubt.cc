@@ -1,5 +1,6 @@
-// The reasons for which NodeAgent begins nothing for now, such as a second machine with the same
-// node name, or a store that was restored from a snapshot. The node's record shows these reasons.
+// Implements the part of NodeAgent that finds reasons to begin nothing for now, such as a second
+// machine with the same node name, or a store that was restored from a snapshot. The record of this
+// process shows the reason to people.
 #include <utility>
 
 #include "fleet/agent/node_agent.h"
@@ -9,13 +10,14 @@
 namespace fleet {
 namespace {
 
-// The time between two writes of the store's epoch and revision to disk. By these numbers, a later
-// process recognises that the store was restored from a snapshot.
+// The time between two writes of the store's epoch and revision to disk. A later process of
+// fleet-agent compares these numbers with the store's, and so recognises a store that was restored
+// from a snapshot.
 constexpr std::chrono::seconds keep_interval{10};
 
-// Returns the record of the store's epoch, a number that changes when the store is restored from a
-// snapshot. If the record cannot be read, returns a number that no node accepts, so that the node
-// begins nothing.
+// Parses the record of the store's epoch, a number that a person increases after the store was
+// restored from a snapshot. If the record cannot be parsed, returns a number that no node accepts,
+// so that the node begins nothing.
 Epoch read_epoch(const KeyValue* record) {
   if (record == nullptr) return {};
   const auto read = read_record<Epoch>(record->value);
@@ -24,10 +26,10 @@ Epoch read_epoch(const KeyValue* record) {
 
 }  // namespace
 
-// Looks for a second machine with this node's name. Such a machine shows as an `instance` record
-// with another boot id. If the record has this machine's id, it may also be left from before the
-// last boot, until its lease runs out. If the record still exists when such a lease must have run
-// out, another machine is a copy of this one.
+// Looks for a second machine with this node's name: an `instance` record with another boot id. If
+// that record has another machine id, too, there is a second machine. If the record has this
+// machine's own id, it may be left from before the last boot. But if it still exists when its lease
+// must have run out, there is a second machine, which is a copy of this one.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;
@@ -53,8 +55,8 @@ void NodeAgent::look_for_twin() {
                                              : twin);
 }
 
-// Sets the reason `why` for which this node must begin nothing. If `why` is empty, the node may act
-// again. `degraded` is the text for the node's record.
+// Records why this node must begin nothing now. If `why` is empty, the node may act again.
+// `degraded` is the text about this for the record `instance`.
 void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) {
   degraded_ = degraded;
   if (std::exchange(doubt_, why) == why) return;
@@ -63,9 +65,10 @@ void NodeAgent::take_doubt(const std::string& degraded, const std::string& why) 
   tell_all(EpochDiffers{desk_.is_doubtful});
 }
 
-// Returns why the store may be another store than before, or a restored one; or an empty text. The
-// file on disk is written only at intervals, so its revision may be older than the one that this
-// process has seen, but never newer.
+// Returns why the store may have been replaced or restored from a snapshot since this node saw it
+// last, or an empty string if it seems unchanged. Also writes the store's epoch and revision to
+// disk, but only at intervals. So the revision on disk may be older than the last seen one, but
+// never newer.
 std::string NodeAgent::doubt_of_store() {
   if (epoch_.revision() == 0 || mirror_.revision() == 0) return "";
   const auto epoch = read_epoch(epoch_.find(key_of(KeyKind::epoch)));
@@ -86,9 +89,9 @@ std::string NodeAgent::doubt_of_store() {
   return verdict.doubt;
 }
 
-// Forgets the revision of this process's record `active` if the store was restored from a snapshot
-// or replaced. Such a store continues from an older revision, so the same number may belong to
-// another write there.
+// Forgets the revision at which this process wrote the record `active` if the store was restored
+// from a snapshot or replaced. Such a store continues from an older revision, so the same revision
+// number may belong to another write there.
 void NodeAgent::look_for_restored_store() {
   const bool went_back = mirror_.revision() < std::exchange(seen_revision_, mirror_.revision());
   const bool is_another = known_.epoch != std::exchange(seen_epoch_, known_.epoch);
@@ -96,9 +99,9 @@ void NodeAgent::look_for_restored_store() {
   if (std::exchange(desk_.active, 0) != 0) tell_all(ActiveIs{0});
 }
 
-// Returns the reason why the node is degraded, for the node's record, or an empty text. The trouble
-// of one component, such as a full disk, does not stop the node: the component tries its write
-// again.
+// Returns the reason why the node is degraded, for the record `instance`, or an empty string if the
+// node is not degraded. A component's trouble, such as a full disk, makes the node degraded, but
+// the node continues to work: the component repeats its write.
 std::string NodeAgent::degraded() const {
   if (!degraded_.empty()) return degraded_;
   for (const auto& [component, why] : desk_.troubles) {

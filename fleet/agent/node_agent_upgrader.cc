@@ -1,4 +1,4 @@
-// The part of NodeAgent that exchanges messages with the upgrader of fleet-agent.
+// Implements the part of NodeAgent that exchanges messages with fleet-agent's own upgrader.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +10,9 @@
 namespace fleet {
 namespace {
 
-// At its end, this process waits at most this long until the store has removed the process's lease.
-// Then the next process need not wait until the lease runs out.
+// The time between the upgrader's `stop` and the exit of this process. Within this time, the store
+// can remove this process's lease, so that the record `instance` does not stay until the lease runs
+// out.
 constexpr std::chrono::milliseconds farewell_max{500};
 
 }  // namespace
@@ -23,7 +24,7 @@ void NodeAgent::hear_upgrader() {
 }
 
 // Handles the upgrader's `welcome`, which says in which role this process runs. The first agent and
-// a fallback send `ready` at once, since they must run even if the store cannot be reached.
+// a fallback send `ready` immediately, since they must run even if the store cannot be reached.
 void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
@@ -32,9 +33,9 @@ void NodeAgent::take(const Agent::Welcome& welcome) {
   become_ready();
 }
 
-// Sends `ready` to the upgrader when this process is ready. A candidate, which is the new version
-// in an upgrade, is ready only when its `instance` record is in the store, since that proves that
-// the candidate can reach the store.
+// Sends `ready` to the upgrader as soon as this process is ready. A candidate (the new version in
+// an upgrade) is ready only when its `instance` record is in the store, since that proves that it
+// can reach the store.
 void NodeAgent::become_ready() {
   if (!welcomed_ || said_ready_) return;
   const bool is_seen = lease_.lease() != 0 && presence_.stand();
@@ -44,8 +45,8 @@ void NodeAgent::become_ready() {
   keep_instance();
 }
 
-// Begins to obey commands and desired versions. The earlier process of fleet-agent has ended by
-// now, and its ledger says which commands it had begun.
+// Handles the upgrader's `activate`: begins to obey commands and desired versions. The old process
+// of fleet-agent has exited by now, and its ledger on disk says which commands it had begun.
 void NodeAgent::take(const Agent::Activate& /*activate*/) {
   activated_at_ = timers_.now();
   const auto ledger = own_.ledger_on_disk();
@@ -70,8 +71,8 @@ void NodeAgent::take(const Agent::Stop& /*stop*/) {
   end_ = timers_.after(farewell_max, [this] { stop_now(); });
 }
 
-// Ends the process at once. That is safe even during a download: an incomplete download is never
-// taken for a release.
+// Sends `stopped` and exits immediately. That is safe even during a download, since an incomplete
+// download is never taken for a release.
 void NodeAgent::stop_now() {
   const bool said = agent_.stopped();
   ::_exit(said ? 0 : 1);
@@ -109,7 +110,8 @@ void NodeAgent::take(const Agent::Committed& committed) {
 void NodeAgent::take(const Agent::Error& error) {
   desk_.log("the upgrader: " + error.reason);
   if (!own_.has_begun()) return;
-  // The upgrader has refused to cancel the upgrade, since the old version is stopping already.
+  // If the error is about `cancel`, the upgrader has refused to cancel the upgrade, since the old
+  // version is stopping already.
   if (error.about == "cancel") own_.take(NotTold{own_.ledger()->upgrade.id});
   if (error.about != "upgrade") return;
   own_.upgrade_ended({.command = own_.asked(),
@@ -145,8 +147,8 @@ std::string NodeAgent::ask(const Component::Request& request) {
   return agent_.request_upgrade(upgrade) ? "" : "cannot ask: " + agent_.error();
 }
 
-// Makes the upgrader undo the upgrade. During the trial, this process is the new version, and sends
-// `unfit`. Before the trial, this process is the old version, and sends `cancel`.
+// Makes the upgrader undo the upgrade. If the new version is on trial, it is this process, which
+// sends `unfit`. Before the trial, this process is the old version, and sends `cancel`.
 std::string NodeAgent::go_back(const std::string& id, const std::string& reason) {
   const bool told = is_on_trial() ? agent_.unfit(reason) : agent_.cancel(id, reason);
   return told ? "" : agent_.error();

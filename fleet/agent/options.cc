@@ -68,7 +68,7 @@ CLI::Validator measure_form() {
   return {judge, "", "measure"};
 }
 
-// Adds the options about this machine: how it reboots, its ids and its labels.
+// Adds the options about this machine: the reboot command, the files with its ids, and its labels.
 void add_machine_options(CLI::App& app, AgentOptions& options) {
   app.add_option("--reboot-command", options.reboot_command,
                  "reboots the machine; without it no reboot is ordered")
@@ -111,7 +111,7 @@ void add_join(CLI::App& app, AgentOptions& options, JoinOptions& join) {
   one.callback([&options, &join] { options.join = join; });
 }
 
-// The values of the options about components, not parsed yet.
+// The values of --component and --measure, before they are parsed.
 struct ComponentTexts {
   std::vector<std::string> components = {};
   std::vector<std::string> measures = {};
@@ -139,7 +139,7 @@ void take_components(AgentOptions& options, const ComponentTexts& texts) {
   }
 }
 
-// Returns why the sources of measures are wrong, or an empty text.
+// Returns why the values of --measure are wrong, or an empty string if they are good.
 std::string wrong_measures(const AgentOptions& options) {
   for (const AgentOptions::Measures& one : options.measures) {
     const bool is_there =

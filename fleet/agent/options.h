@@ -13,20 +13,20 @@ namespace fleet {
 
 // The options of `fleet-agent join`.
 struct JoinOptions {
-  std::string token = "-";  // the path of the file with the token; `-`: standard input
-  std::string node;         // the node's name; empty: the machine's host name
-  std::string root;         // a directory to use instead of `/`; empty: this machine itself
+  std::string token = "-";  // path of the file with the token; `-` means standard input
+  std::string node;         // the node's name; if empty, the machine's host name
+  std::string root;         // a directory to use instead of `/`; if empty, `/` itself
   int wait_s = 60;
 };
 
 struct AgentOptions {
-  // A component that another upgrader on this machine runs.
+  // A component that has an upgrader of its own on this machine.
   struct Component {
     std::string name;
     std::string control;   // the upgrader's control directory
     std::string releases;  // the directory of the component's releases
   };
-  // A source of measures of one component. The component `agent` is fleet-agent itself.
+  // A source of one component's measures. The component `agent` is fleet-agent itself.
   struct Measures {
     std::string component;
     std::string source;  // the option's value, which parse_measure_source() parses
@@ -40,7 +40,7 @@ struct AgentOptions {
   std::vector<std::string> allowed_files;
   std::string state;  // the directory in which fleet-agent keeps its ledgers and its other files
   std::string hooks = "/etc/upgrader/hooks.d";
-  // a command that reboots the machine; if empty, no order can reboot it
+  // A program that reboots the machine. If it is empty, no order can reboot the machine.
   std::string reboot_command;
   // The path of a file that a new version creates if it needs a reboot of the machine.
   std::string reboot_asked = "/run/reboot-required";
@@ -55,7 +55,7 @@ struct AgentOptions {
   // How much the node reports about a version that has failed.
   EvidenceLevel evidence = EvidenceLevel::reason;
   bool self_test = false;
-  // the options of `join`; if set, fleet-agent joins a cell and exits
+  // The options of `fleet-agent join`. If set, the program joins a cell and exits.
   std::optional<JoinOptions> join;
 };
 

@@ -1,7 +1,7 @@
-// Decides when a request to upgrade is sent to an upgrader. The upgrader may end before it has read
-// the request. Or it may refuse the request as busy, since it has only just begun, is about to end,
-// or is carrying out another upgrade. In these cases, the request is sent again as soon as an
-// upgrader can accept it.
+// Decides when a request to upgrade is sent to a component's upgrader, and when it is sent again.
+// The upgrader may exit before it has read the request. Or it may refuse the request as busy, since
+// it is just starting, about to exit, or carrying out another upgrade. In these cases, the request
+// is sent again as soon as that upgrader, or the next one, can accept it.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ class PendingRequest {
  public:
   explicit PendingRequest(upgraderctl::UpgradeRequest request) : request_(std::move(request)) {}
 
-  // Returns the request. Its name is the one under which it was sent last.
+  // Returns the request, with the name under which it was sent last.
   [[nodiscard]] const upgraderctl::UpgradeRequest& request() const { return request_; }
   // Gives the request a new name. This is needed before the request is sent again, since an
   // upgrader ignores a request whose name it has already answered. The id of the upgrade stays the
   // same, so the upgrader does not begin a second upgrade.
   void rename(std::string name) { request_.request = std::move(name); }
 
-  // Returns true if the upgrader with this status has not got the request yet, and would accept it
-  // now.
+  // Returns whether the request must be sent now: the upgrader with this status has not been sent
+  // the request, and would accept it.
   [[nodiscard]] bool is_due(const upgraderctl::Status& status) const {
     return !has(status) && status.phase == "running";
   }
@@ -37,7 +37,7 @@ class PendingRequest {
   [[nodiscard]] bool has(const upgraderctl::Status& status) const {
     return is_written() && life_ == status.upgrader.started;
   }
-  // Returns true if the request was sent to an upgrader that may still accept it.
+  // Returns whether the request was sent and neither refused as busy nor lost with its upgrader.
   [[nodiscard]] bool is_written() const { return !life_.empty(); }
 
   // Returns true if the status shows that its upgrader has accepted the request.

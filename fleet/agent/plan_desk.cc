@@ -5,9 +5,8 @@
 namespace fleet {
 namespace {
 
-// The pause before the PlanPart decides anew, after the answer to a transaction was lost. After
-// this pause, the local copy of the records most likely shows whether the transaction was
-// committed.
+// If the store's answer to a transaction was lost, the PlanPart decides anew after this pause. By
+// then, the local copy of the records most likely shows whether the transaction was committed.
 constexpr std::chrono::milliseconds write_again{1'000};
 
 }  // namespace
@@ -21,9 +20,9 @@ PlanDesk::PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings)
               .keeps = [this](const std::string& key) { return is_wanted(key); }},
              settings_.seed) {}
 
-// Returns whether this node needs the record with this key. It needs the record of each plan, and
-// its own record as a member of a plan. The records of other members are dropped, so that the cost
-// of a change does not grow with the number of members.
+// Returns whether this node needs the record with this key. The node needs the record of each plan,
+// and the record that shows that the node itself is a member of a plan. The records of other
+// members are dropped, so that the work for one change does not grow with the number of members.
 bool PlanDesk::is_wanted(const std::string& text) const {
   const auto key = parse_key(text);
   if (!key) return false;
@@ -37,8 +36,8 @@ void PlanDesk::look() {
     const auto key = parse_key(text);
     if (key && key->kind == KeyKind::plan) look_at(key->names.front(), record);
   }
-  // If a plan was erased while one of its hooks runs, the plan is forgotten only when that hook has
-  // ended.
+  // Forget the plans that were erased from the store. If a hook of such a plan is still running,
+  // forget the plan only when the hook has ended.
   std::erase_if(running_, [this](const auto& one) {
     return !one.second.part.is_busy() && plans_.find(key_of(KeyKind::plan, {one.first})) == nullptr;
   });

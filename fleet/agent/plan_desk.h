@@ -1,6 +1,6 @@
-// Carries out this node's part in all plans. For each plan there is a PlanPart, which makes all
-// decisions. This class gives each PlanPart the records from the store, runs the hooks that it
-// requests, and writes the records that it makes.
+// Carries out this node's part in all plans. For each plan there is a PlanPart, which decides. This
+// class gives each PlanPart the store's records, runs the hooks that the PlanPart requests, and
+// writes the records that the PlanPart makes.
 #pragma once
 
 #include <uv.h>
@@ -27,12 +27,12 @@ class PlanDesk {
 
   PlanDesk(uv_loop_t& loop, NodeDesk& desk, Settings settings);
 
-  // Gives all PlanParts the current records. Called when the node's records have changed, and when
-  // this process becomes active or is no longer active.
+  // Gives the current records to all PlanParts. Called when the node's records have changed, and
+  // when this process becomes or ceases to be the node's active fleet-agent.
   void look();
-  // Kills all hooks. Called when this process ends, since a hook must not run at the same time as a
-  // hook of the next process. The command to reboot is not killed, since a reboot is the very
-  // reason why this process ends.
+  // Kills all hooks. Called before this process exits, since a hook of this process must not run
+  // beside a hook of the next process. The reboot command is not killed: the reboot that it began
+  // may be the reason why this process has to exit.
   void kill_hooks();
 
  private:

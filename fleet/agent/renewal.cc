@@ -69,8 +69,8 @@ JudgingTime CertificateClock::judge() const {
           .wait = own ? why_too_early(now, *own) : ""};
 }
 
-// Writes the time to the file. First reads the file: during an upgrade of fleet-agent, two
-// processes run, and the older one may have written a later time there.
+// Writes the time to the file. First reads the file, since during an upgrade two processes of
+// fleet-agent run, and the other process may have written a later time.
 std::string CertificateClock::keep(bool at_once) {
   durable_ = std::max(durable_, durable_of(content_of_file(file_)));
   const auto fresh = durable_from(time(), validity_of(content_of_file(certificates_.own)), at_once);
@@ -85,11 +85,11 @@ std::string CertificateClock::keep(bool at_once) {
 
 namespace {
 
-// The time between two checks whether the certificate must be renewed. After a refused request, the
-// next check makes a new request.
+// The time between two checks whether the certificate must be renewed. If a request for a new
+// certificate was refused, the next check makes another request.
 constexpr std::chrono::hours look_interval{1};
 
-// The mode of the certificate's file: a certificate is not secret.
+// The mode of the certificate file. Everybody may read the file, since a certificate is not secret.
 constexpr unsigned int certificate_mode = 0644;
 
 }  // namespace
@@ -114,8 +114,8 @@ void Renewal::examine() {
     look();
     desk_.records.look();
   });
-  // The time is written to disk only while the store answers, since that shows that the machine's
-  // clock is about right: with a wrong clock, the store's certificate would not be accepted.
+  // Write the time to disk only while the store answers, since that shows that the machine's clock
+  // is about right: with a wrong clock, this machine would have refused the store's certificate.
   if (desk_.mirror.follows()) tell(clock_.look());
   if (asked_) return;
   const auto validity = validity_of(content_of_file(files_.own));
@@ -138,8 +138,8 @@ void Renewal::ask(const std::string& key_text) {
 }
 
 // Handles the answer to a request for a new certificate. The answer may belong to a request of an
-// earlier process, so its certificate is used only if it is valid for longer than the present
-// certificate.
+// earlier process. So the certificate in the answer is used only if it expires later than the
+// current certificate.
 void Renewal::take(const NodeCertificate& answer) {
   desk_.records.forget(key(KeyKind::node_csr));
   const bool is_ours = std::exchange(asked_, false);
@@ -147,7 +147,8 @@ void Renewal::take(const NodeCertificate& answer) {
   if (is_ours) desk_.log("the certificate is not renewed: " + answer.error);
 }
 
-// Writes a new certificate to its file. The next connection to the store uses it.
+// Writes a new certificate to the certificate file. The next connection to the store uses the new
+// certificate.
 void Renewal::put_in_place(const std::string& pem) {
   const auto before = validity_of(content_of_file(files_.own));
   const auto fresh = validity_of(pem);

@@ -1,8 +1,9 @@
 // Keeps the machine's certificate valid, and decides with which time the machine checks whether
-// certificates have expired. That time is the time of the machine's clock, or the last time that
-// was written to disk, whichever is later. This helps if the clock is wrong and behind. An expired
-// certificate is still refused. And the machine still reaches a store that it has reached before,
-// since the store's certificates were valid at the written time.
+// certificates have expired. That time is the later of two: the time of the machine's clock, and
+// the last time that was written to disk. The written time matters if the clock is behind, for
+// example on a machine whose clock has no battery. An expired certificate is still refused then.
+// And the machine still reaches a store that it has reached before, since the store's certificates
+// were valid at the written time.
 #pragma once
 
 #include <memory>
@@ -21,19 +22,19 @@ struct CertificateTime {
 };
 
 [[nodiscard]] UnixSeconds judging_time(const CertificateTime& time);
-// Returns a text for people: the time that judging_time() returns, and whether it is the clock's
-// time.
+// Returns the time from judging_time() as a text for people, which says whether it is the clock's
+// time or the written one.
 [[nodiscard]] std::string judging_words(const CertificateTime& time);
 
-// Returns why no connection to the store may be tried now, or an empty text if it may be tried. If
-// the machine's own certificate is not valid yet, the clock is certainly wrong, and no connection
-// is tried.
+// Returns why no connection to the store may be tried now, or an empty string if it may be tried.
+// No connection is tried if the machine's own certificate is not valid yet, since the clock is
+// certainly wrong then.
 [[nodiscard]] std::string why_too_early(const CertificateTime& time, const Validity& own);
 
 // Returns the time to write to disk now, or no value if nothing needs to be written. Called when
-// the store has answered. A time is written once an hour, and at once after a new certificate. The
-// clock's time is not written if the machine's own certificate proves it wrong. The written time
-// never decreases.
+// the store has answered. A time is written once an hour, and immediately if `at_once` is true,
+// which is the case after a new certificate was stored. The clock's time is not written if it lies
+// outside the validity of the machine's own certificate. The written time never decreases.
 [[nodiscard]] std::optional<UnixSeconds> durable_from(const CertificateTime& time,
                                                       const std::optional<Validity>& own,
                                                       bool at_once);
@@ -43,8 +44,8 @@ struct CertificateTime {
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 
-// Reads the machine's clock, and keeps two times: the one with which this machine checks whether
-// certificates have expired, and the latest known one in a file, which fleet-agent reads at its
+// Tells the time with which this machine checks whether certificates have expired. For this, reads
+// the machine's clock, and keeps the latest known time in a file, which fleet-agent reads at its
 // next start.
 class CertificateClock {
  public:
@@ -55,9 +56,9 @@ class CertificateClock {
   [[nodiscard]] JudgingTime judge() const;
 
   // Writes the time to the file, but at most once an hour. Called when the store has answered.
-  // Returns an empty text on success, or else the reason for the failure.
+  // Returns an empty string on success, or else the reason for the failure.
   std::string look() { return keep(false); }
-  // Writes the time to the file at once. Called when the machine has got a new certificate.
+  // Writes the time to the file immediately. Called after a new certificate was stored.
   std::string certificate_stored() { return keep(true); }
 
  private:
@@ -69,8 +70,9 @@ class CertificateClock {
 };
 
 // Renews the certificate. When two thirds of the certificate's life are over, writes a request for
-// a new certificate into the store, and later the new certificate to its file. The key never leaves
-// the machine, and stays the same. Also makes CertificateClock write the present time to disk.
+// a new certificate into the store. When fleet-signer has answered, writes the new certificate to
+// its file. The private key never leaves the machine, and is not renewed. Also makes
+// CertificateClock write the current time to disk.
 class Renewal {
  public:
   Renewal(NodeDesk& desk, Certificates files, CertificateClock& clock);

@@ -23,8 +23,8 @@ std::optional<std::string> take_record(const std::string& text, Record& record) 
   return std::nullopt;
 }
 
-// Reads one line of the ledger: parses `text` into the member called `name`. Returns an error if
-// the text cannot be parsed.
+// Parses `text`, the value in one line of the ledger, into the member called `name`. Returns an
+// error if the text cannot be parsed.
 std::optional<std::string> take_line(const std::string& name, const std::string& text,
                                      NodeLedger& ledger) {
   if (name == "begun") return take_record(text, ledger.begun);
@@ -39,7 +39,7 @@ std::optional<std::string> take_line(const std::string& name, const std::string&
   if (name == "leaves") ledger.leaves = text;
   if (name == "came-from") ledger.came_from = text;
   if (name == "came-to") ledger.came_to = text;
-  return std::nullopt;  // an unknown member, written by a newer fleet-agent: ignore
+  return std::nullopt;  // a newer fleet-agent has written an unknown member: ignore it
 }
 
 }  // namespace
@@ -102,8 +102,9 @@ KnownStore read_known_store(const std::string& path) {
   return {};
 }
 
-// Writes the file without a sync. After a loss of power the file may hold an earlier revision. That
-// does no harm: the store's present revision is higher, so the node accepts it.
+// Replaces the file, and syncs it to disk. The caller writes the file only at intervals, so after a
+// crash it may contain an earlier revision than the last seen one. That does no harm: the store's
+// current revision is higher, so the node accepts the store.
 std::string write_known_store(const std::string& path, const KnownStore& known) {
   return replace_file(path,
                       std::to_string(known.epoch) + " " + std::to_string(known.revision) + "\n");

@@ -1,3 +1,3 @@
-# Builds the library with which `fleetctl cell` and `fleetctl dev` decide what a cell consists of.
+# The library fleet/cell decides for `fleetctl cell` and `fleetctl dev` what a cell consists of.
 fleet_cell := $(BUILD)/libfleet-cell.a
 $(fleet_cell): $(call unit,fleet/cell,$(wildcard fleet/cell/*.cc)); $(make_archive)

@@ -12,14 +12,14 @@ constexpr UnixSeconds day_s = 86'400;
 // one. `fleetctl status` uses the same limit.
 constexpr UnixSeconds soon_s = 30 * day_s;
 // The largest clock error that is not reported. The check compares each server's clock with this
-// machine's clock. It also reports this machine's clock if that clock is behind the time of the
-// newest event.
+// machine's clock. It also compares this machine's clock with the time of the newest event, which
+// must not be in the future.
 constexpr UnixSeconds clock_tolerance_s = 60;
-// The greatest age of the last snapshot of the store that is not reported. fleet-signer takes a
-// snapshot every hour.
+// The greatest age of the store's last snapshot that is not reported. fleet-signer takes a snapshot
+// every hour.
 constexpr UnixSeconds snapshot_age_max_s = 2 * 3'600;
-// The maximum number of waiting machines that the check names. If more machines wait to join, it
-// only counts the others.
+// The most waiting machines that the check names. If more machines wait to join, the check only
+// says how many more.
 constexpr std::size_t named_max = 10;
 
 std::string count(std::size_t number, const std::string& noun) {

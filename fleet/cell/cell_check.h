@@ -1,5 +1,6 @@
-// Checks a cell: decides from the answers of the store's members and from the store's records which
-// parts of the cell work, and says how to repair the others. Does no input or output.
+// This file checks a cell. From the answers of the store's members and from the store's records, it
+// decides which parts of the cell work, and says how to repair the parts that do not. It does no
+// input or output.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +20,18 @@ namespace fleet {
 struct MemberFact {
   std::string url = {};
   std::string trouble =
-      {};                // why the member does not answer, or what it complains of; may be empty
-  bool is_full = false;  // the database is at its quota, and refuses writes
+      {};                // why the member does not answer, or its own error message; may be empty
+  bool is_full = false;  // the member's database is at its quota, and refuses writes
 };
 
 // The facts about one server, which is a member of the store or a controller. They come from one
 // HTTPS request to the server.
 struct ServerFact {
   std::string url = {};
-  std::string trouble = {};  // why the server gave no answer; empty after an answer
+  std::string trouble = {};  // why the server gave no answer; empty if it gave one
   std::optional<Validity> certificate = {};
   std::optional<UnixSeconds> clock = {};  // the time by the server's clock
-  UnixSeconds asked = 0;                  // the time by this machine's clock at the answer
+  UnixSeconds asked = 0;                  // the time by this machine's clock when the answer came
 };
 
 struct CellFacts {
@@ -48,7 +49,7 @@ struct CellFacts {
 struct CheckLine {
   bool is_well = true;
   std::string text = {};
-  std::string advice = {};  // how to repair the fault: a command, or a place to look at
+  std::string advice = {};  // how to repair the fault: a command, or where to look
 
   bool operator==(const CheckLine&) const = default;
 };
@@ -63,7 +64,7 @@ struct CellFindings {
   ControllersAtWork controllers = {};
   // When each certificate expires, by the owner's name.
   std::map<std::string, UnixSeconds> expiries = {};
-  // Nodes that should have got a new certificate by now: see is_late().
+  // Nodes that should have got a new certificate by now: see is_late() in cell_findings.cc.
   std::vector<std::string> late = {};
   std::size_t waiting = 0;  // how many nodes wait for a new certificate
   // The time of the newest event in the cell's history.

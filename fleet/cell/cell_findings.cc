@@ -1,4 +1,4 @@
-// Collects the facts in the store's records, for the check of a cell.
+// This file collects the facts in the store's records for the check of a cell.
 #include <algorithm>
 #include <chrono>
 
@@ -12,7 +12,7 @@ namespace {
 
 // Returns whether a node's new certificate is late. A node asks for a new certificate when only a
 // third of the old certificate's life is left. The new certificate is late if it has not come when
-// half of that third is over.
+// half of this last third is over.
 bool is_late(const Identity& identity, UnixSeconds now) {
   constexpr UnixSeconds parts = 6;  // half of the last third is a sixth
   if (!identity.revoked.empty() || identity.certificates.empty()) return false;
@@ -69,9 +69,9 @@ CellFindings findings_in(const Reading& records, UnixSeconds now) {
   CellFindings found;
   for (const KeyValue& record : records.found)
     look_at(record, now, found);
-  // A machine that is already approved waits only for the signer, so it is not listed among those
-  // that wait for a person. A node that does not report may be gone for good, so its certificate is
-  // not listed as late.
+  // A machine that is already approved waits only for the signer, so it is not listed among the
+  // machines that wait for a person. A node that does not report may be gone for good, so its
+  // certificate is not listed as late.
   std::erase_if(found.joins, [&](const auto& one) { return found.approvals.contains(one.first); });
   std::erase_if(found.late, [&](const auto& node) { return !found.reporting.contains(node); });
   return found;

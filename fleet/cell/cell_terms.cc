@@ -27,8 +27,9 @@ std::string why_no_name(const std::string& name) {
   return name + ": a name has at most 63 small letters, digits, `.` and `-`";
 }
 
-// Returns why these machines cannot have this role, or an empty text if they can. They cannot if a
-// name is not a valid id, or if two machines have the same name or address.
+// Returns why these machines cannot all have this role, or an empty string if they can. They cannot
+// if a name is not a valid id, or if two of the machines have the same name, or the same address
+// and port.
 std::string why_not_different(const std::vector<CellMachine>& machines, const std::string& role) {
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const CellMachine& one = machines[i];
@@ -49,9 +50,9 @@ const CertificateThere& found(const std::map<std::string, CertificateThere>& the
   return at == there.end() ? none : at->second;
 }
 
-// Returns why the certificates cannot be in one directory, or an empty text if each of them has a
-// file of its own. Without this check, the certificate of a member `ca` would replace the
-// authority's.
+// Returns why the certificates cannot be in one directory, or an empty string if each certificate
+// has a file of its own. Without this check, the certificate of a member called `ca` would replace
+// the authority's certificate.
 std::string why_no_files(const CellTerms& terms) {
   std::set<std::string> files;
   for (const CertificateWanted& one : certificates_of(terms)) {
@@ -61,8 +62,9 @@ std::string why_no_files(const CellTerms& terms) {
   return "";
 }
 
-// Returns the file name of an existing certificate that this authority has signed, or an empty
-// text. Nobody would accept that certificate any more if a new authority replaced this one.
+// Returns the name FILE of an existing certificate that this authority has signed, or an empty
+// string if there is none. If a new authority replaced this authority, nobody would accept that
+// certificate any more.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

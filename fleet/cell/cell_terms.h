@@ -1,7 +1,8 @@
-// Describes a cell as its administrator orders it: the machines of its store, its controllers and
-// its signers, and the certificates that they need. Converts the description to the text that is
-// kept in the cell's directory, and back, and decides how a later call of `fleetctl cell init` may
-// change it. Plain data and decisions; other code reads and writes the files.
+// The description of a cell, as its administrator orders it: the machines of its store, its
+// controllers and its signers, and the certificates that these machines need. This file also
+// converts the description to the text that is kept in the cell's directory, and back. It decides
+// how a later call of `fleetctl cell init` may change the description. It does no input or output:
+// code elsewhere reads and writes the files.
 #pragma once
 
 #include <map>
@@ -18,7 +19,7 @@ struct CellMachine {
   // The machine's name in certificates and options of the cell. It must be a valid id: see is_id()
   // in keys.h.
   std::string name = {};
-  std::string address = {};  // the IP address or host name at which other machines reach it
+  std::string address = {};  // the IP address or host name at which other machines reach this one
   // The port at which etcd serves clients, if the machine is a member of the store.
   int client_port = 2'379;
   int peer_port = 2'380;
@@ -30,14 +31,14 @@ struct CellTerms {
   std::vector<std::string> signers = {};  // the names of the machines with fleet-signer
 };
 
-// Returns why a cell cannot have this description, or an empty text if it can. It cannot if it has
-// no member, if a name is not a valid id or belongs to two machines, or if two machines have the
-// same address.
+// Returns why a cell cannot have this description, or an empty string if it can. It cannot if it
+// has no member, if a name is not a valid id or belongs to two machines, or if two machines have
+// the same address.
 [[nodiscard]] std::string why_no_cell(const CellTerms& terms);
 
-// Returns a warning if the number of members is even, or an empty text. The store works as long as
-// more than half of its members work. So a store of four members survives the failure of one
-// member, as a store of three members does.
+// Returns a warning if the number of members is even, and an empty string otherwise. The store
+// works as long as more than half of its members work. So a store of four members survives the
+// failure of only one member, as a store of three members does.
 [[nodiscard]] std::string advice_on_members(const CellTerms& terms);
 
 // A certificate that a cell needs, and its key. They are two files in the cell's directory:
@@ -53,14 +54,14 @@ struct CertificateWanted {
   int days = 0;
 };
 
-// Returns the certificates that a cell needs. The first three are those of the authority for
-// clients, of the authority by which the store's members trust each other, and of the user `root`.
-// Then come the certificates of each machine. A certificate with an address is also valid for
-// 127.0.0.1 and ::1.
+// Returns the certificates that a cell needs. The first three certificates belong to the authority
+// for clients, to the authority by which the store's members trust each other, and to the store's
+// user `root`. The certificates of each machine follow. A certificate with an address is also valid
+// for 127.0.0.1 and ::1.
 [[nodiscard]] std::vector<CertificateWanted> certificates_of(const CellTerms& terms);
 
-// Returns the FILE (name without ending) of the certificate by which the store knows the controller
-// on this machine.
+// Returns the name FILE (without the ending `.pem`) of the certificate by which the store knows the
+// controller on this machine.
 [[nodiscard]] std::string controller_file(const std::string& machine);
 
 // The files that the cell's directory already has for one certificate that the cell needs.
@@ -78,7 +79,7 @@ struct CertificatePlan {
 };
 // Decides which certificates to make. An existing certificate is never replaced. If the files of an
 // authority are missing, but a certificate exists that this authority has signed, refuses to make a
-// new authority: nobody would accept the existing certificate any more.
+// new authority: with it, nobody would accept the existing certificate any more.
 [[nodiscard]] CertificatePlan plan_certificates(
     const std::vector<CertificateWanted>& wanted,
     const std::map<std::string, CertificateThere>& there);
@@ -100,19 +101,19 @@ struct CertificatePlan {
 // Returns the URLs at which clients reach the members of the store.
 [[nodiscard]] std::vector<std::string> endpoints_of(const CellTerms& terms);
 
-// Returns the cell's description as a text with one line for each machine: `member NAME ADDRESS`,
-// `controller NAME ADDRESS` or `signer NAME`.
+// Returns the cell's description as text, with a line for each role of each machine: `member NAME
+// ADDRESS`, `controller NAME ADDRESS` or `signer NAME`.
 [[nodiscard]] std::string cell_text(const CellTerms& terms);
 // Parses a text that cell_text() has made. If the text is damaged, returns a Refusal with the
 // number of the first wrong line.
 [[nodiscard]] upgrader::Result<CellTerms> cell_in(std::string_view text);
 
 // Parses NAME=ADDRESS, the value of an option on the command line. Returns std::nullopt if the text
-// has another form.
+// does not have this form.
 [[nodiscard]] std::optional<CellMachine> machine_in(std::string_view text);
 
 // Returns the description of a cell after `fleetctl cell init` was called with `wanted`. `before`
-// is the cell's present description, or std::nullopt for a new cell. Controllers and signers may be
+// is the cell's current description, or std::nullopt for a new cell. Controllers and signers may be
 // added. Returns a Refusal if an address would change, or if a member of the store would be added,
 // since a member can be added to a running store only by etcd itself.
 [[nodiscard]] upgrader::Result<CellTerms> merged(const std::optional<CellTerms>& before,

@@ -14,7 +14,7 @@ constexpr int port_max = 65'535;
 constexpr std::string_view snapshots_directory = "snapshots";
 
 // The rounds in which a trial cell's programs are started and stopped. The store is started first
-// and stopped last, so that the nodes can write to it until they have ended.
+// and stopped last, so that the nodes can write to the store until they have exited.
 constexpr int store_starts = 0, others_start = 1;
 constexpr int nodes_stop = 0, controller_stops = 1, store_stops = 2;
 
@@ -55,8 +55,7 @@ DevProgram controller(const DevTerms& terms, const std::string& name, int port) 
   return one;
 }
 
-// Returns the trial cell's first controller, which serves HTTPS, as every controller of a real cell
-// does.
+// Returns the trial cell's first controller. It serves HTTPS, like every controller of a real cell.
 DevProgram open_controller(const DevTerms& terms) {
   DevProgram one = controller(terms, "c1", terms.ports.https);
   const std::string own = terms.directory + "/c1-http";
@@ -81,8 +80,9 @@ DevProgram signer(const DevTerms& terms) {
   return one;
 }
 
-// Returns the command line that runs a machine's upgrader with fleet-agent, but without the options
-// for reaching the store. `home` is the machine's directory, or `$home` in a shell script.
+// Returns the command line that runs a machine's upgrader with fleet-agent. The options for
+// reaching the store are not included; the callers add them. `home` is the machine's directory, or
+// `$home` in a shell script.
 std::vector<std::string> agent_line(const DevTerms& terms, const std::string& home) {
   const std::string daemon = home + "/" + std::string(dev_component);
   return {program(terms, "upgrader"),

@@ -1,5 +1,6 @@
-// Describes a trial cell, which `fleetctl dev` runs on one machine: its directory, its programs,
-// the versions of its sample daemon, and the texts for people. Does no input or output.
+// The description of a trial cell, which `fleetctl dev` runs on one machine: its directory, its
+// programs, the versions of its sample daemon, and the messages for people. This file does no input
+// or output.
 #pragma once
 
 #include <map>
@@ -19,16 +20,16 @@ inline constexpr int dev_nodes_max = 50;  // more nodes would not all start in t
 inline constexpr std::string_view dev_component = "shop";
 inline constexpr std::string_view dev_installed = "1.0.0";
 inline constexpr std::string_view dev_good = "1.1.0";
-// A version that is bad on purpose: its daemon ends soon after its start.
+// A version that is bad on purpose: its daemon exits soon after its start.
 inline constexpr std::string_view dev_bad = "1.2.0";
 
 // The person's name in the certificate that commands use in a trial cell.
 inline constexpr std::string_view dev_person = "you";
 
 struct DevPorts {
-  int clients = 0;  // the port at which etcd serves its clients
+  int clients = 0;  // the port on which etcd serves its clients
   int peers = 0;
-  int page = 0;   // the port of the controller that serves the web page by plain HTTP
+  int page = 0;   // the port of the controller that serves the web page over plain HTTP
   int https = 0;  // the port of the controller that serves HTTPS
 };
 
@@ -39,19 +40,19 @@ struct DevTerms {
   int nodes = 3;
 };
 
-// A program that a trial cell starts, and the Debian package that contains the program. The package
-// is empty for this project's own programs.
+// A program that a trial cell starts, and the Debian package that contains it. `package` is empty
+// for this project's own programs.
 struct DevNeed {
   std::string_view program;
   std::string_view package;
 };
 [[nodiscard]] const std::vector<DevNeed>& dev_needs();
-// Returns a text that names the missing programs and the packages to install. The text is empty if
-// no program is missing.
+// Returns a message that names the missing programs and the packages to install, or an empty string
+// if no program is missing.
 [[nodiscard]] std::string missing_words(const std::map<std::string, std::string>& programs);
 
 [[nodiscard]] CellTerms dev_cell_terms(const DevPorts& ports);
-// Returns the certificates that a trial cell needs in addition to those of every cell: one for each
+// Returns the certificates that a trial cell needs and an ordinary cell does not: one for each
 // node, and one for the person who uses the cell.
 [[nodiscard]] std::vector<CertificateWanted> dev_certificates(const DevTerms& terms);
 // Returns the name of the node with this number: n1, n2 and so on.
@@ -63,17 +64,18 @@ struct DevNeed {
 [[nodiscard]] std::vector<std::string> dev_directories(const DevTerms& terms);
 // Returns the content of the sample daemon of this version, which is a shell script.
 [[nodiscard]] std::string dev_daemon(std::string_view version);
-// Returns shell commands that set the environment variables by which fleetctl finds the cell.
+// Returns shell commands that set the environment variables with which fleetctl finds the cell.
 [[nodiscard]] std::string dev_environment(const DevTerms& terms);
 // Returns the URL of the controller that serves HTTPS.
 [[nodiscard]] std::string dev_https(const DevTerms& terms);
-// Returns a shell script that lets one more machine join the cell, and runs that machine.
+// Returns a shell script that lets one more machine join the trial cell, and runs the programs of
+// that machine.
 [[nodiscard]] std::string dev_machine(const DevTerms& terms);
 // Returns the lines to print for the person when all programs of the cell work.
 [[nodiscard]] std::vector<std::string> dev_welcome(const DevTerms& terms, bool is_kept);
 
-// Converts the port numbers to the text of the file that keeps them, and back. For any other text,
-// all port numbers are 0.
+// Converts the port numbers to the text of the file that keeps them, and back. For a text of any
+// other form, ports_in() returns 0 for all port numbers.
 [[nodiscard]] std::string ports_text(const DevPorts& ports);
 [[nodiscard]] DevPorts ports_in(std::string_view text);
 

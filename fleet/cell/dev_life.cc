@@ -9,12 +9,12 @@ using upgrader::Time;
 
 constexpr Time start_limit{30'000};
 constexpr Time stop_limit{10'000};
-// The pause before a program that has ended is started again. Each further end doubles the pause,
+// The pause before a program that has exited is started again. Each later exit doubles the pause,
 // but at most doublings_max times. The service files have the same pauses.
 constexpr Time restart_first{1'000};
 constexpr int doublings_max = 5;
-// The time after which a running program counts as healthy. Its earlier ends are then forgotten: if
-// it ends now, the next pause is restart_first again.
+// The time after which a running program counts as healthy. Its earlier exits are then forgotten:
+// if it exits now, the next pause is restart_first again.
 constexpr Time well_after{60'000};
 
 }  // namespace
@@ -118,8 +118,8 @@ void DevLife::begin_stop(Time now, DevActions& actions) {
   stop_round(now, actions);
 }
 
-// Goes on to the next round of stops, if all programs of this round and of the earlier rounds have
-// ended.
+// Begins the next round of stops, if all programs of this round and of the earlier rounds have
+// exited.
 void DevLife::stop_round(Time now, DevActions& actions) {
   const auto lives = [this](const Child& child) {
     return child.lives && child.program.stops <= round_;

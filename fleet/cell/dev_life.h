@@ -1,14 +1,16 @@
-// Decides when the programs of a trial cell are started and stopped. They are started in rounds,
-// started again when they end, as init would do, and stopped in rounds. Only decides: fleetctl
-// starts and signals the processes.
+// This state machine decides when the programs of a trial cell are started and stopped. They are
+// started in rounds, started again when they exit, as init would do, and stopped in rounds.
+// fleetctl starts and signals the processes.
 //
 //   phase      | what happens                          | next
-//   starting   | the round is ready                    | starting the next round, or running
-//              | a program of the round ends, or 30 s  | stopping, with status 4
-//   running    | a program ends: started again later   | running
+//   starting   | all programs of the round work        | starting the next round, or running
+//              | a program of the round exits, or 30 s | stopping, with status 4
+//              | have passed                           |
+//   running    | a program exits: started again later  | running
 //   any        | a stop is requested                   | stopping
-//   stopping   | all of the round have ended           | stopping the next round, or ended
-//              | 10 s, or a second request             | stopping: living programs are killed
+//   stopping   | all programs of the round have exited | stopping the next round, or ended
+//              | 10 s have passed, or a stop is        | stopping: programs that still run are
+//              | requested again                       | killed
 #pragma once
 
 #include <optional>
@@ -24,7 +26,7 @@ namespace fleet {
 struct DevProgram {
   std::string name = {};
   std::vector<std::string> arguments = {};  // the command line; first the program's path
-  // Variables NAME=value for the program, in addition to those of fleetctl.
+  // Environment variables NAME=value for the program, in addition to fleetctl's own environment.
   std::vector<std::string> environment = {};
   // The file that gets the program's standard output and standard error.
   std::string log = {};
@@ -87,8 +89,8 @@ class DevLife {
   explicit DevLife(const std::vector<DevProgram>& programs);
 
   [[nodiscard]] DevActions step(const DevEvent& event, upgrader::Time now);
-  // Returns the time at which the event DevTimePassed is needed next, or nullopt if it is not
-  // needed.
+  // Returns the time at which the event DevTimePassed is needed next, or nullopt if this event is
+  // not needed.
   [[nodiscard]] std::optional<upgrader::Time> next_deadline() const;
 
  private:
@@ -96,9 +98,9 @@ class DevLife {
   struct Child {
     DevProgram program;
     bool lives = false;
-    int deaths = 0;             // number of ends in a row, each soon after a start
+    int deaths = 0;             // how many times in a row it exited soon after its start
     upgrader::Time started{0};  // when the program was started last
-    // The time to start the program again. Set only after the program has ended.
+    // The time to start the program again. Set only after the program has exited.
     std::optional<upgrader::Time> restart_due = {};
   };
 

@@ -1,5 +1,5 @@
-// Makes the content of the archive for each machine of a cell: settings, certificates, and a page
-// that says what to install. Does no input or output.
+// This file makes the content of the archive for each machine of a cell: settings, certificates,
+// and a page that says what to install. It does no input or output.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,16 @@ struct MachineFile {
   std::string group = "root";  // the group of the installed file, whose owner is root
 };
 
-// The port at which controllers serve HTTPS.
+// The port on which controllers serve HTTPS.
 inline constexpr int controller_port = 8'443;
 
 // Returns the names of all machines, without repetition: the members first, then controllers and
 // signers.
 [[nodiscard]] std::vector<std::string> machines_of(const CellTerms& terms);
 
-// Returns the files for one machine. A machine gets only its own private keys. But a machine with
-// fleet-signer also gets the private keys of the authority and of the store's user `root`.
-// `content` returns the content of a file in the cell's directory, such as `ca.pem`.
+// Returns the files for one machine. A machine gets no private keys but its own. The exception is a
+// machine with fleet-signer, which also gets the private keys of the authority and of the store's
+// user `root`. `content` returns the content of a file in the cell's directory, such as `ca.pem`.
 [[nodiscard]] std::vector<MachineFile> machine_files(
     const CellTerms& terms, const std::string& machine,
     const std::function<std::string(const std::string& file)>& content);
@@ -37,7 +37,7 @@ inline constexpr int controller_port = 8'443;
 
 // Returns the text in single quotes, so that a shell reads it unchanged.
 [[nodiscard]] std::string shell_quoted(std::string_view text);
-// Returns shell commands that set the environment variables by which fleetctl finds the cell and
+// Returns shell commands that set the environment variables with which fleetctl finds the cell and
 // uses the certificate OWN.pem.
 [[nodiscard]] std::string shell_environment(const CellTerms& terms, const std::string& directory,
                                             const std::string& own);

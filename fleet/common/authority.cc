@@ -21,8 +21,8 @@ bool has_address(X509* certificate, const std::string& address) {
              : X509_check_host(certificate, address.data(), address.size(), 0, nullptr) == 1;
 }
 
-// Returns why the certificate does not suit the role for which it is needed, such as `is not a
-// client's`. Returns an empty text if it suits the role.
+// Returns why the certificate cannot be used in the needed role, such as `is not a client's`.
+// Returns an empty string if it can. The roles are authority, client and server.
 std::string missing_role(X509* certificate, const CertificateNeed& need) {
   const bool is_authority = X509_check_ca(certificate) == 1;
   if (need.is_authority) return is_authority ? "" : "is not an authority's";

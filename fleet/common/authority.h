@@ -1,5 +1,5 @@
-// Makes keys and authorities for a new cell, and checks existing certificates. Keys and
-// certificates are texts in PEM; see certificate.h.
+// Makes keys and certificates for a new cell without certificate requests, and checks existing
+// certificates. Keys and certificates are texts in PEM; see certificate.h.
 #pragma once
 
 #include <string>
@@ -9,26 +9,26 @@
 
 namespace fleet {
 
-// Returns a new private key on the curve P-256, or an empty text if OpenSSL cannot make one.
+// Returns a new private key on the curve P-256, or an empty string if OpenSSL cannot make one.
 [[nodiscard]] std::string new_private_key();
 
-// Makes a certificate for the private key `key`, and signs it. Since the caller has the private
-// key, no certificate request is needed.
+// Makes and signs a certificate for the private key `key`. The caller has the private key, so
+// `signing.request` is not needed.
 [[nodiscard]] Signed sign_for_key(Signing signing, const std::string& key);
 
-// The conditions that a certificate must meet for its use, such as its name and its authority.
+// The conditions that a certificate must meet to be used, such as its name and its authority.
 struct CertificateNeed {
   std::string name = {};
   // The certificate, in PEM, of the authority that must have signed the checked certificate.
   std::string authority = {};
-  // If true, the checked certificate must belong to an authority, and be signed by itself.
+  // If true, the checked certificate must be an authority's, and signed with its own key.
   bool is_authority = false;
   std::vector<std::string> addresses = {};  // the addresses for which the certificate must be valid
 };
-// Returns why the certificate does not meet the conditions at this time, or an empty text if it
-// does. Checks that the text is a certificate with the right name, key, authority, role and
-// addresses, and that it is valid now. If `key` is empty, since the key is kept elsewhere, the key
-// is not checked.
+// Returns why the certificate does not meet these conditions at the time `now`, or an empty string
+// if it does. Checks the name, the key, the authority, the role, the addresses and the validity of
+// the certificate. Does not check the key if `key` is empty, which means that the key is kept
+// elsewhere.
 [[nodiscard]] std::string why_unfit(const std::string& certificate, const std::string& key,
                                     const CertificateNeed& need, UnixSeconds now);
 

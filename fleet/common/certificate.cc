@@ -39,9 +39,9 @@ std::string hexadecimal(X509* certificate) {
   return hex;
 }
 
-// Returns the facts about a new certificate that the cell records. `issued` is the time at which it
-// was signed. A certificate is valid from one day before that time, so a day is added to the
-// beginning of its validity.
+// Returns the facts about a new certificate that a record of the cell contains. The member `issued`
+// is the time of signing. Since a certificate is valid from one day before its signing, a day is
+// added to the beginning of its validity.
 IssuedCertificate issued(X509* certificate) {
   return {.serial = hexadecimal(certificate),
           .issued = seconds(X509_get0_notBefore(certificate)) + day_s,
@@ -65,8 +65,8 @@ bool add_extension(X509* certificate, int kind, const std::string& value) {
   return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
-// Adds to the certificate what it may be used for. A certificate for a server is also valid for a
-// client: a member of the store connects to the other members.
+// Adds the extensions that say what the certificate may be used for. A server's certificate may
+// also be used by a client, since each member of the store connects to the other members.
 bool add_usage(X509* certificate, const Signing& signing) {
   if (signing.is_authority) {
     return add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&

@@ -1,6 +1,7 @@
-// Makes and reads certificates and certificate requests, as texts in PEM. The store knows the owner
-// of a certificate by the name in the certificate. So the signer chooses that name, and uses only
-// the public key of a request. Private keys never leave the machine on which they were made.
+// Makes and reads certificates and certificate requests, as texts in PEM. The store takes the name
+// in a certificate for the name of the user. So the signer decides which name a certificate gets,
+// and takes only the public key from a request. Private keys never leave the machine on which they
+// were made.
 #pragma once
 
 #include <cstdint>
@@ -39,23 +40,24 @@ struct Signed {
 };
 
 // Signs a request. The certificate is valid from one day before now, so that a machine whose clock
-// is behind accepts it.
+// is behind accepts the certificate.
 [[nodiscard]] Signed sign(const Signing& signing);
 
-// The result of a check whether a request was made with the key of `certificate`, and whether the
-// authority has signed `certificate` for this name.
+// The result of proof_of_key(), which checks whether a request was made with the key of
+// `certificate`, and whether the authority has signed `certificate` for this name.
 struct KeyProof {
   std::string serial = {};  // the serial number of the certificate
-  std::string error = {};   // why the request or the certificate is refused; empty if both are good
+  std::string error = {};   // why the request or certificate is refused; empty if both are good
 };
 [[nodiscard]] KeyProof proof_of_key(const std::string& request, const std::string& certificate,
                                     const std::string& authority, const std::string& name);
 
-// Returns a certificate request for the name, signed with this key. Returns an empty text if the
+// Returns a certificate request for the name, signed with this key. Returns an empty string if the
 // key cannot be read.
 [[nodiscard]] std::string request_for(const std::string& name, const std::string& key);
 
-// Returns KIND:WHO, the name in a certificate, or no value if the text is not a certificate.
+// Returns the name in a certificate, such as `node:n1`, or no value if the text is not a
+// certificate.
 [[nodiscard]] std::optional<std::string> name_in(const std::string& certificate);
 
 // Returns the beginning and the end of the certificate's validity, or no value if the text is not a
@@ -70,14 +72,14 @@ struct KeyProof {
 // certificate.
 [[nodiscard]] std::optional<IssuedCertificate> issued_of(const std::string& certificate);
 
-// Returns why the certificate cannot be used with this key under this name, or an empty text if it
-// can.
+// Returns why the certificate cannot be used with this private key under this name, or an empty
+// string if it can.
 [[nodiscard]] std::string why_not_usable(const std::string& certificate, const std::string& name,
                                          const std::string& key);
 
-// A revocation list, or the reason why it could not be made. with_revoked() adds these serial
-// numbers to the list `before`, and returns the new list, which is valid for this many days. If
-// `before` is empty, it begins a new list.
+// A revocation list, or the reason why it could not be made. with_revoked() returns the list
+// `before` with these serial numbers added. If `before` is empty, the returned list contains only
+// these serial numbers. It is valid for `days` days.
 struct RevocationList {
   std::string list = {};  // the list in PEM; empty if there was an error
   std::string error = {};

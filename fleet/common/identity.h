@@ -1,5 +1,6 @@
-// Finds out ids and facts of this process and its machine, for the store's records, and converts
-// times to texts. By the ids, fleet-agent recognises that another machine uses the same node name.
+// Finds out the ids of this process and facts about its machine, for the store's records, and
+// converts times to texts. fleet-agent compares the ids to recognise another machine that uses the
+// same node name.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +9,12 @@
 
 namespace fleet {
 
-// Returns a new random id for this process, which is one instance of its node.
+// Returns a new random id, for example for this process as an instance of its node.
 [[nodiscard]] std::string new_instance_id();
-// Returns the first line of the file, which is an id that changes at each boot.
+// Returns the first line of the file, which contains an id that changes at each boot.
 [[nodiscard]] std::string boot_id(const std::string& file);
-// Returns a hash of the machine id that is in the file. No two machines have the same id. Returns
-// an empty text if there is no machine id.
+// Returns a hash of the machine id in the file. No two machines have the same machine id, unless
+// one is a copy of the other. Returns an empty string if there is no machine id.
 [[nodiscard]] std::string machine_id(const std::string& file);
 // Returns four facts about this machine, by their names: `os`, `arch`, `kernel` and `host`.
 [[nodiscard]] std::map<std::string, std::string> facts_of_this_machine();
@@ -22,7 +23,7 @@ namespace fleet {
 [[nodiscard]] std::string name_of_this_machine();
 // Returns a time, given in seconds since 1970, as a text for people: RFC 3339 in UTC.
 [[nodiscard]] std::string time_text_of(std::int64_t seconds);
-// Returns the present time as a text for people.
+// Returns the current time as a text for people.
 [[nodiscard]] std::string time_text();
 // Returns the time `seconds` seconds ago, as a text for people.
 [[nodiscard]] std::string time_text_before(std::int64_t seconds);

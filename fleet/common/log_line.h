@@ -1,7 +1,7 @@
-// Single lines for people: writes a line of a program's log to standard error, and finds the last
-// line of another program's output. Parts of such a text come from outside, such as records,
-// answers or the output of hooks. So it is escaped: it cannot begin a second line, and cannot send
-// control sequences to a terminal.
+// Writes a line of a program's log to standard error, and finds the last line of another program's
+// output. Parts of such a line come from outside, for example from records, answers or the output
+// of hooks. So the line is escaped: a part cannot begin a second line, and cannot send control
+// sequences to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace fleet {
 
-// The maximum number of bytes of a line. A longer line is cut, as in the upgrader's log.
+// The maximum number of bytes of a line of the log. A longer line is cut, as in the upgrader's log.
 inline constexpr std::size_t log_columns_max = 4'000;
 
-// Returns the text in the form in which the log shows it: escaped, and cut if it is too long.
+// Returns the text as the log shows it: escaped, and cut if it is too long.
 [[nodiscard]] std::string log_text(std::string_view text);
 
 // Writes the line `PROGRAM: TEXT` to standard error.
@@ -21,11 +21,11 @@ void log_line(std::string_view program, std::string_view text);
 
 // ---- the last line of a program's output, to be put into a record of the store
 
-// The maximum number of bytes of the line. The limit is small since the record has other members,
-// too.
+// The maximum number of bytes of that last line. The limit is small, since a record contains the
+// line beside other members.
 inline constexpr std::size_t last_line_bytes_max = 512;
 
-// Returns the last line as printable ASCII: all other bytes become `?`.
+// Returns the last line of the text as printable ASCII. All other bytes become `?`.
 [[nodiscard]] inline std::string last_line(std::string_view text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
     text.remove_suffix(1);

@@ -1,4 +1,4 @@
-// Defines types that own objects of OpenSSL, and functions that convert between these objects and
+// Defines types that own OpenSSL's objects, and functions that convert between these objects and
 // texts in PEM. Only the files in fleet/common that work with certificates may include this file.
 #pragma once
 
@@ -44,7 +44,7 @@ inline Key key_in(const std::string& text) {
 }
 
 // Returns the text that a function of OpenSSL, such as PEM_write_bio_X509, writes to a memory BIO.
-// Returns an empty text if the function fails.
+// Returns an empty string if the function fails.
 template <class Write>
 std::string written(const Write& write) {
   const Bio bio(BIO_new(BIO_s_mem()));

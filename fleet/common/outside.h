@@ -1,6 +1,6 @@
-// Sends HTTP requests to servers outside the fleet: receivers of webhooks, sources of releases,
-// Prometheus servers, and sources of measures. Each request runs in a thread of libuv's pool, so a
-// slow server does not delay the event loop.
+// Sends HTTP requests to servers that are not part of the fleet: receivers of webhooks, sources of
+// releases, Prometheus servers, and sources of measures. Each request runs in a thread of libuv's
+// pool, so a slow server does not block the event loop.
 #pragma once
 
 #include <uv.h>
@@ -27,18 +27,18 @@ class Outside {
  public:
   using Then = std::function<void(const OutsideAnswer&)>;
 
-  // `program` is the name that the header User-Agent contains.
+  // `program` is the name for the header User-Agent.
   Outside(uv_loop_t& loop, std::string program) : loop_(loop), program_(std::move(program)) {}
   Outside(const Outside&) = delete;
   Outside& operator=(const Outside&) = delete;
-  // Stops all requests that are under way, without calling their callbacks `then`.
+  // Aborts all requests that are under way. Their callbacks `then` are not called.
   ~Outside() { *over_ = true; }
 
-  // The limits for one answer. An answer that comes later or is longer counts as a failure.
+  // The limits for one answer. An answer that comes too late or is too long counts as a failure.
   struct Limits {
     long timeout_ms = 30'000;
-    // The maximum number of bytes of a body. The index of a source with thousands of releases is
-    // shorter.
+    // The maximum number of bytes of a body. Even the index of a source with thousands of releases
+    // is shorter.
     std::size_t bytes_max = 16'777'216;
   };
 
@@ -46,8 +46,8 @@ class Outside {
   void get(const std::string& url, const Limits& limits, Then then) {
     ask(url, "", limits, std::move(then));
   }
-  // Sends `body`, which is a JSON text, with the POST method and these headers. Each header has the
-  // form `NAME: VALUE`.
+  // Sends a POST request with the body `body`, which is JSON, and with these headers. Each header
+  // has the form `NAME: VALUE`.
   void post(const std::string& url, const std::string& body,
             const std::vector<std::string>& headers, Then then) {
     ask(url, body, Limits{}, std::move(then), headers);

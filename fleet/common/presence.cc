@@ -5,12 +5,12 @@
 namespace fleet {
 namespace {
 
-// The time to live of the record's lease. If the process dies, the record disappears within this
-// time.
+// The time to live of the record's lease. If the process is killed, the record disappears after
+// about this time.
 constexpr std::chrono::seconds lease_time{10};
 constexpr std::chrono::milliseconds retry_time{1'000};
-// The pause after the store has denied the record for want of a permission. After the pause, the
-// record is written again, since a person may have granted the permission.
+// The pause after the store has denied the write because a permission is missing. The write is then
+// repeated, since a person may have granted the permission in the meantime.
 constexpr std::chrono::milliseconds denied_time{60'000};
 
 }  // namespace
@@ -37,9 +37,9 @@ void Presence::show(std::string value, std::vector<Put> lasting) {
   write();
 }
 
-// Writes the record, whether or not it has changed since it was read. If two processes use the same
-// key by mistake, each write replaces the other process's record. The other process then does not
-// write its record again. Otherwise the two processes would replace each other's record for ever.
+// Writes the record, without comparing it with the record that is in the store. If two processes
+// use the same key by mistake, the later write replaces the earlier one. The process whose record
+// was replaced does not write again: otherwise the two would replace each other's record for ever.
 void Presence::write() {
   if (writing_ || stands_ || wanted_.empty() || keeper_.lease() == 0) return;
   writing_ = true;

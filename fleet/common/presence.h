@@ -1,6 +1,6 @@
-// Keeps the record that shows that a process runs: signer/NAME for a fleet-signer, and
-// controller/NAME/life/ID for a fleet-controller. The record has a lease, so it disappears from the
-// store soon after the process has ended.
+// Keeps the record that shows that a process runs: `signer/NAME` for a fleet-signer, and
+// `controller/NAME/life/ID` for a fleet-controller. The record has a lease, so the record
+// disappears from the store soon after the process has exited.
 #pragma once
 
 #include <functional>
@@ -17,16 +17,16 @@ namespace fleet {
 class Presence {
  public:
   // `key` is the key of the record. `denied` is called with the store's message each time the store
-  // refuses the record for want of a permission.
+  // refuses the write because a permission is missing.
   Presence(
       Store& store, Timers& timers, std::string key, std::uint64_t seed,
       std::function<void(const std::string& why)> denied = [](const std::string&) {});
 
-  // Writes the record as soon as this process has a lease, and again after each loss of the lease.
-  // The same transaction also writes the records `lasting`, which have no lease and so remain when
-  // the process ends.
+  // Writes the record as soon as this process has a lease, and again with a new lease whenever the
+  // old lease is lost. The same transaction also writes the records `lasting`, which have no lease
+  // and so remain in the store when the process exits.
   void show(std::string value, std::vector<Put> lasting = {});
-  // Ends the lease, so that the store removes the record.
+  // Ends the lease, so that the store erases the record.
   void end();
 
  private:

@@ -1,6 +1,6 @@
-// Makes the record of a release from the release's manifests, one for each architecture. The checks
-// are the same for a release that a person publishes by fleetctl or HTTP, and for one that a source
-// of releases offers. Does no input or output.
+// Makes the record of a release from the release's manifests, one for each architecture. A release
+// that a person publishes, with fleetctl or by HTTP, is checked in the same way as a release that a
+// source of releases offers. Does no input or output.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@ namespace fleet {
 
 // Returns the digest of a release: the SHA-256 of all its manifests and signatures, in their order.
 // The record of a desired version contains this digest, so that nobody can replace the release by
-// another one with the same version.
+// another release with the same version.
 [[nodiscard]] std::string release_digest(const Release& release);
 
 class ReleaseDraft {
  public:
-  // Adds the manifest, which was found at this URL. Returns an empty text on success, or else why
-  // the manifest is refused.
+  // Adds a manifest, which was found at the URL `url`, and its signature. Returns an empty string
+  // on success, or else why the manifest is refused.
   [[nodiscard]] std::string add(const std::string& manifest, const std::string& signature,
                                 const std::string& url);
 

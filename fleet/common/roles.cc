@@ -14,9 +14,9 @@ Keys one(KeyKind kind) {
   return {key_of(kind)};
 }
 
-// Returns the permissions of a node: it may read and write the keys below node/ID/, and read those
-// records of the cell that it needs. The prefix ends in `/`, so that the node n1 has no permission
-// for the keys of n10.
+// Returns the permissions of a node. A node may read and write the keys below `node/ID/`, and may
+// read the records of the cell that it needs. The prefix ends in `/`, so that the node `n1` has no
+// permission for the keys of `n10`.
 Permissions of_node(const std::string& node) {
   return {.writes = {{node_prefix(node), true}},
           .reads = {all_of(KeyKind::desired), all_of(KeyKind::release), all_of(KeyKind::plan),
@@ -25,9 +25,9 @@ Permissions of_node(const std::string& node) {
 
 // Returns the permissions of an operator. An operator orders what nodes do, but issues no
 // certificates, publishes no releases and changes no settings. The permission to write covers all
-// keys below node/ with one range, since narrower ranges would need three for each node. So an
-// operator can also write a node's request for a certificate. No authority signs such a request,
-// since it is not made with the key of the node's certificate.
+// keys below `node/` with one range, since narrower permissions would need three ranges for each
+// node. So an operator can also write a node's request for a certificate. But the authority does
+// not sign such a request, since it was not made with the key of the node's current certificate.
 Permissions of_operator() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::rollout),
                      all_of(KeyKind::plan), all_of(KeyKind::once), all_of(KeyKind::window),
@@ -39,9 +39,9 @@ Permissions of_operator() {
 // has no permission for the store's users and roles, nor for snapshots, which etcd allows only to
 // users with all permissions.
 //
-// Earlier versions of this project let controllers write all records. This permission is taken away
-// in cells that such a version has set up. For this, the permission to read all records is granted
-// last: in etcd, it replaces every earlier permission for the same range of keys.
+// Earlier versions of this project let controllers write all records. A cell that was set up by
+// such a version must lose that permission. So the permission to read all records is granted last:
+// in etcd, it replaces an earlier permission for the same range of keys.
 Permissions of_controller() {
   return {.writes = {all_of(KeyKind::node_info), all_of(KeyKind::desired), all_of(KeyKind::release),
                      all_of(KeyKind::rollout), all_of(KeyKind::plan), all_of(KeyKind::once),

@@ -1,5 +1,6 @@
 // Decides which keys a user of the store may read and write. This depends on the kind in the user's
-// name, such as `node` or `operator`. Does no input or output.
+// name: for example, the user `operator:anna` has the permissions of an operator. Does no input or
+// output.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Adds the options for reaching the store, which all programs of the fleet have.
+// Defines the options with which all programs of the fleet reach the store: the endpoints and the
+// certificate files.
 #pragma once
 
 #include <string>

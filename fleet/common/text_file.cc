@@ -23,8 +23,8 @@ std::string write_and_sync(const std::string& path, const std::string& text, uns
   const upgrader::OwnedFd file(
       ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!file) return error_words(path);
-  // A short write is not an error: when a disk becomes full, one write stores a part of the text,
-  // and only the next write fails.
+  // Continue after a short write, which is not an error: when a disk becomes full, one write stores
+  // only a part of the text, and the next write fails.
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t count = ::write(file.get(), text.data() + done, text.size() - done);
     if (count < 0) return error_words(path);

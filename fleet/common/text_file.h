@@ -1,4 +1,4 @@
-// Reads and replaces small files as a whole.
+// Reads small files completely, and replaces them atomically.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,17 @@
 
 namespace fleet {
 
-// Returns the file's whole content, or an empty text if the file cannot be read.
+// Returns the file's whole content, or an empty string if the file cannot be read.
 [[nodiscard]] std::string content_of_file(const std::string& path);
 // Returns why the file cannot be read, such as `PATH: No such file or directory`. Returns an empty
-// text if it can be read.
+// string if it can be read.
 [[nodiscard]] std::string why_unread(const std::string& path);
-// Returns the first bytes of the file, at most `most` of them. Returns no value if the file cannot
+// Returns at most `most` bytes from the beginning of the file. Returns no value if the file cannot
 // be read or is a directory.
 [[nodiscard]] std::optional<std::string> beginning_of_file(const std::string& path,
                                                            std::size_t most);
 // Replaces the file's content, and syncs it to disk. After a crash, the file has either the old or
-// the new content. Returns an empty text on success, or else the reason for the failure.
+// the new content. Returns an empty string on success, or else the reason for the failure.
 [[nodiscard]] std::string replace_file(const std::string& path, const std::string& content,
                                        unsigned int mode = 0666);
 

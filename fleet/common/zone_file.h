@@ -11,8 +11,8 @@ namespace fleet {
 // cannot be read.
 [[nodiscard]] Result<TimeZone> zone_of(const std::string& name);
 
-// Returns the name of the machine's own time zone, such as `Europe/Berlin`, or an empty text if it
-// is unknown.
+// Returns the name of the machine's own time zone, such as `Europe/Berlin`, or an empty string if
+// it is unknown.
 [[nodiscard]] std::string zone_of_this_machine();
 
 }  // namespace fleet

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether a rollout needs a driver. A rollout in the state `created` needs none yet, since
-// some of its records are still missing.
+// Returns whether a rollout in this state needs a driver. In the state `created`, some of the
+// rollout's records are still missing, so it needs no driver yet.
 bool is_under_way(RolloutState state) {
   return state == RolloutState::rolling || state == RolloutState::paused ||
          state == RolloutState::aborting || state == RolloutState::undoing ||
@@ -86,9 +86,9 @@ std::optional<Ms> Campaign::next_deadline(const std::vector<Drivable>& drivable,
 }
 
 void Campaign::ended(const std::string& id, bool drove, Ms began, Ms now) {
-  // If the driver of this `id` ends soon after its start several times in a row, each pause before
-  // the next try is longer than the one before. A pause that ended long ago is forgotten, so that
-  // the next pause is short again.
+  // If the driver of this `id` repeatedly ends soon after its start, each pause is twice as long as
+  // the previous one. A pause that ended long ago is forgotten, so that the next pause is short
+  // again.
   std::erase_if(rests_,
                 [now](const auto& one) { return one.second.until + 2 * longest_rest_ms < now; });
   Rest& rest = rests_[id];

@@ -24,8 +24,7 @@ void log(const std::string& line) {
   log_line("fleet-controller", line);
 }
 
-// How long a controller that is about to exit waits until the store has removed the keys of its
-// drivers.
+// How long this process waits before its exit until the store has removed the keys of its drivers.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 }  // namespace
@@ -51,8 +50,8 @@ Controller::Controller(uv_loop_t& loop, ControllerOptions options)
   signals_.push_back(end_at(SIGINT));
 }
 
-// Keeps two records of this controller up to date: one with its name, and one that shows that it is
-// at work.
+// Keeps two records of this controller up to date: one that lists the controller by its name, and
+// one with a lease that shows that this process runs.
 void Controller::show_presence() {
   const std::string name = controller_record_name(options_.name);
   if (name.empty()) {
@@ -80,8 +79,8 @@ int Controller::run() {
   return 0;
 }
 
-// Follows the records of this kind, but not the records below them: a rollout and a plan also have
-// one record for each node, which is not needed here.
+// Follows the records of this kind, but not the records below their keys: below a rollout or a
+// plan, there is a record for each node, which is not needed here.
 std::unique_ptr<Mirror> Controller::follow(KeyKind kind) {
   const std::string prefix = prefix_of(kind);
   return follow(Keys{prefix, true}, [begin = prefix.size()](const std::string& key) {
@@ -117,8 +116,8 @@ void Controller::take_changes(const Changes& changes) {
   look_soon();
 }
 
-// Makes the event loop call look() later. This function may have been called by a Driving object,
-// which look() may destroy, so it must not call look() itself.
+// Makes the event loop call look() later. A Driving object may have called this function. look()
+// may destroy that object, so look() must not be called here.
 void Controller::look_soon() {
   soon_ = timers_.after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -151,8 +150,8 @@ void Controller::forget_ended() {
   });
 }
 
-// Ends the driver of the desired versions if the list of components has changed. A new driver then
-// begins with the new list.
+// Ends the driver of the desired versions if the list of components with a desired version has
+// changed. Later, a new driver begins with the new list.
 void Controller::leave_outdated(const std::vector<Drivable>& drivable) {
   for (const Drivable& one : drivable) {
     const auto at = driven_.find(one.id);
@@ -208,8 +207,8 @@ void Controller::leave_all() {
 }
 
 // Returns whether the store has removed the record of this process and the keys of all its drivers.
-// The key for writing the history does not count, since the class Front (front.h) removes that key
-// itself.
+// The key `driver/...` for writing the history does not count, since the class Front (front.h)
+// removes that key itself.
 bool Controller::has_left() const {
   if (life_ != nullptr && !life_->records().empty()) return false;
   return std::none_of(drivers_->records().begin(), drivers_->records().end(),

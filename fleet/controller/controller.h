@@ -1,6 +1,7 @@
-// The main work of fleet-controller: follows the rollouts, plans and desired versions, and begins a
-// driver for each that has none. If several controllers want to drive the same rollout or plan, the
-// store decides which of them does.
+// Defines the class that does the main work of fleet-controller. It follows the records of
+// rollouts, plans and desired versions, and starts a driver for those that have none. If several
+// controllers start a driver for the same rollout or plan, the store gives the driver's key to only
+// one of them.
 #pragma once
 
 #include <uv.h>
@@ -30,8 +31,8 @@ class Controller {
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
-  // Runs until a signal has stopped this controller, and its rollouts and plans are free for other
-  // controllers. Returns the exit status.
+  // Runs until this controller has received a signal to stop and has then released its drivers'
+  // keys, so that other controllers can continue its rollouts and plans. Returns the exit status.
   int run();
 
  private:
@@ -63,8 +64,8 @@ class Controller {
   UvTimers timers_;
   EtcdStore store_;
   Gates gates_;
-  // The record that shows that this process is at work, and a local copy of that record. Both are
-  // null if the controller's name cannot be a part of a key.
+  // Keeps the record that shows that this process runs, and a local copy of that record. Both
+  // pointers are null if the controller's name cannot be a part of a key.
   std::unique_ptr<Presence> presence_;
   std::unique_ptr<Mirror> life_;
   std::unique_ptr<Mirror> rollouts_;

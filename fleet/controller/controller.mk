@@ -5,7 +5,7 @@ fleet_controller_library := $(BUILD)/libfleet-controller.a
 $(fleet_controller_library): $(call unit,fleet/controller,$(fleet_controller_parts))
 	$(make_archive)
 
-# The linker needs this order: each library stands before the libraries that it calls.
+# The linker needs this order: each library comes before the libraries that it calls.
 $(BUILD)/fleet-controller: $(call objects,fleet/controller/main.cc) $(fleet_controller_library) \
     $(BUILD)/libfleet-http.a $(fleet_agent_libraries)
 	$(link_fleet_agent) $(fleet_http_libraries) -lpthread

@@ -1,5 +1,6 @@
-// Connects one driver with the store. Gets a lease for the driver's key, carries out the driver's
-// actions, and tells the driver their outcomes. Decides nothing.
+// Connects one driver with the store. A driver is the state machine that carries out a rollout or
+// plan. This class gets a lease for the driver's key, performs the driver's actions, and reports
+// the outcomes to the driver. Decides nothing.
 #pragma once
 
 #include <chrono>
@@ -55,13 +56,13 @@ class Driving {
     std::uint64_t seed = 0;
     std::function<std::unique_ptr<AnyDriver>(LeaseId)> make;
     std::function<void(bool loud, const std::string& text)> log;
-    // Returns the time by the wall clock, or no value if this driver does not need it.
+    // Returns the time of the wall clock, or no value if this driver does not need that time.
     std::function<std::optional<UnixSeconds>()> wall = [] { return std::nullopt; };
-    // Asks the gates of a rollout, which decide whether it may go on. Later calls the second
-    // argument with the gates' answers.
+    // Asks the gates of a rollout, for example Prometheus, whether the rollout may go on. Later
+    // calls the second argument with the gates' answers.
     std::function<void(const AskGates&, std::function<void(const GatesAnswered&)>)> ask_gates = {};
-    // Called when the driver has ended. The call comes from a member function of this object, so
-    // `ended` must not destroy the object.
+    // Called when the driver has ended. A member function of this object makes the call, so `ended`
+    // must not destroy this object.
     std::function<void()> ended;
   };
 
@@ -70,7 +71,8 @@ class Driving {
   Driving& operator=(const Driving&) = delete;
   ~Driving() = default;
 
-  // Removes the driver's key from the store, so that another controller can take over at once.
+  // Makes the driver remove its key from the store, so that another controller can take over
+  // immediately.
   void leave();
 
   [[nodiscard]] bool is_over() const { return over_; }
@@ -100,12 +102,12 @@ class Driving {
   bool reading_ = false;  // true until the driver's records have been read once
   std::vector<std::string> wanted_;
   std::unique_ptr<AnyDriver> driver_;  // null until the store has granted the driver's lease
-  // Reads and watches the records for the driver. No copy of the records is kept here, since the
-  // driver keeps what it needs.
+  // Reads and watches the records that the driver needs. Keeps no copy of the records, since the
+  // driver itself keeps those that it needs.
   std::unique_ptr<Following> following_;
   std::unique_ptr<Timer> alarm_;
-  // Callbacks hold a weak pointer to `alive_`. By it they find out whether this object still exists
-  // when the store answers.
+  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
+  // destroyed. The callback then does nothing.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   LeaseKeeper keeper_;
 };

@@ -49,11 +49,11 @@ void ReleaseSource::fetch_next(const std::shared_ptr<Fetch>& fetch) {
 
 namespace {
 
-// How often the state of the store's members and of this process is read. Prometheus fetches the
-// metrics about as often.
+// The time between two looks at the state of the store's members and of this process. Prometheus
+// usually fetches the metrics about as often.
 constexpr std::chrono::milliseconds look_time{10'000};
-// The time limit for asking one member of the store about its own state. The limit is short, and
-// the question is not repeated, since no other member can answer for this one.
+// The time limit for asking one member of the store about its own state. The limit is short, since
+// no other member can answer this question.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 
 double cpu_seconds() {
@@ -73,9 +73,9 @@ std::int64_t resident_bytes() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-// Returns the name in the first certificate of the PEM file `path`, and when that certificate
-// expires. `what` says what the certificate is used for, and is copied to the result. If the file
-// contains no certificate, `trouble` in the result says so.
+// Returns the name and the expiry of the first certificate in the PEM file `path`. `what`, which
+// says what the certificate is used for, is copied to the result. If the file contains no
+// certificate, `trouble` in the result says so.
 CertificateHealth certificate_health(const std::string& what, const std::string& path) {
   const std::string text = content_of_file(path);
   const auto validity = validity_of(text);
@@ -136,7 +136,7 @@ std::uint16_t Front::port() const {
 }
 
 // Starts the thread of this class. All signals are blocked in that thread, so that only the main
-// thread receives them and can end the program.
+// thread receives signals, which end the program there.
 void Front::start() {
   sigset_t all;
   sigset_t before;

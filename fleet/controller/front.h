@@ -1,6 +1,6 @@
-// The part of a controller that serves people: the web server, the history, notices to people, and
-// new releases. It has its own thread, event loop and connection to the store, so that slow or
-// large work here never delays a driver.
+// Defines the part of a controller that serves people: the web server, the history of events,
+// notices to people, and the search for new releases. It has its own thread, event loop and
+// connection to the store, so that slow work in this part never delays a driver.
 #pragma once
 
 #include <uv.h>
@@ -24,14 +24,14 @@
 
 namespace fleet {
 
-// Reads a source of releases, that is, a server that lists new versions. Fetches the manifests of a
-// release one after the other, each with its signature. Decides nothing: see
-// fleet/model/release_watcher.h.
+// Fetches a new release's manifests from a source of releases, which is a server that lists new
+// versions. Fetches the manifests one after the other, each with its signature.
+// fleet/model/release_watcher.h decides which releases are fetched.
 class ReleaseSource {
  public:
   using Then = std::function<void(const agent_protocol::Result<Release>&)>;
 
-  // `outside` must live longer than this object.
+  // `outside` sends the HTTP requests, and must live longer than this object.
   explicit ReleaseSource(Outside& outside) : outside_(outside) {}
 
   void fetch(const std::string& component, std::vector<std::string> urls,
@@ -40,7 +40,7 @@ class ReleaseSource {
  private:
   struct Fetch {
     std::string component;
-    std::vector<std::string> urls;  // the URLs of manifests that have still to be fetched
+    std::vector<std::string> urls;  // the URLs of the manifests that have still to be fetched
     std::string version;
     ReleaseDraft draft;
     Then then;
@@ -56,7 +56,7 @@ struct FrontSettings {
   std::vector<std::string> endpoints = {};
   Certificates certificates = {};  // the certificate files for connections to the store
   std::chrono::seconds lease{15};
-  std::string webhook_secret = {};  // a file with secrets; if empty, notices are not signed
+  std::string webhook_secret = {};  // a file of secrets; if empty, notices are not signed
   std::optional<WebsiteSettings> website = {};
 };
 
@@ -67,7 +67,7 @@ class Front {
   Front& operator=(const Front&) = delete;
   ~Front();
 
-  // Returns an empty text if start() may be called, or else why it must not be called.
+  // Returns why the web server cannot be used, or an empty string if start() may be called.
   [[nodiscard]] std::string error() const;
   [[nodiscard]] std::uint16_t port() const;
   void start();
@@ -93,8 +93,8 @@ class Front {
   void perform(const ReleaseWatcher::AskManifests& step);
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
-  // Returns the revision at which the key of the driver that writes the history was created, if
-  // this controller is that driver, or else 0.
+  // Returns the revision at which this controller created the key for writing the history. Returns
+  // 0 if another controller writes the history.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();
@@ -117,16 +117,16 @@ class Front {
   std::unique_ptr<Timer> settled_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
-  // The duties that this controller now does for the whole cell, such as writing the history, by
-  // the names of the duties.
+  // The duties that this controller now does for the whole cell, such as writing the history. They
+  // are found by their names.
   std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
   ReleaseWatcher watcher_;
   std::unique_ptr<Outside> outside_;
   std::unique_ptr<ReleaseSource> source_;
   bool leaving_ = false;
-  // Callbacks hold a weak pointer to `alive_`. By it they find out whether this object still exists
-  // when the store answers.
+  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
+  // destroyed. The callback then does nothing.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   upgrader::UvHandle<uv_async_t> over_;
   std::thread thread_;

@@ -1,5 +1,5 @@
-// The duties that one controller does for the whole cell: it writes the history of events, sends
-// people notices about events, and follows sources of releases.
+// Implements the duties that one controller does for the whole cell: it writes the history of
+// events, sends people notices about events, and looks for new releases at their sources.
 #include <algorithm>
 
 #include "fleet/common/identity.h"
@@ -13,17 +13,18 @@
 namespace fleet {
 namespace {
 
-// The pause between a write to the store and the next look at the local copy of the records. After
-// this pause, the copy most likely contains the written record.
+// The pause between a write to the store and the next step. After this pause, the local copy of the
+// records most likely contains the write.
 constexpr std::chrono::milliseconds settle_time{200};
-// How long a controller that is about to exit waits until the store has removed its keys. If the
-// store does not answer by then, the next controller has to wait until the lease has run out.
+// How long this process waits before its exit until the store has removed its keys. If the store
+// has not answered by then, the next controller has to wait until the lease of the keys has run
+// out.
 constexpr std::chrono::milliseconds leases_time{2'000};
 
 }  // namespace
 
-// Makes the event loop call look() later. This function may have been called by a Driving object,
-// which look() may destroy, so it must not call look() itself.
+// Makes the event loop call look() later. A Driving object may have called this function. look()
+// may destroy that object, so look() must not be called here.
 void Front::look_soon() {
   soon_ = timers_->after(std::chrono::milliseconds(0), [this] { look(); });
 }
@@ -69,8 +70,8 @@ void Front::begin(const std::string& id) {
                         .ended = [this] { look_soon(); }});
 }
 
-// Removes this controller's keys from the store when it ends, so that another controller can take
-// over the duties at once.
+// Removes this controller's keys for its duties from the store before this process exits. So
+// another controller can take over the duties immediately.
 void Front::leave() {
   leaving_ = true;
   for (const auto& [id, duty] : duties_) {
@@ -113,8 +114,8 @@ void Front::tell_people() {
   }
 }
 
-// Sends a notice. The files with the URL and the secrets are read again for each notice, so that a
-// person can change them at any time.
+// Sends a notice about an event. The files with the URL and the secrets are read anew for each
+// notice, so that a person can change these files at any time.
 void Front::post(const Notices::Post& post) {
   const auto file = webhook_file(post.webhook);
   const std::string url = file ? webhook_url(content_of_file(*file)) : post.webhook;

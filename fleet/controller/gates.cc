@@ -10,8 +10,8 @@
 namespace fleet {
 namespace {
 
-// The maximum number of bytes that are read of Prometheus's answer. This is enough for a query with
-// some thousand time series.
+// The maximum number of bytes of an answer from Prometheus. This is enough for a query with some
+// thousand time series.
 constexpr std::size_t answer_bytes_max = 1'048'576;
 
 std::string escaped(const std::string& text) {
@@ -46,9 +46,9 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
               round);
 }
 
-// Sends one query for all rounds that wait for this gate. A round of questions must get an answer
-// that is newer than the round. So a round that begins while a query is under way waits for the
-// next query.
+// Sends one query for all rounds that wait for this gate. The query must be sent after the round
+// has begun, so that the answer is not outdated. So a round that begins while a query is under way
+// waits for the next query.
 void Gates::ask_next(const PrometheusGate& gate) {
   Query& query = queries_[gate.name];
   query.asking = std::exchange(query.next, {});

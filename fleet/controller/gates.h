@@ -1,6 +1,6 @@
-// Asks the gates of rollouts, which decide whether a rollout may go on. A gate is a query to a
-// Prometheus server, or a program on this machine. The options of the controller name the server
-// and the directory of the programs. Decides nothing: see fleet/model/gates.h.
+// Asks the gates of rollouts, whose answers decide whether a rollout may go on. A gate is a query
+// to a Prometheus server, or a program on this machine. The controller's options name the queries
+// and the directory of the programs. fleet/model/gates.h decides what an answer means.
 #pragma once
 
 #include <uv.h>
@@ -36,12 +36,12 @@ class Gates {
         outside_(loop, "fleet-controller") {}
   Gates(const Gates&) = delete;
   Gates& operator=(const Gates&) = delete;
-  // Breaks off all queries, and kills the programs. Does not call the functions `then` that wait
-  // for their answers.
+  // Aborts all queries, and kills all running programs. Does not call the functions `then` that
+  // wait for the answers.
   ~Gates() = default;
 
-  // Asks all of these gates at the same time. Later calls `then` once, when each gate has answered
-  // or has exceeded its time limit.
+  // Asks all gates in `asked` at the same time. Calls `then` once, when each of these gates has
+  // answered or has exceeded its time limit.
   void ask(const AskGates& asked, Then then);
 
  private:
@@ -51,10 +51,10 @@ class Gates {
     Then then = {};
   };
 
-  // The rounds that wait for one Prometheus query. In a round, all gates of one rollout are asked
-  // once. While the query of a gate is under way, further rounds wait, and share the next query. So
-  // even if many rollouts ask a server that does not answer, the queries occupy only few threads,
-  // and other requests of the controller can still be sent.
+  // The rounds that wait for one Prometheus gate. In a round, all gates of one rollout are asked
+  // once. While the query of a gate is under way, rounds that begin meanwhile wait, and share the
+  // next query of this gate. So a gate occupies only one thread, even if many rollouts ask it and
+  // the server does not answer. The controller can still send other requests.
   struct Query {
     std::vector<std::shared_ptr<Round>> asking = {};
     std::vector<std::shared_ptr<Round>> next = {};
@@ -72,7 +72,7 @@ class Gates {
   Settings settings_;
   Outside outside_;
   std::uint64_t number_ = 0;
-  std::map<std::string, Query> queries_;  // the queries, by the names of their gates
+  std::map<std::string, Query> queries_;  // the queries, by the gates' names
   std::map<std::uint64_t, std::unique_ptr<HookRun>> runs_;
   std::map<std::uint64_t, std::unique_ptr<Timer>> soon_;
 };

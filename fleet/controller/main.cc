@@ -1,5 +1,5 @@
-// The main program of fleet-controller: reads the arguments, and runs the controller or prints a
-// text such as the help.
+// Implements the main program of fleet-controller: parses the arguments, and runs the controller or
+// prints a text such as the help.
 #include <curl/curl.h>
 #include <unistd.h>
 #include <uv.h>

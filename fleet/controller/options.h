@@ -19,7 +19,7 @@ struct ControllerOptions {
   std::string gates;  // a directory whose programs are gates; may be empty
   // A file with the secrets that sign notices; if empty, they are not signed.
   std::string webhook_secret;
-  std::string http;  // HOST:PORT of the web server; if empty, it is not started
+  std::string http;  // HOST:PORT of the web server; if empty, there is none
   std::string http_certificate;
   std::string http_key;
   std::string http_authority;

@@ -25,8 +25,8 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-// Decodes a text in base64, which must be padded with `=`. Returns the bytes, or an empty text if
-// the text is not valid base64.
+// Decodes base64, which must be padded with `=`. Returns the bytes, or an empty string if the text
+// is not valid base64.
 std::string bytes_in(std::string_view text) {
   if (text.empty() || text.size() % 4 != 0 || text.size() > 2 * webhook_secret_bytes_max) return "";
   std::string bytes(text.size() / 4 * 3, '\0');

@@ -1,6 +1,7 @@
-// Makes the headers of a request to a webhook. They describe the event as a CloudEvent 1.0 in
-// HTTP's binary mode, and contain a signature as Standard Webhooks defines it. The signature proves
-// to the receiver that a controller of this cell has sent the event. Does no input or output.
+// Makes the headers of a request to a webhook, that is, of a notice about an event. The headers
+// describe the event as a CloudEvent 1.0 in HTTP's binary mode, and contain a signature in the
+// format of Standard Webhooks. The signature proves to the receiver that a controller of this cell
+// has sent the notice. Does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +14,32 @@
 
 namespace fleet {
 
-// The minimum and the maximum number of bytes of a secret, as Standard Webhooks demands.
+// The minimum and the maximum number of bytes of a secret, as Standard Webhooks requires.
 inline constexpr std::size_t webhook_secret_bytes_min = 24;
 inline constexpr std::size_t webhook_secret_bytes_max = 64;
 // The maximum number of secrets in the file. While a secret is being replaced, the file contains
 // both the old and the new secret.
 inline constexpr std::size_t webhook_secrets_max = 4;
 
-// Parses the content of a file with secrets. Each line is `whsec_` and one secret in base64.
-// Returns the bytes of each secret. If a line is wrong, returns a Refusal, whose text never quotes
-// the file.
+// Parses the content of a file of secrets. Each line is `whsec_` followed by one secret in base64.
+// Returns the bytes of each secret. If a line is wrong, returns a Refusal that does not quote the
+// line, so that no secret gets into the log.
 [[nodiscard]] agent_protocol::Result<std::vector<std::string>> webhook_secrets(
     std::string_view content);
 
-// Returns an id for the event, made of its number and its time. If an event is sent twice, both
-// notices have the same id. No other event of the cell has this id: after the store was restored, a
-// number may be used again, but the time differs.
+// Returns an id for the notice about this event, made of the event's number and time. If the notice
+// is sent twice, it has the same id both times. No other event of the cell has this id: after a
+// restore of the store, another event may get the same number, but not the same time.
 [[nodiscard]] std::string webhook_id(std::int64_t number, const FleetEvent& event);
 
 // Returns the headers `ce-...`, each as `NAME: VALUE`. Bytes that are not visible ASCII are
-// percent-encoded, so that a text from a record cannot add a header of its own.
+// percent-encoded, so that a line break in a record cannot begin another header.
 [[nodiscard]] std::vector<std::string> cloud_event_headers(std::int64_t number,
                                                            const FleetEvent& event);
 
-// Returns the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` for this body.
-// `now` is the time at which it is sent. The last header has one signature for each secret.
+// Returns the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` for a request with
+// this body, which is sent at the time `now`. `webhook-signature` contains one signature for each
+// secret.
 [[nodiscard]] std::vector<std::string> signature_headers(const std::vector<std::string>& secrets,
                                                          const std::string& id, std::int64_t now,
                                                          const std::string& body);

@@ -15,19 +15,20 @@ namespace {
 
 constexpr std::chrono::milliseconds deadline{5'000};
 // The time limit for asking one member of the store about its own state. The limit is short, since
-// no other member can answer for this one.
+// no other member can answer this question.
 constexpr std::chrono::milliseconds member_deadline{2'000};
 constexpr std::chrono::milliseconds rest_time{500};
 
-// Returns the name by which people know a key of the store: the key without its beginning, which
-// all keys share.
+// Returns the name that people use for a key of the store: the key without the prefix that all keys
+// have.
 std::string name_in_words(const std::string& key) {
   const std::string name =
       key.starts_with(fleet::key_root) ? key.substr(fleet::key_root.size()) : key;
   return name.empty() ? "the records of the cell" : name;
 }
 
-// Returns what a transaction does, for an error message. Names only one of the records.
+// Returns a text that says what a transaction does, for an error message. The text names only one
+// of the records.
 std::string deed_of(const fleet::Transaction& transaction) {
   if (!transaction.puts.empty()) return "write " + name_in_words(transaction.puts.front().key);
   if (!transaction.erases.empty()) return "erase " + name_in_words(transaction.erases.front().key);
@@ -73,8 +74,8 @@ Value Asker::answer_to(const Ask& ask) {
   return *std::move(answer);
 }
 
-// Completes the error of the store, which says neither whose certificate is wrong nor what was
-// denied.
+// Completes an error message of the store, which says neither whose certificate is wrong nor which
+// action was denied.
 fleet::Trouble Asker::explained(fleet::Trouble trouble, const std::string& deed) const {
   const fleet::Certificates& own = options_.store.certificates;
   if (trouble.kind == fleet::Trouble::Kind::denied) {

@@ -1,6 +1,6 @@
-// Sends requests to the store, and blocks until the answer has come or the time limit is over. For
-// fleetctl, which has nothing else to do while it waits. Also finds out why the store refuses the
-// user.
+// Sends requests of fleetctl to the store. Each function blocks until the answer has come or the
+// time limit is over, since fleetctl has nothing else to do meanwhile. Also finds out why the store
+// refuses the user.
 #pragma once
 
 #include <uv.h>
@@ -22,8 +22,7 @@ namespace fleetctl {
 class Asker {
  public:
   explicit Asker(const Options& options);
-  // Opens the store that is to be used in place of etcd, in a test. That store must answer on this
-  // object's event loop.
+  // Opens a store that is used instead of etcd. That store must answer on this object's event loop.
   using OpenStore = std::function<std::unique_ptr<fleet::Store>(uv_loop_t& loop)>;
   Asker(const Options& options, const OpenStore& open_store);
   Asker(const Asker&) = delete;
@@ -32,7 +31,7 @@ class Asker {
 
   [[nodiscard]] fleet::Reply<fleet::Reading> read(const fleet::Keys& keys);
   [[nodiscard]] fleet::Outcome commit(const fleet::Transaction& transaction);
-  // Asks this one member of the store about its state.
+  // Asks the member of the store at this endpoint for its own state.
   [[nodiscard]] fleet::Reply<fleet::MemberStatus> status(const std::string& endpoint);
   // Asks for the list of all members of the store.
   [[nodiscard]] fleet::Reply<std::vector<fleet::StoreMember>> members();
@@ -40,17 +39,18 @@ class Asker {
   [[nodiscard]] std::optional<fleet::Trouble> revoke(const std::string& user);
   [[nodiscard]] std::optional<fleet::Trouble> enable_users();
   [[nodiscard]] fleet::Reply<fleet::Lease> lease(std::chrono::seconds ttl);
-  // Ends the lease at once. If the store does not answer, the lease ends later, when its time is
-  // over.
+  // Ends the lease immediately. If the store does not answer, the lease ends by itself when its
+  // time is over.
   void end_lease(fleet::LeaseId lease);
-  // Sleeps for the time between two readings of a record that fleetctl watches.
+  // Sleeps for the time between two reads of a record that fleetctl watches.
   void rest();
 
  private:
   template <class Value, class Ask>
   Value answer_to(const Ask& ask);
-  // Adds to the error what is wrong with the user's own certificate, if no member of the store
-  // could be reached. If the store denies the request, adds what was asked for: `deed`.
+  // Completes the store's error message. If no member of the store could be reached, adds what is
+  // wrong with the user's own certificate. If the store has denied the request, adds the denied
+  // action, `deed`.
   [[nodiscard]] fleet::Trouble explained(fleet::Trouble trouble, const std::string& deed) const;
   template <class Value>
   [[nodiscard]] fleet::Reply<Value> explained(fleet::Reply<Value> reply,
@@ -67,16 +67,16 @@ class Asker {
   fleet::Store* store_ = nullptr;  // the store in use: etcd_ or other_
 };
 
-// ---- the reason why the store refuses the user. The error message of TLS does not say which
+// ---- the reason why the store refuses the user. An error message of TLS does not say which
 // certificate is wrong
 
-// Returns what is wrong with the user's certificate, by this machine's clock. Returns an empty text
-// if the certificate is valid, or if no certificate is used.
+// Returns why the user's certificate is not valid at the time `now`. Returns an empty string if the
+// certificate is valid, or if no certificate is used.
 [[nodiscard]] std::string why_not_let_in(const fleet::Certificates& files, fleet::UnixSeconds now);
 
-// Returns the message for a request that the store has refused for the given reason. If the reason
-// is a missing permission, the message also says what was asked for (`deed`, such as `write stop`)
-// and under which name. etcd says only `permission denied`.
+// Returns the message for a request that the store has denied for the given reason. If a permission
+// is missing, etcd says only `permission denied`. The message then also contains the denied action
+// (`deed`, such as `write stop`) and the name in the user's certificate.
 [[nodiscard]] std::string why_denied(const fleet::Certificates& files, const std::string& deed,
                                      const std::string& reason);
 

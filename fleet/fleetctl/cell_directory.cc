@@ -29,12 +29,12 @@ bool exists(const std::string& path) {
 fleet::CertificateThere look_at(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   fleet::CertificateThere there{.certificate = exists(path + ".pem"), .key = exists(path + ".key")};
-  // A missing key of an authority is not an error here. An administrator may keep that key
-  // elsewhere, and it is needed only to sign a missing certificate.
+  // It is not an error if an authority's key is missing. An administrator may keep that key
+  // elsewhere, since it is needed only to sign new certificates.
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
-  // Without the authority's certificate, nobody can say whether it has signed this one. Only the
-  // missing certificate is reported then.
+  // If the authority's certificate is missing, it is unknown whether the authority has signed this
+  // certificate. Then only the missing certificate is reported.
   const bool is_comparable = wanted.authority.empty() || (there.key && !authority.empty());
   if (there.certificate && is_comparable) {
     there.unfit = fleet::why_unfit(content_of_file(path + ".pem"),
@@ -48,8 +48,8 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   return there;
 }
 
-// Makes a key and its certificate. Returns an empty text on success, or else the reason for the
-// failure.
+// Makes a certificate, and first its key if there is none. Returns an empty string on success, or
+// else the reason for the failure.
 std::string make(const std::string& directory, const CertificateWanted& wanted) {
   const std::string path = directory + "/" + wanted.file;
   if (!exists(path + ".key")) {

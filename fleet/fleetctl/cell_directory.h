@@ -1,6 +1,6 @@
 // Reads and writes the directory in which an administrator keeps a cell's description, authorities
-// and certificates. For a new cell, checks the certificates that exist in the directory, and makes
-// those that are missing.
+// and certificates. For a new cell, checks the existing certificates in the directory, and makes
+// the missing certificates.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,8 @@ namespace fleetctl {
 class CellDirectory {
  public:
   // Opens the directory and locks it, so that only one command uses it at a time. If the directory
-  // is absent and `makes` is true, makes it, with access for its owner alone. Returns an empty text
-  // on success, or else why the directory cannot be used.
+  // is absent and `makes` is true, makes the directory, with access only for its owner. Returns an
+  // empty string on success, or else why the directory cannot be used.
   [[nodiscard]] std::string open(const std::string& path, bool makes);
   // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -36,13 +36,14 @@ inline constexpr unsigned int secret_mode = 0600;
 
 struct CertificatesMade {
   std::vector<std::string> files = {};  // the new files, without the ending `.pem`
-  // Why nothing was made: one sentence for each reason. Empty after a success.
+  // Why nothing was made, or why the work stopped: one sentence for each reason. Empty after a
+  // success.
   std::vector<std::string> refused = {};
 };
 
-// Makes those of the wanted certificates that are missing in the directory, each with its key.
-// Never replaces a file. After a failure, the same call continues where it stopped. Only the owner
-// of the files can read the keys.
+// Makes each wanted certificate that is missing in the directory, with its key. Never replaces a
+// file. After a failure, another call continues where this one stopped. Only the owner of the files
+// can read the keys.
 [[nodiscard]] CertificatesMade make_certificates(
     const std::string& directory, const std::vector<fleet::CertificateWanted>& wanted);
 

@@ -1,5 +1,5 @@
-// fleetctl cell init: makes the authorities and certificates of a new cell, and an archive for each
-// of its machines.
+// Implements `fleetctl cell init`, which makes the authorities and certificates of a new cell, and
+// an archive of files for each of the cell's machines.
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -21,7 +21,7 @@
 namespace fleetctl {
 namespace {
 
-// Packs files into a tar archive, by libarchive.
+// Frees libarchive's objects.
 struct Freed {
   void operator()(archive* one) const { archive_write_free(one); }
   void operator()(archive_entry* one) const { archive_entry_free(one); }
@@ -45,9 +45,9 @@ bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {
          archive_write_data(out, file.content.data(), file.content.size()) == size;
 }
 
-// Returns an archive of the files, or an empty text if libarchive fails. In the archive, all files
-// belong to root and have the same time, `seconds` since 1970. So the same files always make the
-// same archive.
+// Returns a tar archive of the files, or an empty string if libarchive fails. In the archive, the
+// owner of all files is root, and their modification time is `seconds`. So the same files always
+// make the same archive.
 [[nodiscard]] std::string archive_of(const std::vector<fleet::MachineFile>& files,
                                      std::int64_t seconds) {
   const std::unique_ptr<archive, Freed> out(archive_write_new());
@@ -65,8 +65,7 @@ bool add(archive* out, const fleet::MachineFile& file, std::int64_t seconds) {
 
 using fleet::content_of_file;
 
-// Writes a file, but never replaces one. Returns an error if a file with this name exists and has
-// other content.
+// Writes a file, unless it exists. Returns an error if the file exists and has different content.
 std::string write_once(const std::string& path, const std::string& content, std::string& made) {
   if (::access(path.c_str(), F_OK) != 0) {
     made += (made.empty() ? "" : ", ") + path.substr(path.rfind('/') + 1);
@@ -76,7 +75,7 @@ std::string write_once(const std::string& path, const std::string& content, std:
   return path + " is not the archive of what is there now; move it away, and a new one is made";
 }
 
-// Makes the archive of each machine. Returns the first error, or an empty text.
+// Makes the archive of each machine. Returns the first error, or an empty string on success.
 std::string make_archives(const std::string& directory, const fleet::CellTerms& terms,
                           std::string& made) {
   std::string trouble;

@@ -1,5 +1,6 @@
-// The commands fleetctl cell start and fleetctl cell check. The first makes users, roles and
-// enrolments in a running store. The second says which parts of a cell work and which do not.
+// Implements the commands `fleetctl cell start` and `fleetctl cell check`. `cell start` adds users,
+// roles and enrolments to the running store of a new cell. `cell check` shows which parts of a cell
+// work and which do not.
 
 #include <curl/curl.h>
 
@@ -24,12 +25,12 @@
 namespace fleetctl {
 namespace {
 
-// The time limits, in milliseconds, for the connection to a server of the cell and for its whole
+// The time limits, in milliseconds, for the connection to a server of the cell and for the complete
 // answer. They are short, since a person waits for the result.
 constexpr long connect_ms = 2'000;
 constexpr long answer_ms = 4'000;
-// The maximum number of bytes of an answer that are read. The bytes are dropped: only the
-// certificate and the headers matter.
+// The maximum number of bytes of an answer's body. The body is dropped, since only the certificate
+// and the headers matter.
 constexpr std::size_t answer_bytes_max = 65'536;
 
 std::size_t drop(char*, std::size_t, std::size_t size, void* dropped) {
@@ -48,7 +49,7 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t size, void* clock)
   return size;
 }
 
-// Returns the validity of the server's own certificate, which is the first in the chain that the
+// Returns the validity of the server's own certificate, which is the first certificate that the
 // server has sent.
 std::optional<fleet::Validity> validity_of_server(CURL* easy) {
   curl_certinfo* found = nullptr;
@@ -63,9 +64,10 @@ std::optional<fleet::Validity> validity_of_server(CURL* easy) {
   return std::nullopt;
 }
 
-// Sends the server a request that changes nothing, with the user's certificate. Returns the facts
-// that the answer shows, even if the server refuses the request. Sends nothing if the authority has
-// not signed the server's certificate. Blocks for at most some seconds.
+// Sends the server a request that changes nothing, with the user's certificate. Returns facts about
+// the server's certificate and clock, even if the server refuses the request. Sends nothing if the
+// authority has not signed the server's certificate. Blocks until the answer has come, or for some
+// seconds at most.
 [[nodiscard]] fleet::ServerFact look_at_server(const std::string& url,
                                                const fleet::Certificates& files) {
   fleet::ServerFact fact{.url = url};
@@ -124,8 +126,8 @@ std::vector<fleet::MemberFact> ask_members(const Options& options, Asker& asker)
   return members;
 }
 
-// Returns whether more than half of the store's members answer and have a leader. Prints how many
-// do, and on standard error what is wrong with each other member.
+// Returns whether more than half of the store's members answer and have a leader. Prints the number
+// of these members. For each of the remaining members, prints on standard error what is wrong.
 bool do_most_answer(const std::vector<fleet::MemberFact>& members) {
   std::size_t good = 0;
   for (const fleet::MemberFact& member : members) {
@@ -157,8 +159,8 @@ int let_controllers_in(const Options& options, Asker& asker, const std::string& 
   return exit_done;
 }
 
-// Writes into the settings the URLs at which machines that join reach the controllers. Changes
-// nothing if the settings have such URLs already.
+// Writes the URLs at which machines that join reach the controllers into the cell's settings,
+// unless the settings already contain such URLs.
 int name_controllers_once(const Options& options, Asker& asker, const fleet::CellTerms& terms) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(fleet::KeyKind::settings), set);
@@ -168,9 +170,8 @@ int name_controllers_once(const Options& options, Asker& asker, const fleet::Cel
   return name_controllers(options, asker, controller_urls(terms));
 }
 
-// Contacts the members and controllers, and collects the facts about their certificates and clocks.
-// URLs that do not begin with `https://` are skipped: a cell without certificates has only such
-// URLs.
+// Contacts the store's members and the controllers, and collects facts about their certificates and
+// clocks. Skips URLs that do not begin with `https://`, which a cell without certificates has.
 void look_at_servers(const Options& options, fleet::CellFacts& facts) {
   const auto& files = options.store.certificates;
   const auto look = [&files](const std::vector<std::string>& urls) {

@@ -33,8 +33,8 @@ std::string versions_words(const NodeView& node) {
   return words.empty() ? "unknown" : words;
 }
 
-// Returns a text about the node's first upgrade that is not done, that is, one that is under way or
-// has failed. Returns an empty text if all upgrades are done.
+// Returns a text about the first of the node's upgrades that is under way or has failed. Returns an
+// empty string if all upgrades have succeeded.
 std::string news_of(const NodeView& node) {
   for (const auto& [component, upgrade] : node.upgrades) {
     if (upgrade.phase != fleet::UpgradePhase::done) return component + " " + upgrade_words(upgrade);
@@ -143,8 +143,8 @@ std::string as_json(const fleet::Reading& reading) {
     if (!key) continue;
     json += is_first ? "\n" : ",\n";
     is_first = false;
-    // Print a record as a JSON string if it is not a JSON object or has the same member twice.
-    // Otherwise it could break the JSON around it.
+    // Print a record as a JSON string if it is not a JSON object, or if it contains the same member
+    // twice. Otherwise the record could break the JSON around it.
     const bool is_object = static_cast<bool>(fleet::parse_foreign_tree(found.value));
     json += quoted(found.key.substr(fleet::key_root.size())) + ":" +
             (is_object ? found.value : quoted(found.value));
@@ -161,8 +161,8 @@ std::string four_digits(unsigned number) {
   return text;
 }
 
-// Returns a character as a JSON escape. A character beyond U+FFFF becomes two escapes, a surrogate
-// pair.
+// Returns a character as a JSON escape. A character beyond U+FFFF becomes a surrogate pair, that
+// is, two escapes.
 std::string spelled(std::string_view character) {
   constexpr unsigned first_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
   unsigned code = static_cast<unsigned char>(character[0]) & first_bits[character.size()];

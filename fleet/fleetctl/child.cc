@@ -29,9 +29,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-// Executes the program in the child process, after fork. Before the exec, only async-signal-safe
-// functions may be called. If the exec fails, writes the errno value to the pipe `failed`. A
-// successful exec closes that pipe.
+// Executes the program in the child process, after fork. So only async-signal-safe functions may be
+// called here. If the exec fails, writes the value of errno to the pipe `failed`. A successful exec
+// closes that pipe.
 [[noreturn]] void become(char* const* argv, char* const* envp, int in, int log, int failed,
                          pid_t parent) {
   ::setsid();
@@ -48,8 +48,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   ::_exit(status_not_executed);
 }
 
-// Returns this process's environment without the variables ETCD_*, which the user may have set for
-// another etcd.
+// Returns the environment for the child: the variables in `terms`, and this process's environment
+// without the variables `ETCD_*`, which the user may have set for a different etcd.
 std::vector<std::string> environment_for(const ChildTerms& terms) {
   std::vector<std::string> environment;
   for (char** entry = environ; *entry != nullptr; ++entry) {

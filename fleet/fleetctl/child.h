@@ -1,5 +1,6 @@
-// Starts and kills the processes of `fleetctl dev`. Each process has a session of its own. So
-// Ctrl-C in the terminal reaches only fleetctl, which then stops the processes in the right order.
+// Starts and kills the child processes of `fleetctl dev`. Each child runs in a session of its own.
+// So Ctrl-C in the terminal reaches only fleetctl, which then stops the children in the right
+// order.
 #pragma once
 
 #include <sys/types.h>
@@ -29,13 +30,13 @@ struct ChildStarted {
 // child SIGTERM.
 [[nodiscard]] ChildStarted start_child(const ChildTerms& terms);
 
-// Runs a program, and waits for its end. Returns an empty text if the exit status is 0. Otherwise
-// returns how the program ended, with the last line of its log.
+// Runs a program, and waits until it exits. Returns an empty string if the exit status is 0.
+// Otherwise returns a text that says how the program ended and contains the last line of its log.
 [[nodiscard]] std::string run_child(const ChildTerms& terms);
 
-// A child process that has ended, and how it ended. reap_child() returns no value if no child has
-// ended, and sets `none_left` to true if there are no more children. Orphans, that is, processes
-// whose parent has died, count as children, too.
+// A child process that has exited, and how it ended. reap_child() returns no value if no child has
+// exited since the last call. Sets `none_left` to true if there are no children left. Orphans, that
+// is, processes whose parent has exited, count as children, too.
 struct ChildEnded {
   pid_t pid = -1;
   upgrader::Ending ending = {};

@@ -27,7 +27,7 @@ struct Deed {
   int (*perform)(const Options& options, Asker& asker);
 };
 
-// The function of each command, in the order of the enumeration `Command`.
+// The functions that perform the commands, in the order of the enumeration `Command`.
 constexpr auto deeds = std::to_array<Deed>({
     {Command::status, &show_status},
     {Command::nodes, &show_nodes},
@@ -78,8 +78,8 @@ constexpr bool are_in_order() {
 }
 static_assert(are_in_order(), "each command has its deed, at the command's own number");
 
-// Returns whether a text may be a person's name. The name is written into records and shown to
-// other people, so it must be short and printable.
+// Returns whether the text is allowed as a person's name. The name is written into records and
+// shown to other people, so it must be short and printable.
 bool is_name(std::string_view text) {
   constexpr std::size_t longest = 128;
   return !text.empty() && text.size() <= longest &&
@@ -115,7 +115,7 @@ void say_all(const std::vector<std::string>& lines) {
 }
 
 // Returns the name of the person who runs fleetctl: the name in the certificate or, without a
-// certificate, the name of the user on this machine.
+// certificate, the user's name on this machine.
 std::string who_asks(const Options& options) {
   const std::string& file = options.store.certificates.own;
   const auto name = file.empty() ? std::nullopt : fleet::name_in(fleet::content_of_file(file));

@@ -1,5 +1,5 @@
-// Declares one function for each of fleetctl's commands. A command reads or writes the store,
-// prints the result, and returns the exit status.
+// Declares one function for each of fleetctl's commands. The function reads or writes the store,
+// prints the result, and returns fleetctl's exit status.
 #pragma once
 
 #include <optional>
@@ -86,23 +86,23 @@ void say(const std::string& line);
 void say_json(const std::string& json);
 void say_all(const std::vector<std::string>& lines);
 void complain(const std::string& line);
-// Prints why a command was refused, and returns the exit status for that.
+// Prints why a command was refused, and returns exit_refused.
 int refuse(const std::string& why);
 [[nodiscard]] int unreachable(const fleet::Trouble& trouble);
 [[nodiscard]] int no_such_node(const Options& options);
 
-// Returns the name, for records, of the person who runs fleetctl. It is the name in the certificate
-// or, without a certificate, the name of the user on this machine.
+// Returns the name of the person who runs fleetctl, to be written into records. It is the name in
+// the certificate or, without a certificate, the user's name on this machine.
 [[nodiscard]] std::string who_asks(const Options& options);
 
-// Writes one record. `read` is the revision at which the record was read before, or 0 if it was
-// absent. If the record has changed since then, nothing is written. If the store's answer is lost,
-// reads the record again to find out whether the write has succeeded. `note` names the person who
-// has ordered the write: see ordering.h.
+// Writes one record, unless the record has changed since it was read. `read` is the revision of the
+// record when it was read, or 0 if the record was absent. If the store's answer is lost, reads the
+// record again to find out whether the write has succeeded. `note` becomes a record that names the
+// person who has ordered the write: see ordering.h.
 [[nodiscard]] int write(Asker& asker, const std::string& key, const std::string& record,
                         fleet::Revision read, const fleet::FleetEvent& note = {});
-// Commits the transaction. Prints `words_if_done` on success, or else why the transaction was not
-// committed. Returns the exit status.
+// Commits the transaction. On success, prints `words_if_done`; otherwise prints why the transaction
+// was not committed. Returns the exit status.
 [[nodiscard]] int commit(Asker& asker, const fleet::Transaction& transaction,
                          const std::string& words_if_done);
 // Writes the records of a new rollout or plan, in several transactions. Returns the exit status.
@@ -113,13 +113,13 @@ int refuse(const std::string& why);
 // One record of the store, as read by a command that shows or changes it.
 template <class Record>
 struct OneRecord {
-  std::optional<Record> record = std::nullopt;  // no value if the record is absent or damaged
+  std::optional<Record> record = std::nullopt;  // no value if absent or damaged
   fleet::Revision revision = 0;                 // the record's revision; 0 if the record is absent
   std::string damage = {};                      // why the record cannot be parsed; empty if it can
 };
 
-// Reads the record at `key` into `one`. Returns exit_done even if the record is absent or damaged.
-// If the store does not answer, prints the reason, and returns another exit status.
+// Reads the record at `key` into `one`. Returns exit_done, even if the record is absent or damaged.
+// If the store does not answer, prints the reason, and returns the exit status for that.
 template <class Record>
 [[nodiscard]] int read_one(Asker& asker, const std::string& key, OneRecord<Record>& one) {
   const auto reply = asker.read({key});

@@ -1,4 +1,4 @@
-// fleetctl dev: runs a whole cell on this machine, for a trial.
+// Implements `fleetctl dev`, which runs a complete cell on this machine, for a trial.
 
 #include <signal.h>
 #include <uv.h>
@@ -23,8 +23,8 @@
 namespace fleetctl {
 namespace {
 
-// Runs the programs of a trial cell: passes all events to DevLife, and performs the actions that
-// DevLife returns.
+// Runs the programs of a trial cell. The state machine DevLife decides: this class passes all
+// events to DevLife, and performs the actions that DevLife returns.
 class DevRun {
  public:
   DevRun(const fleet::DevTerms& terms, bool is_kept);
@@ -55,14 +55,14 @@ class DevRun {
   fleet::DevLife life_;
   uv_loop_t loop_{};
   std::vector<upgrader::UvHandle<uv_signal_t>> signals_;
-  // This timer runs while this object waits for started programs to become ready, or for orphans to
-  // end.
+  // The timer for repeated checks. It runs while started programs are not ready yet, or while
+  // orphans have not exited yet.
   upgrader::UvHandle<uv_timer_t> looks_;
   upgrader::UvHandle<uv_timer_t> deadline_;  // the timer for the deadline of life_
   std::deque<fleet::DevEvent> events_;
   std::map<pid_t, std::size_t> pids_;  // the running programs, by process id
   bool is_stepping_ = false;
-  int awaited_ = -1;  // the round of starts that is not ready yet; -1: none
+  int awaited_ = -1;  // the round of programs that is not ready yet; -1: none
   bool is_over_ = false;
   upgrader::Time orphans_killed_at_{0};
   int status_ = 0;
@@ -71,12 +71,12 @@ class DevRun {
 using upgrader::Time;
 
 constexpr std::uint64_t between_looks_ms = 30;
-// How long orphans, such as the daemons of a killed upgrader, may take to end by themselves. After
-// this time they are killed.
+// How long orphans, such as the daemons of a killed upgrader, may take to exit by themselves.
+// Orphans that still run then are killed.
 constexpr Time orphan_limit{3'000};
 
-// Prints lines, and flushes them at once. Without the flush, lines would stay in the buffer if the
-// standard output is not a terminal.
+// Prints lines, and flushes the standard output. Without the flush, the lines would stay in the
+// buffer if the standard output is not a terminal.
 void say_now(const std::vector<std::string>& lines) {
   say_all(lines);
   std::fflush(stdout);
@@ -125,7 +125,7 @@ void DevRun::take_signal(int signal_number) {
 }
 
 // Passes an event to DevLife, and performs the actions that DevLife returns. If one of these
-// actions causes another event at once, that event is queued until all actions are done.
+// actions calls this function with a new event, the new event is queued until all actions are done.
 void DevRun::take(const fleet::DevEvent& event) {
   events_.push_back(event);
   if (std::exchange(is_stepping_, true)) return;
@@ -229,8 +229,8 @@ Time DevRun::now() const {
   return Time(static_cast<std::int64_t>(uv_hrtime() / 1'000'000));
 }
 
-// Blocks SIGINT, SIGTERM and SIGHUP as long as an object of this class exists, so that the process
-// is not ended while it writes files.
+// Blocks SIGINT, SIGTERM and SIGHUP as long as an object of this class exists, so that no such
+// signal ends the process while it writes files.
 class StopsHeld {
  public:
   StopsHeld() {
@@ -258,8 +258,8 @@ int run_dev(const Options& options) {
     return exit_refused;
   }
   std::optional<StopsHeld> held(std::in_place);
-  // Ignore SIGPIPE. If the terminal is closed, this signal would kill fleetctl at the next line
-  // that it prints, and the children would be left behind.
+  // Ignore SIGPIPE. Otherwise, if the terminal is closed, the signal would kill fleetctl at the
+  // next printed line, and the children would be left behind.
   ::signal(SIGPIPE, SIG_IGN);
   DevDirectory directory;
   if (const std::string why = directory.open(options.directory); !why.empty()) {
@@ -271,7 +271,7 @@ int run_dev(const Options& options) {
     complain(why);
     return exit_refused;
   }
-  // Become a subreaper, so that orphans become children of this process. If the call fails, they
+  // Become a subreaper, so that orphans become children of this process. If the call fails, orphans
   // become children of init.
   static_cast<void>(upgrader::become_subreaper());
   DevRun run(terms, directory.is_kept());

@@ -40,8 +40,8 @@ std::string words_of(const std::string& path) {
   return path + ": " + std::strerror(errno);
 }
 
-// Returns whether the path has only characters that are allowed in URLs. Commas and colons are not
-// allowed either, since they separate the values of some options.
+// Returns whether all characters of the path are allowed in URLs. Commas and colons are not allowed
+// here, since some options use them as separators.
 bool is_plain(const std::string& path) {
   return std::all_of(path.begin(), path.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -51,10 +51,10 @@ bool is_plain(const std::string& path) {
 
 struct Bound {
   upgrader::OwnedFd socket = {};
-  int port = 0;  // the port; 0 if it could not be bound
+  int port = 0;  // the bound port; 0 if the bind failed
 };
 
-// Binds a socket to this port of 127.0.0.1. With port 0, the kernel chooses a free port.
+// Binds a socket to this port of 127.0.0.1. If `port` is 0, the kernel chooses a free port.
 Bound bind_port(int port) {
   Bound bound{.socket = upgrader::OwnedFd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0))};
   sockaddr_in address{};
@@ -72,9 +72,9 @@ Bound bind_port(int port) {
   return bound;
 }
 
-// Chooses the ports. Each port of the last start is used again if it is free. Otherwise the kernel
-// chooses a free port. All sockets stay bound until the last port is chosen, so that no port is
-// chosen twice.
+// Chooses the ports of the cell's programs. A port of the previous start is used again if it is
+// free. Otherwise the kernel chooses a free port. All sockets stay bound until all ports are
+// chosen, so that no port is chosen twice.
 std::string choose_ports(fleet::DevTerms& terms) {
   const std::string path = terms.directory + "/ports";
   const fleet::DevPorts before = fleet::ports_in(content_of_file(path));
@@ -88,8 +88,8 @@ std::string choose_ports(fleet::DevTerms& terms) {
   return replace_file(path, ports_text(terms.ports), text_mode);
 }
 
-// Makes a symbolic link. If the link exists, leaves it unchanged, since an upgrade may have changed
-// its target.
+// Makes a symbolic link, unless it exists. An existing link is not changed, since an upgrade may
+// have changed its target.
 std::string link_if_absent(const std::string& target, const std::string& path) {
   if (::symlink(target.c_str(), path.c_str()) == 0 || errno == EEXIST) return "";
   return words_of(path);
@@ -265,7 +265,8 @@ Options options_of(const fleet::DevTerms& terms, const std::string& who) {
   return options;
 }
 
-// Enrols in the store the owner of each certificate whose name has the form KIND:WHO.
+// Enrols the owners of the cell's certificates in the store, except for certificates whose name
+// does not have the form KIND:WHO.
 std::string let_all_in(const fleet::DevTerms& terms, const Options& options, Asker& asker) {
   for (const fleet::CertificateWanted& one : dev_certificates(terms)) {
     const std::size_t colon = one.name.find(':');

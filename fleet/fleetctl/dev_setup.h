@@ -1,5 +1,5 @@
-// Sets up a trial cell: makes and locks its directory, writes the files that the cell's programs
-// need, fills the store, and finds out whether all programs of the cell work.
+// Sets up a trial cell for `fleetctl dev`: makes and locks its directory, writes the files that the
+// cell's programs need, fills the store, and finds out whether all programs of the cell work.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@
 
 namespace fleetctl {
 
-// The directory of a trial cell. If the user has not named one, a new directory is made. A new
-// directory is removed at the end, with all its files.
+// The directory of a trial cell. If the user has named no directory, a new one is made, which is
+// removed with all its files when this object is destroyed.
 class DevDirectory {
  public:
   DevDirectory() = default;
@@ -22,9 +22,9 @@ class DevDirectory {
   DevDirectory& operator=(const DevDirectory&) = delete;
   ~DevDirectory();
 
-  // Opens the directory `wanted`, and makes it if it is absent. If `wanted` is empty, makes a
-  // directory with a new name, which is removed at the end. Locks the directory, so that no other
-  // process uses it. Returns an empty text on success, or else the reason for the failure.
+  // Opens the directory `wanted`, which is made if it is absent. If `wanted` is empty, makes a
+  // directory with a new name. Locks the directory, so that no other `fleetctl dev` uses it.
+  // Returns an empty string on success, or else the reason for the failure.
   [[nodiscard]] std::string open(const std::string& wanted);
   // Returns the directory's absolute path, without symbolic links.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -39,16 +39,17 @@ class DevDirectory {
   std::optional<upgrader::Lock> lock_;
 };
 
-// Writes the files that the trial cell needs: ports, certificates, links and releases. Keeps files
-// of an earlier start. Returns an empty text on success, or else the reason for the failure.
+// Writes the files that the trial cell needs: ports, certificates, links and releases. Keeps the
+// files of an earlier start. Returns an empty string on success, or else the reason for the
+// failure.
 [[nodiscard]] std::string fill_directory(fleet::DevTerms& terms);
 
-// Returns the manifest of this version of the sample daemon, or an empty text if the directory does
-// not contain that version.
+// Returns the manifest of this version of the sample daemon, or an empty string if the directory
+// does not contain that version.
 [[nodiscard]] std::string release_manifest(const std::string& directory, std::string_view version);
 
-// Looks for the needed programs in the directory of this program and in PATH. Returns the paths of
-// those that were found.
+// Looks for the programs of a trial cell in the directory of this program and in PATH. Returns the
+// paths of the found programs by their names.
 [[nodiscard]] std::map<std::string, std::string> find_programs();
 
 // Returns whether a process accepts connections at this port on 127.0.0.1.
@@ -59,7 +60,7 @@ class DevDirectory {
 // Returns whether etcd answers and has a leader.
 [[nodiscard]] bool is_store_ready(const fleet::DevTerms& terms);
 // Adds users, roles, enrolments and releases to the store, unless they exist already. Returns an
-// empty text on success, or else the reason for the failure.
+// empty string on success, or else the reason for the failure.
 [[nodiscard]] std::string fill_store(const fleet::DevTerms& terms);
 // Returns whether a controller serves the web page and every node reports its versions.
 [[nodiscard]] bool do_all_report(const fleet::DevTerms& terms);

@@ -1,4 +1,5 @@
-// fleetctl apply: changes the cell to what a document says, in one transaction.
+// Implements `fleetctl apply`, which changes the cell in one transaction, so that the cell agrees
+// with a document.
 #include "fleet/orders/document.h"
 
 #include <optional>
@@ -12,12 +13,12 @@
 namespace fleetctl {
 namespace {
 
-// The maximum number of tries to apply a document. A try fails if somebody else writes one of the
-// document's records at the same time.
+// The maximum number of tries to apply a document. A try fails if another person or program writes
+// one of the document's records at the same moment.
 constexpr int document_tries = 20;
 
-// Returns the text of a document. Reads at most one byte more than the longest document, so that a
-// longer one is recognised. Returns no value if the file cannot be read.
+// Returns the text of a document. Reads at most one byte more than the longest document has, so
+// that a file that is too long is recognised. Returns no value if the file cannot be read.
 std::optional<std::string> document_of(const std::string& path) {
   constexpr std::size_t most = fleet::document_bytes_max + 1;
   return fleet::beginning_of_file(path == "-" ? "/dev/stdin" : path, most);
@@ -36,8 +37,8 @@ int written(const fleet::DocumentDecision& decision) {
   return exit_done;
 }
 
-// Tries once to apply the document. Returns the exit status, or no value if another try is needed,
-// since somebody else has written one of the records at the same time.
+// Tries once to apply the document. Returns the exit status. Returns no value if the try must be
+// repeated, since another person or program has written one of the records at the same moment.
 std::optional<int> try_document(const Options& options, Asker& asker,
                                 const std::vector<fleet::Order>& orders, const std::string& trace) {
   const auto reply = read_keys(asker, document_reads(orders));

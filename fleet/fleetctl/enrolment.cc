@@ -25,8 +25,8 @@ fleet::Signer signer_of(const Options& options) {
   return {fleet::content_of_file(options.signer), fleet::content_of_file(options.signer_key)};
 }
 
-// Returns why one of the files of the authority cannot be read, with the option that names it.
-// Returns an empty text if both can be read.
+// Returns why the authority's certificate or key cannot be read, with the option that names the
+// file. Returns an empty string if both files can be read.
 std::string why_no_signer_files(const Options& options) {
   if (const std::string why = fleet::why_unread(options.signer); !why.empty())
     return "--signer: " + why;
@@ -84,8 +84,9 @@ int secure_store(Asker& asker) {
   return exit_done;
 }
 
-// Enrols a node or a person. First signs the certificate, so that nothing is recorded if that
-// fails. Then writes the permissions to the store, and only after that hands out the certificate.
+// Enrols a node or a person. First signs the certificate, so that nothing is recorded if the
+// signing fails. Then writes the record and the permissions to the store. Writes the certificate
+// file last.
 int enrol(const Options& options, Asker& asker) {
   const fleet::Permissions permissions = fleet::permissions_of(options.role, options.node);
   const std::string not_enrolled = permissions.user + " is not enrolled: ";
@@ -109,7 +110,8 @@ int enrol(const Options& options, Asker& asker) {
   return exit_done;
 }
 
-// Renews the certificates of nodes, in a cell that has no fleet-signer to do so.
+// Renews the certificates of nodes that have requested this. Needed in a cell without a
+// fleet-signer.
 int renew(const Options& options, Asker& asker) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -154,8 +156,8 @@ std::string state_of(const fleet::Token& token, std::int64_t now) {
   return fits ? "good" : why.substr(std::string("the token ").size());
 }
 
-// Reads the files with public keys of releases. Returns why a file cannot be used, or an empty text
-// on success.
+// Reads the files with the public keys for releases. Returns why a file cannot be used, or an empty
+// string on success.
 std::string read_keys_of_releases(const Options& options, fleet::Token& token,
                                   fleet::TokenText& text) {
   for (const std::string& file : options.release_keys) {
@@ -172,8 +174,8 @@ std::string read_keys_of_releases(const Options& options, fleet::Token& token,
   return "";
 }
 
-// Fills in the controllers' addresses, the digest of the authority's key, and the secret of a new
-// token. Prints an error if that fails. Returns the exit status.
+// Fills in a new token: the controllers' URLs, the digest of the authority's public key, and the
+// secret. Prints an error if this fails. Returns the exit status.
 int fill_in(const Options& options, Asker& asker, fleet::TokenText& text) {
   OneRecord<fleet::Settings> set;
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);

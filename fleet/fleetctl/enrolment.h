@@ -1,7 +1,6 @@
 // Makes the owner of a certificate a user of the store: writes the record of the certificate, then
-// makes the user and the role. enrolment.cc also has the commands that let people and machines in,
-// which commands.h declares: fleetctl enrol and renew, fleetctl token for the tokens by which
-// machines join, and fleetctl approve for the machines that wait for approval.
+// makes the user and the role. enrolment.cc also implements commands that admit people and
+// machines, which commands.h declares: `fleetctl enrol`, `renew`, `token` and `approve`.
 #pragma once
 
 #include <string>
@@ -19,22 +18,23 @@ struct Owner {
 };
 
 // Records the certificate, so that it can be revoked later, and gives its owner the permissions of
-// the kind in the name. A certificate that is recorded already is not recorded twice. An owner who
-// was revoked stays revoked. Prints an error if something fails. The same call can then be made
-// again, and continues. Returns the exit status.
+// the owner's kind, such as `operator`. A certificate that is recorded already is not recorded
+// twice. If the owner was revoked, a new certificate admits the owner again, but a certificate that
+// was recorded before the revocation is refused. Prints an error if something fails; another call
+// then continues where this one stopped. Returns the exit status.
 [[nodiscard]] int let_in(const Options& options, Asker& asker, const Owner& owner,
                          const fleet::IssuedCertificate& issued);
 
-// Writes into the cell's setting `controllers` the URLs at which machines that join reach the
+// Sets the cell's setting `controllers` to the URLs at which machines that join reach the
 // controllers. Writes nothing if the setting has this value already. Prints an error if something
 // fails. Returns the exit status.
 [[nodiscard]] int name_controllers(const Options& options, Asker& asker,
                                    const std::vector<std::string>& urls);
 
 // Turns on access control in the store. From then on, the store grants each client only the
-// permissions of the name in its certificate. Gives all permissions to `root`, the first user of
-// the store. Prints an error if something fails. The same call can then be made again, and
-// continues. Returns the exit status.
+// permissions of the name in its certificate. First makes the user `root`, who has all permissions.
+// Prints an error if something fails; another call then continues where this one stopped. Returns
+// the exit status.
 [[nodiscard]] int secure_store(Asker& asker);
 
 }  // namespace fleetctl

@@ -1,6 +1,7 @@
-// The commands fleetctl restored and fleetctl accept-epoch. A store that was restored from a
-// snapshot contains old orders again. So no node obeys the store's records until a person has
-// checked them.
+// Implements the commands `fleetctl restored` and `fleetctl accept-epoch`. A store that was
+// restored from a snapshot contains old orders again. `restored` increases the store's epoch, so
+// that no node obeys these orders. `accept-epoch` makes the nodes continue, after a person has
+// checked the records.
 #include "fleet/common/identity.h"
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"

@@ -1,4 +1,4 @@
-# fleetctl, the program by which people see and steer a fleet. It reads and writes the store
+# fleetctl, the program with which people watch and steer a fleet. It reads and writes the store
 # directly.
 fleetctl_parts := $(filter-out fleet/fleetctl/main.cc,$(wildcard fleet/fleetctl/*.cc))
 fleetctl_library := $(BUILD)/libfleetctl.a

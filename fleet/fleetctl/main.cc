@@ -1,4 +1,4 @@
-// The main program of fleetctl: reads the arguments, then performs one command.
+// Implements the main program of fleetctl: parses the arguments, and performs one command.
 #include <curl/curl.h>
 
 #include <cstdio>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     return text->status;
   }
   const int status = fleetctl::perform(std::get<fleetctl::Options>(asked));
-  // Report an error if the output could not be written, since the output may be a token, which is
+  // Report an error if the output could not be written. This matters for a new token, which is
   // printed only once.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   fleetctl::complain("cannot write what is told");

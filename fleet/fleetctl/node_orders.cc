@@ -1,6 +1,6 @@
-// fleetctl command: gives one order to one node, and waits for the answer. The records of the order
-// have a lease that ends after the time in --not-after. The store then erases the records, so that
-// the node cannot begin the order later.
+// Implements `fleetctl command`, which gives one order to one node and waits for the node's answer.
+// The records of the order have a lease that ends after the time in --not-after. The store then
+// erases these records, so that the node cannot begin the order later.
 #include "fleet/fleetctl/commands.h"
 #include "fleet/fleetctl/ordering.h"
 #include "fleet/model/enum_text.h"
@@ -14,8 +14,8 @@ namespace {
 using fleet::CommandAction;
 using fleet::KeyKind;
 
-// Returns whether the command is still in the store. If the command has been erased or replaced,
-// and there is no answer, the node can no longer begin it, and its outcome stays unknown.
+// Returns whether the command is still in the store. If the command was erased or replaced before
+// the node has answered, the node can no longer begin the command, and the outcome stays unknown.
 bool is_still_there(const fleet::Reading& reading, const std::string& key, const std::string& id) {
   const fleet::KeyValue* found = reading.find(key);
   const auto command = fleet::read_record<fleet::Command>(found == nullptr ? "{}" : found->value);
@@ -73,8 +73,9 @@ int order_node(const Options& options, Asker& asker) {
     say(options.node + ": " + id);
     status = wait_for_answer(options, asker, id);
   }
-  // The order has ended or was given up. End its lease, so that the store erases the records of
-  // this order. Records that others have written since then have another lease, and stay.
+  // The order has ended, or fleetctl has given up waiting. End the order's lease, so that the store
+  // erases the records of this order. If somebody has replaced one of these records since, the new
+  // record does not have this lease, and stays.
   if (placed.lease != 0) asker.end_lease(placed.lease);
   return status;
 }

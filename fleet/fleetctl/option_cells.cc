@@ -1,6 +1,6 @@
-// Defines the command lines of fleetctl dev, cell, plan, window, command, restored and
-// accept-epoch, and those about who is in the cell: enrol, renew, revoke, forget, token and
-// approve.
+// Defines the command lines of `fleetctl dev`, `cell`, `plan`, `window`, `command`, `restored` and
+// `accept-epoch`. Also defines those of the commands that admit and remove people and machines:
+// `enrol`, `renew`, `revoke`, `forget`, `token` and `approve`.
 #include "fleet/cell/cell_terms.h"
 #include "fleet/cell/dev_cell.h"
 #include "fleet/common/authority.h"
@@ -137,8 +137,8 @@ void add_node_orders(CLI::App& app, Options& options) {
   command.add_option("--component", options.component, "otherwise `agent`")
       ->type_name("NAME")
       ->check(form(&fleet::is_component, "the name of a component"));
-  // Set the default of --component only when this command was given, since other commands use the
-  // same variable and have no default.
+  // Set the default of --component only if this command was given, since other commands use the
+  // same variable without a default.
   command.callback([&options] {
     options.command = Command::node_command;
     if (options.component.empty()) options.component = "agent";
@@ -192,8 +192,8 @@ void add_days(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 3'650));
 }
 
-// Returns whether the text may be a glob for node names. It may contain the characters of node
-// names, `*`, `?` and brackets.
+// Returns whether the text can be a glob for node names. A glob may contain the characters of node
+// names, `*`, `?`, `!` and brackets.
 bool is_node_glob(std::string_view text) {
   return !text.empty() && text.size() <= 2 * fleet::id_bytes_max && fleet::is_glob(text) &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-*?[]!") == text.npos;

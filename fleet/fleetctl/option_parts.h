@@ -1,5 +1,5 @@
-// Functions with which options.cc and the files option_*.cc define fleetctl's subcommands and their
-// options. options.cc implements those that all of these files use.
+// Declares the functions with which options.cc and the files `option_*.cc` define fleetctl's
+// subcommands and their options. options.cc implements the functions that all these files use.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,10 +11,10 @@
 
 namespace fleetctl {
 
-// Returns a check for an option's value. If the value is wrong, the error message names the form
-// that the value must have.
+// Returns a check for an option's value, which calls `is_good`. If the value is wrong, the error
+// message says that the option needs `wanted`.
 [[nodiscard]] CLI::Validator form(bool (*is_good)(std::string_view), const std::string& wanted);
-// Adds a subcommand to the command line that runs this command.
+// Adds to `parent` a subcommand that runs `command`.
 CLI::App& add(CLI::App& parent, Options& options, Command command, const std::string& name,
               const std::string& about);
 // Adds an option whose value is a duration, as fleetctl(1) describes it. Stores the duration in

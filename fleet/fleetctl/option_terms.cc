@@ -1,5 +1,5 @@
-// Defines the options with the terms of a rollout, for fleetctl rollout start and fleetctl rollout
-// plan. fleetctl(1) describes them.
+// Defines the options for the terms of a rollout, which `fleetctl rollout start` and `fleetctl
+// rollout plan` have. fleetctl(1) describes these options.
 #include <map>
 
 #include "fleet/fleetctl/option_parts.h"
@@ -30,8 +30,8 @@ void take_batch(fleet::RolloutTerms& terms, const std::string& text) {
   (percent ? terms.batch_percent : terms.batch) = std::stoll(digits);
 }
 
-// Returns a check for an option's value. A value that `parse` does not accept is refused with the
-// reason that `parse` gives.
+// Returns a check for an option's value, which calls `parse`. If `parse` fails, its reason becomes
+// the error message.
 template <class Value>
 CLI::Validator parsed(agent_protocol::Result<Value> (*parse)(std::string_view)) {
   const auto judge = [parse](std::string& text) -> std::string {
@@ -58,7 +58,8 @@ void add_order(CLI::App& app, fleet::RolloutTerms& terms) {
       ->check(parsed(&fleet::parse_apart));
 }
 
-// Adds an option for a decimal number. The number is stored as an integer, in millionths.
+// Adds an option whose value is a decimal number. The number is stored as an integer, in
+// millionths.
 void add_millionths(CLI::App& app, const std::string& name, std::int64_t& value,
                     const std::string& about) {
   const auto take = [name, &value](const std::string& text) {
@@ -88,8 +89,8 @@ void add_terms(CLI::App& app, Options& options) {
          "nodes at a time, or a percentage of them")
       ->type_name("N|P%")
       ->excludes(batches);
-  // Check the range here. Otherwise the option parser would silently replace a number that is too
-  // large for its type by the largest number of the type.
+  // Check the range with this function. Otherwise the option parser would silently replace a number
+  // that is too large for its type with the largest number of that type.
   const auto number = [](std::int64_t least, std::int64_t most) {
     return CLI::Range(least, most).description("");
   };

@@ -223,8 +223,8 @@ void add_settings(CLI::App& app, Options& options) {
   add_name(add(settings, options, Command::settings_unset, "unset", "as if it had not been set"));
 }
 
-// Returns the word that is in the place of a command but is none. Returns an empty text if there is
-// no such word.
+// Returns the first word that is in the place of a command but is not a command. Returns an empty
+// string if there is no such word.
 std::string unknown_command(const CLI::App& app) {
   const CLI::App* last = &app;
   while (!last->get_subcommands().empty())

@@ -81,14 +81,14 @@ struct Options {
   bool json = false;
 
   std::string target;     // an expression that selects nodes
-  std::string node;       // for many commands: the node's or person's name
+  std::string node;       // for many commands: the name of a node or person
   std::string component;  // the component's name, for many commands
   std::string version;    // the version's name, for many commands
   std::string why;        // for desire, stop: the reason, to be shown to people
   bool downgrade = false;
   bool on = false;                     // for stop: true orders the stop, false ends it
   std::vector<std::string> manifests;  // for publish: the files of manifests
-  std::string url;  // for publish: the URL under which the manifests will be found
+  std::string url;                     // for publish: the URL below which nodes find the manifests
   std::string channel;
   std::string subject;  // for events: a record's key; for token revoke: the token's ID
   std::string who;      // for events: only events that this person ordered
@@ -105,13 +105,14 @@ struct Options {
   std::string output;
   int days = 90;
 
-  fleet::Token token;                     // for token create: the properties of the new token
-  std::int64_t expires_s = 24 * 60 * 60;  // for token create: the time for which it can be used
+  fleet::Token token;                     // for token create: the terms of the new token
+  std::int64_t expires_s = 24 * 60 * 60;  // for token create: how long it can be used
   std::vector<std::string> release_keys;  // for token create: files with public keys of releases
   std::string fingerprint;                // for approve: the fingerprint of the machine's key
 
   std::string rollout;  // the rollout's name
-  // For rollout start: the terms of the rollout. The release's digest is added later.
+  // For rollout start: the terms of the rollout. Facts about the release, such as its digest, are
+  // added later.
   fleet::RolloutTerms terms;
   bool many_batches = false;  // for rollout start: allows more batches than the usual limit
   bool dry_run = false;
@@ -126,7 +127,7 @@ struct Options {
 
   // For command: the order to the node.
   fleet::CommandAction action = fleet::CommandAction::unknown;
-  // For command: the node must begin the order within this time.
+  // For command: if the node has not begun the order within this time, it never begins the order.
   std::int64_t not_after_s = 600;
 
   std::string group;           // for window: the name of the group of nodes
@@ -138,7 +139,7 @@ struct Options {
   fleet::CellTerms cell;  // for cell init: the machines of the cell
 };
 
-// A text, such as the help, that is shown before the program exits.
+// A text that is shown before the program exits, such as the help.
 struct Text {
   std::string text;
   int status = 0;

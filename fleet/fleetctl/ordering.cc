@@ -11,11 +11,12 @@ namespace fleetctl {
 namespace {
 
 // The maximum number of tries to give an order. A try fails if a controller writes the same record
-// at that moment. The controller of a busy rollout often writes the rollout's record.
+// at the same moment. This is likely for a busy rollout, since its driver often writes the
+// rollout's record.
 constexpr int tries = 20;
 
-// Returns whether a transaction was committed. Called if the store's answer to the transaction was
-// lost.
+// Returns whether the first record of the transaction is in the store, so that the transaction was
+// committed. Called if the store's answer to the transaction was lost.
 bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   if (transaction.puts.empty()) return false;
   const fleet::Put& put = transaction.puts.front();
@@ -25,9 +26,9 @@ bool is_there(Asker& asker, const fleet::Transaction& transaction) {
   return found != nullptr && found->value == put.value;
 }
 
-// Writes the transactions of an order one after the other. Returns the exit status. Returns no
-// value if somebody else has written one of the records at the same time, so that the order must be
-// decided again.
+// Commits the transactions of an order one after the other. Returns the exit status. Returns no
+// value if the order must be decided again, since another person or program has written one of the
+// records at the same moment.
 std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::OrderTaken& taken) {
   for (std::size_t i = 0; i < taken.parts.size(); ++i) {
     fleet::Transaction& part = taken.parts[i];
@@ -44,7 +45,7 @@ std::optional<int> write_parts(Asker& asker, const fleet::Order& order, fleet::O
   return exit_done;
 }
 
-// Makes the lease of the order's records, if they need one. Returns the exit status.
+// Makes a lease for the order's records, if they need one. Returns the exit status.
 int lease(Asker& asker, Placed& placed) {
   if (placed.taken.lease_s == 0) return exit_done;
   const auto made = asker.lease(std::chrono::seconds(placed.taken.lease_s));
@@ -54,9 +55,9 @@ int lease(Asker& asker, Placed& placed) {
   return exit_done;
 }
 
-// Writes the records of a rollout or plan, and then a note, from which a controller makes an event
-// of the history. If the note cannot be written, that is ignored, since the record of the rollout
-// or plan also names the person.
+// Writes the records of a new rollout or plan, and then a note, from which a controller makes an
+// event of the history. A failure to write the note is ignored, since the record of the rollout or
+// plan also names the person.
 int create(Asker& asker, fleet::OrderTaken& taken) {
   if (taken.creation == nullptr) return exit_done;
   if (const int status = write_all(asker, *taken.creation); status != exit_done) return status;

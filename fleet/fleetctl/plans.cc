@@ -101,8 +101,8 @@ struct PlanSight {
   fleet::PlanView view = {};
 };
 
-// Reads the plan. If the plan does not exist, the result has revision 0, which is not an error. If
-// it cannot be read, prints an error, and returns the exit status.
+// Reads the plan. If the plan does not exist, the result has the revision 0; this is not an error.
+// If the store cannot be read, prints an error, and returns the exit status.
 std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name) {
   const auto reply = asker.read({std::string(fleet::key_root), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -119,8 +119,8 @@ std::variant<PlanSight, int> look_at_plan(Asker& asker, const std::string& name)
   return sight;
 }
 
-// Reads the plan. If the plan does not exist or cannot be read, prints an error, and returns the
-// exit status.
+// Reads the plan. If the plan does not exist or the store cannot be read, prints an error, and
+// returns the exit status.
 std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
   auto seen = look_at_plan(asker, name);
   const auto* sight = std::get_if<PlanSight>(&seen);
@@ -129,8 +129,8 @@ std::variant<PlanSight, int> see_plan(Asker& asker, const std::string& name) {
   return exit_refused;
 }
 
-// Reads the plan from the file. Adds the options --target and --ignore-window to the plan, if they
-// are given on the command line.
+// Reads the plan from the file. Adds the values of --target and --ignore-window to the plan, if
+// these options are given.
 int read_file(const Options& options, std::string& body) {
   const auto text = fleet::beginning_of_file(options.file, fleet::document_bytes_max + 1);
   if (!text) return refuse(options.file + ": cannot be read");

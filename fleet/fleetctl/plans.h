@@ -1,5 +1,6 @@
-// Shows plans to people. plans.cc also has the commands fleetctl plan run, list, show and recover,
-// which commands.h declares. The plan to run is in a file that a person has written.
+// Makes the texts with which fleetctl shows plans to people. plans.cc also implements the commands
+// `fleetctl plan run`, `list`, `show` and `recover`, which commands.h declares. `plan run` reads
+// the plan from a file that a person has written.
 #pragma once
 
 #include <functional>
@@ -15,9 +16,9 @@ namespace fleetctl {
 [[nodiscard]] std::string progress(const fleet::Plan& plan);
 [[nodiscard]] std::vector<std::string> plan_page(const fleet::PlanView& view);
 
-// The functions that `fleetctl plan run --wait` uses to show the progress of a plan until the plan
-// has ended. Twice a second, it reads only the plan's own record. The records of the plan's members
-// are not read, since there may be thousands of them.
+// The functions that wait_for_plan() needs. `fleetctl plan run --wait` shows the progress of a plan
+// until the plan has ended. Twice a second, it reads the plan's own record. It does not read the
+// records of the plan's members, since there may be thousands of them.
 struct PlanWait {
   std::function<fleet::Reply<fleet::Reading>(const fleet::Keys& keys)> read;
   std::function<void()> rest;

@@ -1,5 +1,5 @@
-// fleetctl release publish: makes the record of a release from its manifests and their signatures.
-// That record is never changed later.
+// Implements `fleetctl release publish`, which makes the record of a release from its manifests and
+// their signatures. The record is never changed later.
 #include <filesystem>
 
 #include "agent-releases/manifest.h"
@@ -15,14 +15,14 @@ namespace {
 
 using fleet::KeyKind;
 
-// Returns the content of a manifest or signature. Reads at most one byte more than the longest
-// manifest, so that a longer file is recognised.
+// Returns the content of a manifest file or signature file. Reads at most one byte more than the
+// longest manifest has, so that a file that is too long is recognised.
 std::optional<std::string> content_of(const std::string& path) {
   return fleet::beginning_of_file(path, agent_releases::manifest_bytes_max + 1);
 }
 
-// Adds a manifest to the draft. Returns an empty text on success, or else why the manifest is
-// refused.
+// Adds a manifest and its signature to the draft. Returns an empty string on success, or else why
+// the manifest is refused.
 std::string add_manifest(fleet::ReleaseDraft& draft, const std::string& path,
                          const std::string& base) {
   const auto text = content_of(path);
@@ -34,8 +34,8 @@ std::string add_manifest(fleet::ReleaseDraft& draft, const std::string& path,
   return why.empty() ? "" : path + ": " + why;
 }
 
-// Returns the exit status for a version that was published before: success if that release is the
-// same, a refusal if it differs.
+// Prints the result if this version was published before, and returns the exit status: success if
+// the published release is the same, or a refusal if it differs.
 int judge_there(const fleet::KeyValue& there, const fleet::Release& release,
                 const std::string& what) {
   const auto before = fleet::read_record<fleet::Release>(there.value);

@@ -1,4 +1,4 @@
-// The commands of fleetctl that only read the store.
+// Implements the commands of fleetctl that only read the store.
 #include <algorithm>
 #include <ctime>
 
@@ -232,7 +232,7 @@ int show_events(const Options& options, Asker& asker) {
       continue;
     }
     const fleet::FleetEvent& one = event.value();
-    // If a certificate has not proved the person's name, the name is shown as `says NAME`.
+    // If no certificate has proved the person's name, show the name as `says NAME`.
     const std::string who = one.who.empty() || one.proved ? one.who : "says " + one.who;
     rows.push_back({number, one.time, one.subject, one.text, who, one.trace});
   }

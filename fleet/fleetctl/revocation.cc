@@ -1,5 +1,5 @@
-// The commands fleetctl revoke and fleetctl forget. The first shuts out a node or a person. The
-// second erases the records of a node that is gone.
+// Implements the commands `fleetctl revoke` and `fleetctl forget`. `revoke` excludes a node or a
+// person from the cell. `forget` erases the records of a node or controller that is gone.
 #include <spawn.h>
 #include <sys/wait.h>
 
@@ -28,16 +28,16 @@ namespace {
 
 using fleet::KeyKind;
 
-// How often a restarted member of the store is asked whether it has a leader again. There is a
-// pause after each question.
+// The maximum number of times that a restarted member of the store is asked whether it has a leader
+// again. There is a pause after each question.
 constexpr int rests_max = 120;
-// The number of days for which a revocation list is valid. The number is large: etcd refuses all
-// clients when its list has expired, and a new list is made only when somebody is revoked, perhaps
+// The number of days for which a revocation list is valid. The number is large, since etcd refuses
+// all clients once its list has expired. A new list is made only when somebody is revoked, perhaps
 // years later.
 constexpr int list_days = 3'650;
 
-// Runs the program and waits for its end. Returns an empty text if it exits with 0, or else how it
-// failed.
+// Runs the program, and waits until it exits. Returns an empty string if the exit status is 0, or
+// else how the program failed.
 std::string run(const std::string& program, const std::string& argument) {
   std::string name = program;
   std::string given = argument;
@@ -61,8 +61,9 @@ std::optional<std::uint64_t> working_member(Asker& asker, const std::string& end
   return member->id;
 }
 
-// Prints each member of the store that was not restarted, and returns exit_failed if there is one.
-// Leaves out members that have never started: such a member has no address, and no connections.
+// Prints the name of each member of the store that was not restarted. Returns exit_failed if there
+// is such a member. Leaves out members that have never been started, since they have no
+// connections.
 int complain_of_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
   const auto reply = asker.members();
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -77,8 +78,8 @@ int complain_of_others(Asker& asker, const std::set<std::uint64_t>& restarted) {
 }
 
 // Restarts the members of the store one after the other, so that a majority of them always works.
-// The restart is needed since etcd checks a certificate only when a connection begins. Otherwise a
-// client with a revoked certificate could keep using an open connection.
+// The restart closes the open connections of revoked clients. Without it, a revoked client could
+// keep using its connection, since etcd checks a certificate only when a connection is opened.
 int restart_members(const Options& options, Asker& asker) {
   std::set<std::uint64_t> restarted;
   for (const std::string& endpoint : options.store.endpoints) {
@@ -103,8 +104,9 @@ int restart_members(const Options& options, Asker& asker) {
   return complain_of_others(asker, restarted);
 }
 
-// Records that the connections of these revoked people and nodes have ended. Leaves out a record
-// that somebody has changed since it was read: its owner may have been revoked only now.
+// Records that the connections of these revoked people and nodes have been closed. Leaves out a
+// record that has changed since it was read: its owner may have been revoked after the restart of a
+// member.
 int record_shut_out(Asker& asker, const fleet::Reading& before) {
   for (const fleet::KeyValue& found : before.found) {
     const auto read = fleet::read_record<fleet::Identity>(found.value);
@@ -121,7 +123,8 @@ int record_shut_out(Asker& asker, const fleet::Reading& before) {
   return exit_done;
 }
 
-// Shuts out all who were revoked until now, by restarting the members of the store.
+// Closes the connections of all people and nodes that were revoked so far, by restarting the
+// members of the store.
 int shut_out(const Options& options, Asker& asker) {
   const auto reply = asker.read({fleet::prefix_of(KeyKind::identity), true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
@@ -129,8 +132,8 @@ int shut_out(const Options& options, Asker& asker) {
   return status == exit_done ? record_shut_out(asker, std::get<fleet::Reading>(reply)) : status;
 }
 
-// Makes the revocation list, if an option asks for one. Returns the exit status. It is exit_done if
-// no option asks for a list.
+// Makes the revocation list if the option for it is given. Returns the exit status, which is
+// exit_done without that option.
 int make_list(const Options& options, const fleet::Identity& identity, std::string& list) {
   if (options.revocations.empty()) return exit_done;
   std::vector<std::string> serials;
@@ -151,8 +154,8 @@ int make_list(const Options& options, const fleet::Identity& identity, std::stri
 
 }  // namespace
 
-// Revokes a node or a person. First writes that into the identity record, so that no signer renews
-// the certificate in the meantime.
+// Revokes a node or a person. First marks the identity record as revoked, so that no fleet-signer
+// renews the certificate in the meantime.
 int revoke(const Options& options, Asker& asker) {
   const std::string key = fleet::key_of(KeyKind::identity, {options.role, options.node});
   const std::string name = fleet::certificate_name(options.role, options.node);
@@ -210,8 +213,8 @@ int forget_controller(const Options& options, Asker& asker) {
 }  // namespace
 
 // Erases the records of a node. If the node runs again later, it writes new records, unless it is
-// revoked. Refuses if the node still reports and is not revoked. A revoked node may still report
-// until its connections to the store are closed, but it can no longer write the erased records.
+// revoked. Refuses if the node still reports, unless it is revoked. A revoked node may still report
+// until its connections to the store are closed, but the store refuses its writes.
 int forget(const Options& options, Asker& asker) {
   if (options.is_controller) return forget_controller(options, asker);
   const std::string enrolled = fleet::key_of(KeyKind::identity, {"node", options.node});

@@ -1,5 +1,5 @@
-// The commands fleetctl rollout start and fleetctl rollout plan. Both decide which nodes are in
-// which batches. Only `start` writes the rollout.
+// Implements the commands `fleetctl rollout start` and `fleetctl rollout plan`. Both decide which
+// nodes are in which batches, and print the result. Only `start` writes the rollout.
 #include <algorithm>
 #include <iterator>
 
@@ -53,9 +53,9 @@ int find_release(Asker& asker, const std::string& component, const std::string& 
   return exit_done;
 }
 
-// Looks for nodes that run a newer version, and prints their names. Returns exit_done if there are
-// no such nodes, otherwise exit_refused. Without this check, each node would refuse the older
-// version itself, and the refusals would count as failures of the release.
+// Looks for nodes that run a newer version than `version`, and prints their names. Returns
+// exit_done if there are no such nodes, or else exit_refused. Without this check, each of these
+// nodes would refuse the older version, and the refusals would count as failures of the release.
 int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string& component,
                    const std::string& version) {
   const std::string newer = fleet::who_runs_newer(nodes, component, version);
@@ -65,8 +65,9 @@ int look_for_newer(const std::vector<fleet::NodeView>& nodes, const std::string&
   return exit_refused;
 }
 
-// Reads the release, and adds four facts to the rollout's terms: the version, the digest, whether
-// the release can be undone, and which command set a node must understand to run it.
+// Reads the release, and adds facts about it to the rollout's terms: the version, the digest,
+// whether the release can be undone, and which command set a node must understand to run the
+// release.
 int add_release(const Options& options, Asker& asker, Plan& plan) {
   ReleaseFound found;
   const int status = find_release(asker, options.component, options.version, found);
@@ -115,8 +116,8 @@ std::string in_one_line(const std::vector<std::string>& names) {
   return line;
 }
 
-// Shows those terms that may surprise a person: the seed of a random order, nodes without a label,
-// a large number of batches, and the shortest time that the rollout can take.
+// Prints the terms that may surprise a person: the seed of a random order, nodes without a label, a
+// large number of batches, and the shortest time that the rollout can take.
 void show_terms(const Plan& plan) {
   const fleet::RolloutTerms& terms = plan.draft.terms;
   if (terms.order == fleet::NodeOrder::random) say("order: random, --seed=" + terms.seed);
@@ -167,8 +168,8 @@ int start_rollout(const Options& options, Asker& asker) {
   }
   fleet::RolloutCreation creation(plan.id, plan.rollout, plan.draft, plan.release);
   if (const int status = write_all(asker, creation); status != exit_done) return status;
-  // Writes a note, from which a controller makes an event of the history. A failure is ignored,
-  // since the rollout has begun, and its own record also names the person.
+  // Write a note, from which a controller makes an event of the history. Ignore a failure: the
+  // rollout has begun, and its own record also names the person.
   fleet::Transaction note;
   fleet::FleetEvent event = note_of(options, "rollout/" + plan.id,
                                     "begins: " + options.component + " " + options.version);

@@ -1,5 +1,5 @@
-// fleetctl rollout watch: draws one line for the whole rollout, and one for each batch that has
-// begun.
+// Implements `fleetctl rollout watch`, which draws one line for the whole rollout, and one line for
+// each batch that has begun.
 #include <unistd.h>
 
 #include <cstdio>
@@ -61,7 +61,7 @@ std::string head_of(const std::string& id, const fleet::Rollout& rollout, const 
          (rollout.reason.empty() ? "" : ", " + rollout.reason);
 }
 
-// Draws the lines on the terminal, over the lines that were drawn before.
+// Draws the lines on the terminal, over the `before` lines that were drawn last.
 void draw(const std::vector<std::string>& lines, std::size_t before) {
   if (before > 0) std::printf("\x1b[%zuA", before);
   for (const std::string& line : lines) {

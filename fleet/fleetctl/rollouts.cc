@@ -38,8 +38,8 @@ std::int64_t count_nodes(const fleet::Reading& reading) {
   return nodes;
 }
 
-// Returns the findings of the judge, which compares versions, as a text. If there are no findings,
-// returns the reason.
+// Returns the findings of the rollout's judge (which compares nodes with the new version with other
+// nodes) as a text. If there are no findings, returns the reason.
 std::string judge_words(const fleet::Reading& reading) {
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);
@@ -63,8 +63,9 @@ void add_measures(std::vector<upgraderctl::Row>& rows, const fleet::Reading& rea
   }
 }
 
-// Returns a text about the undo of a rollout: its progress, or whether the rollout cannot be undone
-// or will be undone automatically. Returns an empty text if there is nothing to say.
+// Returns a text about the undo of a rollout: how far the undo has come, that an undo is
+// impossible, or that the rollout will be undone automatically. Returns an empty string if there is
+// nothing to say.
 std::string undo_words(const fleet::Rollout& rollout) {
   if (rollout.kept > 0) return std::to_string(rollout.kept) + " nodes cannot go back";
   if (rollout.state == fleet::RolloutState::undone) return "every node has gone back";
@@ -73,8 +74,8 @@ std::string undo_words(const fleet::Rollout& rollout) {
   return rollout.terms.undo ? "by itself if it aborts by itself" : "";
 }
 
-// Returns how much of the bake is over, as the rollout's driver has recorded last. (The bake is the
-// time after the last batch in which the rollout is still watched.)
+// Returns how much of the bake is over, according to the rollout's record. (The bake is the time
+// after the last batch in which the rollout is still watched.)
 std::string bake_words(const fleet::Rollout& rollout) {
   const auto length = [](std::int64_t ms) {
     return upgraderctl::show_duration(upgraderctl::Duration{ms});
@@ -84,7 +85,7 @@ std::string bake_words(const fleet::Rollout& rollout) {
   return "at least " + length(rollout.baked_ms) + " of " + all + " have passed";
 }
 
-// Adds a line for each gate of the rollout: its last answer, or that it was not asked yet.
+// Adds a line for each gate of the rollout, with the gate's last answer, or `not asked yet`.
 void add_gates(std::vector<upgraderctl::Row>& rows, const fleet::Rollout& rollout) {
   for (const std::string& name : rollout.terms.gates) {
     std::string words = "not asked yet";
@@ -130,8 +131,8 @@ std::vector<std::string> rollout_page(const std::string& id, const fleet::Rollou
   return lines;
 }
 
-// Returns the word for this order in the JSON that changes a rollout: `pause` in {"order":
-// "pause"}.
+// Returns the value of the member `order` in the JSON that gives this order to a rollout, such as
+// `pause` in `{"order": "pause"}`.
 std::string order_text(const Options& options) {
   switch (options.wish) {
     case fleet::RolloutWish::pause:
@@ -184,7 +185,7 @@ int show_rollout(const Options& options, Asker& asker) {
   const auto reply = asker.read({key, true});
   if (const auto* trouble = std::get_if<fleet::Trouble>(&reply)) return unreachable(*trouble);
   fleet::Reading reading = std::get<fleet::Reading>(reply);
-  // Drop the records of other rollouts whose names begin with this rollout's name.
+  // Drop the records of other rollouts whose names only begin with this rollout's name.
   std::erase_if(reading.found, [&key](const fleet::KeyValue& found) {
     return found.key != key && !found.key.starts_with(fleet::key_below(key));
   });
@@ -301,8 +302,8 @@ int show_why(const Options& options, Asker& asker) {
     std::erase_if(groups, [&options](const fleet::FailureGroup& group) {
       return !std::binary_search(group.nodes.begin(), group.nodes.end(), options.node);
     });
-    // Show the evidence of the node that the user has named. Otherwise its group would show the
-    // evidence of the group's first node.
+    // Show the evidence of the node that the user has named, instead of the evidence of the first
+    // node in that node's group.
     for (fleet::FailureGroup& group : groups) {
       group.error = nodes.at(options.node).record.error;
       group.evidence = nodes.at(options.node).record.evidence;

@@ -1,6 +1,7 @@
-// Shows rollouts to people; the functions here do no input or output. rollouts.cc also has the
-// commands fleetctl rollout list, show, pause, resume, abort and undo, and fleetctl why, which
-// commands.h declares. rollout_watch.cc makes the lines of fleetctl rollout watch.
+// Makes the texts with which fleetctl shows rollouts to people. The functions declared here do no
+// input or output. rollout_watch.cc implements the lines of `fleetctl rollout watch`, and
+// rollouts.cc the rest. rollouts.cc also implements the commands `fleetctl rollout list`, `show`,
+// `pause`, `resume`, `abort` and `undo`, and `fleetctl why`, which commands.h declares.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ namespace fleetctl {
 // batch that has begun
 
 // Returns a bar such as `[######....]`, with `width` characters between the brackets. The filled
-// part shows how much of `all` is done.
+// part shows which share of `all` is done.
 [[nodiscard]] std::string bar(std::size_t done, std::size_t all, std::size_t width);
 
 struct WatchedRollout {
@@ -26,14 +27,14 @@ struct WatchedRollout {
   std::vector<std::string> lines = {};
 };
 
-// Makes the lines from the rollout's record and the records below its key.
+// Makes the lines from the rollout's record and the records below the key of the rollout.
 [[nodiscard]] WatchedRollout watched(const std::string& id, const fleet::Reading& reading);
 
-// ---- the reasons why nodes of a rollout failed: one paragraph for all nodes that failed in the
-// same way
+// ---- the reasons why nodes of a rollout failed: one paragraph for each group of nodes that failed
+// in the same way
 
-// Returns the evidence of a failed version as one line, without the version's output: `exit status
-// 3, lived 4.2 s, memory 12 MiB, processor 31 ms`.
+// Returns the measured part of the evidence of a failed version, without the version's output, as
+// one line such as `exit status 3, lived 4.2 s, memory 12 MiB, processor 31 ms`.
 [[nodiscard]] std::string measured_words(const fleet::Capsule& capsule);
 
 // Returns the groups of nodes that failed in the same way, as lines for people.

@@ -1,4 +1,4 @@
-// fleetctl settings: shows and changes the settings of the cell.
+// Implements `fleetctl settings`, which shows and changes the settings of the cell.
 #include "fleet/model/settings.h"
 
 #include "fleet/fleetctl/cell_view.h"
@@ -12,7 +12,8 @@ namespace {
 
 using fleet::KeyKind;
 
-// Reads the settings. If the record is absent, returns settings without any value.
+// Reads the settings into `set`, and returns the exit status. If the record is absent, no setting
+// has a value.
 int read_settings(Asker& asker, OneRecord<fleet::Settings>& set) {
   const int status = read_one(asker, fleet::key_of(KeyKind::settings), set);
   if (status != exit_done) return status;

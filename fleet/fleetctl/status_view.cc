@@ -66,7 +66,7 @@ using fleet::KeyKind;
 using fleet::UnixSeconds;
 
 constexpr UnixSeconds day_s = 86'400;
-// The number of days before its expiry from which a certificate is counted as `ending`.
+// A certificate is counted as `ending` from this many days before its expiry.
 constexpr UnixSeconds soon_days = 30;
 
 std::string days_left(UnixSeconds until, UnixSeconds now) {
@@ -144,14 +144,15 @@ std::string enrolled_words(const Found& found, UnixSeconds now) {
   return words + "; " + std::to_string(found.revoked) + " revoked";
 }
 
-// Returns a line about revoked people and nodes whose connections to the store may still be open.
+// Returns a line about the revoked people and nodes whose connections to the store may still be
+// open.
 std::string not_yet_words(const std::vector<std::string>& names) {
   return "not yet shut out: " + fleet::listed(names) +
          ": open connections to the store last until each member is restarted "
          "(fleetctl revoke --restart)";
 }
 
-// Returns a line about the cell's controllers, or an empty text if the cell has no controllers.
+// Returns a line about the cell's controllers, or an empty string if the cell has no controllers.
 std::string controllers_words(const fleet::Reading& reading) {
   fleet::ControllersAtWork controllers;
   for (const fleet::KeyValue& record : reading.found)

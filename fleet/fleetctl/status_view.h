@@ -1,6 +1,6 @@
-// Shows the state of a cell. For programs, it makes JSON (`fleetctl status --json`). For people, it
-// lists things that need attention: certificates that expire soon, and nodes whose records fill the
-// store. Does no input or output.
+// Makes the texts with which `fleetctl status` shows the state of a cell. For programs (`--json`),
+// there is a JSON object. For people, there are lines about things that need attention, such as
+// certificates that expire soon, and nodes whose records fill the store. Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 
 namespace fleetctl {
 
-// How many members of the store were asked (`all`), and how many of them answer and have a leader
-// (`good`).
+// The number of members of the store that were asked (`all`), and the number of members that answer
+// and have a leader (`good`).
 struct MemberCount {
   std::size_t all = 0;
   std::size_t good = 0;
@@ -25,8 +25,8 @@ struct MemberCount {
 [[nodiscard]] std::string status_json(const fleet::Reading& reading, const MemberCount& members,
                                       fleet::UnixSeconds now);
 
-// The validity of the certificates with which the person runs fleetctl. No value if no certificate
-// is used.
+// The validity of the certificates with which the person runs fleetctl. A member has no value if
+// that certificate is not used.
 struct ShownCertificates {
   std::optional<fleet::Validity> own = {};
   std::optional<fleet::Validity> authority = {};
@@ -38,7 +38,7 @@ struct CertificateCount {
   std::size_t enrolled = 0;
   std::size_t ending = 0;
   std::size_t revoked = 0;
-  // How many of the revoked may still have open connections to the store.
+  // How many revoked people and nodes may still have open connections to the store.
   std::size_t not_yet = 0;
   std::size_t waiting = 0;  // how many nodes wait for a new certificate
 };

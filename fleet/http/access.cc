@@ -16,8 +16,8 @@
 namespace fleet {
 namespace {
 
-// Parses the host in a request's Host header, with or without a port, such as `localhost:8080` or
-// `[::1]:8080`.
+// Parses the value of a request's Host header: a host with or without a port, such as
+// `localhost:8080` or `[::1]:8080`.
 std::optional<Address> host_header(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || text.ends_with(']')) return Address{std::string(text), 80};
@@ -45,13 +45,13 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// Refuses a request for a change that a page of another site has made. A person's browser adds the
-// person's certificate to such a request, too, so the certificate does not show that the person
-// wants the change. Also refuses a change by our own page that does not contain the tag of the
-// record. The person has decided by the record that the page showed, and the tag shows whether the
-// record has changed since then.
+// Refuses a cross-site request for a change. A person's browser adds the person's certificate to
+// such a request, too, so the certificate does not show that the person wants the change. Also
+// refuses a change by this server's own page without the record's ETag (If-Match). The person has
+// decided on the basis of the record that the page showed, and the ETag shows whether the record
+// has changed since then.
 std::optional<Response> why_not_from_page(const Request& request) {
-  // A page in a browser sends at least one of the two headers.
+  // A browser sends at least one of the two headers, so this request is not from a page.
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
     return problem(403, "a page of another site may change nothing here (Sec-Fetch-Site)");
@@ -66,8 +66,8 @@ std::optional<Response> why_not_from_page(const Request& request) {
   return std::nullopt;
 }
 
-// Refuses a document if the client may not write one of its records. A document that cannot be
-// parsed is refused later, in words about its form.
+// Refuses a document if there is a record in it that the client may not write. A document that
+// cannot be parsed is not refused here, but later, with a message about its form.
 std::optional<Response> why_not_apply(const Request& request, Role role) {
   if (!may_write(role, KeyKind::release) && !may_write(role, KeyKind::window))
     return problem(403, request.visitor->name + " may not apply a document");
@@ -152,8 +152,8 @@ std::optional<Response> why_not_let_in(const Request& request, const Route& rout
 }
 
 bool is_loopback(std::string_view host) {
-  // Only `localhost` and addresses in digits are accepted as addresses of this machine. A name such
-  // as 127.example.org may belong to anybody.
+  // Accept only `localhost` and numeric addresses. A name such as `127.example.org` may belong to
+  // anybody.
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || host == "::1" || host == "[::1]" ||
          (is_number && host.starts_with("127."));
@@ -180,7 +180,7 @@ std::optional<Address> address_of(std::string_view text) {
 
 namespace {
 
-// Returns a refusal with status 401. Its reason begins with the name in the certificate.
+// Returns a response with status 401, whose reason begins with the name in the certificate.
 Response refuse(const Visitor& visitor, const std::string& why) {
   return problem(401, visitor.name + why);
 }
@@ -250,7 +250,7 @@ std::string shown_record(KeyKind kind, const std::string& value) {
 }
 
 std::string shown_url(std::string_view url) {
-  // The path of the file may be shown, since only the file's content is secret.
+  // The path of a file may be shown, since only the content of the file is secret.
   if (url.starts_with("file:")) return std::string(url);
   const std::size_t scheme = url.find("://");
   if (scheme == std::string_view::npos) return "...";

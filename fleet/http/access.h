@@ -1,14 +1,16 @@
-// Decides whether a request is allowed, before any other part of this program looks at the request,
-// and which parts of a record the client may see. Does no input or output.
+// Decides whether an HTTP request is allowed, before any other part of this program looks at the
+// request. Also decides which records, and which parts of a record, a client may see. Does no input
+// or output.
 //
-// Without certificates the server listens only on a loopback address. Everybody on the machine may
-// then read, and nobody may change anything. The name in the Host header is checked, so that a page
-// of another site cannot make a browser on this machine read the cell's state.
+// Without certificates, the server listens only on a loopback address. Everybody on the machine may
+// then read, and nobody may change anything. The Host header must name a loopback address, too.
+// Otherwise a web page of a foreign site could read the cell's state through a browser on this
+// machine (DNS rebinding).
 //
-// With certificates, a client's role decides. The role is the first part of the name in the
-// certificate, such as `operator` in `operator:anna`. A browser sends a person's certificate with a
-// request of any page. So if a browser requests a change, the request must come from this server's
-// own page.
+// With certificates, a client's role decides what the client may do. The role is the first part of
+// the name in the certificate, such as `operator` in `operator:anna`. A browser sends a person's
+// certificate even with a request that a foreign site's page makes. So if a browser requests a
+// change, the request must come from this server's own page.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +38,8 @@ struct Door {
   std::uint16_t port = 0;
 };
 
-// Returns the refusal of a request, with status 401, 403, 404, 405 or 428. Returns no value if the
-// request is allowed.
+// Returns the response that refuses the request, with status 401, 403, 404, 405 or 428. Returns no
+// value if the request is allowed.
 [[nodiscard]] std::optional<Response> why_not_let_in(const Request& request, const Route& route,
                                                      const Door& door);
 
@@ -52,33 +54,32 @@ struct Address {
 // Parses `HOST:PORT`, `[::1]:PORT` or `PORT`.
 [[nodiscard]] std::optional<Address> address_of(std::string_view text);
 
-// ---- clients whose certificate was issued by `fleetctl enrol` and has not been revoked. The
-// record `identity/ROLE/WHO` lists the certificates of each person, and says whether the person was
-// revoked. The store itself refuses the writes of a revoked person. But a request by HTTP is
-// written by the controller, with the controller's permissions. So the controller has to refuse a
-// revoked person, too
+// ---- clients that are enrolled and not revoked. The record `identity/ROLE/WHO` lists a person's
+// certificates, and says whether the person was revoked. The store itself refuses writes of a
+// revoked person. But after a request by HTTP, the controller writes to the store, with its own
+// permissions. So the controller has to refuse revoked persons, too
 
 // Returns the key of the identity record for the name in a certificate. Returns no value if nobody
 // can be enrolled under that name.
 [[nodiscard]] std::optional<std::string> identity_key(std::string_view name);
 
-// Returns the refusal of a client, or no value if its certificate is good. The status is 401, or
-// 503 if the records have not been read yet. `record` is the record with the key identity_key(), or
-// null if that record is absent.
+// Returns the response that refuses this client, or no value if the client's certificate is good.
+// `record` is the client's identity record, or null if the local copy does not contain it. The
+// status is 401, or 503 if the records have not been read yet (`were_read`).
 [[nodiscard]] std::optional<Response> why_not_enrolled(const Visitor& visitor,
                                                        const KeyValue* record, bool were_read);
 
-// ---- records as JSON for clients. Even a hostile record cannot break the JSON around it. Secrets
-// are left out
+// ---- records as JSON for clients, without secrets. A hostile record cannot break the JSON around
+// it
 
-// Returns the record as JSON. A JSON object stays as it is, and anything else becomes a JSON
-// string, in which U+FFFD replaces invalid UTF-8. A webhook's URL contains a secret, so only its
-// host is shown.
+// Returns the record as JSON. A record that is a JSON object is not changed. Any other record
+// becomes a JSON string, in which U+FFFD replaces invalid UTF-8. The path of a webhook's URL
+// contains a secret, so only the URL's host is shown.
 [[nodiscard]] std::string shown_record(KeyKind kind, const std::string& value);
 
-// Returns a webhook's URL in the form in which people may see it. The path of an https URL may
-// contain a secret, so it is replaced: `https://hooks.example.org/...`. A URL `file:PATH` is shown
-// unchanged.
+// Returns a webhook's URL in the form that people may see. The path of an http or https URL may
+// contain a secret, so it is replaced: `https://hooks.example.org/...`. A URL of the form
+// `file:PATH` is not changed.
 [[nodiscard]] std::string shown_url(std::string_view url);
 
 // Returns whether the client may see records of this kind. If the server uses no certificates,

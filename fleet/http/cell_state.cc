@@ -54,8 +54,8 @@ void CellState::take(const KeyValue& record, UnixSeconds now) {
   take_cell(*key, record);
 }
 
-// Records when this controller first saw a new version soak on a node, that is, being watched there
-// before it is kept. Forgets the time when the soak is over.
+// Records when this controller first saw a new version soak on a node (the version must work there
+// for some time before it is confirmed). Forgets that time when the soak is over.
 void CellState::take_soak(const ParsedKey& key, UnixSeconds now) {
   const std::string& node = key.names[0];
   const std::string& component = key.names[1];

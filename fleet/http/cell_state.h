@@ -1,5 +1,6 @@
-// Keeps the present state of the cell for the web page and the metrics. Each change of a record
-// updates CellState. Health has facts that are not in the store's records. Does no input or output.
+// Keeps the current state of the cell for the web page and the metrics. Each change of a record
+// updates CellState. Health contains facts that are not in the store's records, such as which
+// members answer. Does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct NodeCount {
 
 class CellState {
  public:
-  // Updates the state by a record that has changed. `now` is the present time, or 0 if it is
+  // Updates the state with a new or changed record. `now` is the current time, or 0 if it is
   // unknown.
   void take(const KeyValue& record, UnixSeconds now = 0);
   void take_absent(const std::string& key);
@@ -37,7 +38,7 @@ class CellState {
     Rollout rollout = {};
     // The stage of each node to which the rollout has given a command.
     std::map<std::string, NodeStage> nodes = {};
-    // The number of nodes in each batch, by the batch's number.
+    // The number of nodes in each batch, found by the batch's number.
     std::map<std::uint64_t, std::int64_t> batches = {};
     std::optional<RolloutJudge> judge = {};
 
@@ -45,9 +46,9 @@ class CellState {
     [[nodiscard]] std::int64_t node_count() const;  // the number of nodes in all batches
   };
 
-  // The soak of a new version on one node, that is, the time for which the node watches the version
-  // before it is kept. Nodes do not report when a soak begins, so `since` is the time at which this
-  // controller first saw the soak.
+  // The soak of a new version on one node, that is, the time for which the version must work there
+  // before it is confirmed. Nodes do not report when a soak begins. So `since` is the time at which
+  // this controller first saw the soak.
   struct Soak {
     std::string attempt = {};  // the id of the upgrade to the new version
     UnixSeconds since = 0;
@@ -58,24 +59,24 @@ class CellState {
   [[nodiscard]] const std::map<std::string, Plan>& plans() const { return plans_; }
   [[nodiscard]] const std::map<std::string, Desired>& desired() const { return desired_; }
   [[nodiscard]] const std::map<std::string, std::string>& drivers() const { return drivers_; }
-  // Returns the fleet-signers that are at work, by their names.
+  // Returns the running fleet-signers, by their names.
   [[nodiscard]] const std::map<std::string, SignerAtWork>& signers() const { return signers_; }
   [[nodiscard]] const ControllersAtWork& controllers() const { return controllers_; }
   [[nodiscard]] const std::optional<Stop>& stop() const { return stop_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const std::optional<Epoch>& epoch() const { return epoch_; }
-  // Returns the requests of machines that wait for a person's approval, by the fingerprints of the
-  // machines' keys.
+  // Returns the requests of the machines that wait for a person's approval. Each request is found
+  // by the fingerprint of the machine's key.
   [[nodiscard]] std::map<std::string, JoinRequest> waiting_machines() const;
-  // Returns the names of all machines that want to join and were not refused, including those that
-  // need no person's approval.
+  // Returns the names of all machines that want to join and were not refused, including machines
+  // that need no approval.
   [[nodiscard]] std::vector<std::string> joining_machines() const;
-  // Returns the nodes that have asked for a new certificate and have no answer yet.
+  // Returns the nodes that have requested a new certificate and got no answer yet.
   [[nodiscard]] const std::set<std::string>& renewing_nodes() const { return renewing_; }
   // Returns whether there is a token with which another machine may join at the time `now`.
   [[nodiscard]] bool has_usable_token(UnixSeconds now) const;
-  // Returns when the certificates of nodes and people expire, by the names in them, such as
-  // `operator:anna`. Revoked certificates are left out.
+  // Returns the expiry times of the certificates of nodes and people. Each time is found by the
+  // name in the certificate, such as `operator:anna`. Revoked certificates are left out.
   [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
   // Returns the soak of a component's new version on a node, or null if no version soaks there.
   [[nodiscard]] const Soak* soak(const std::string& node, const std::string& component) const;
@@ -103,8 +104,8 @@ class CellState {
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  // The names of the controllers that drive now, by the rollout, plan or desired version that each
-  // of them drives.
+  // The controller that drives each rollout, plan or desired version, found by the name of what is
+  // driven.
   std::map<std::string, std::string> drivers_;
   std::map<std::string, SignerAtWork> signers_;
   ControllersAtWork controllers_;
@@ -121,7 +122,7 @@ class CellState {
   std::map<std::string, UnixSeconds> expiries_;
 };
 
-// ---- facts about the store's members and this controller that are not in the store's records
+// ---- facts that are not in the store's records, about the store's members and this controller
 
 struct MemberHealth {
   bool answers = false;

@@ -43,7 +43,8 @@ ConfigDecision look(const Request& request, const KeyValue* found, const std::st
   return answered(std::move(response));
 }
 
-// Returns a response with all records in `reading` that people may set, by their keys.
+// Returns a response with all records in `reading` that people may set. Each record is found by its
+// key.
 ConfigDecision list(const Request& request, const Reading& reading) {
   std::string body = "{";
   for (const KeyValue& found : reading.found) {
@@ -66,8 +67,9 @@ Deed deed_of(Method method) {
   return method == Method::patch ? Deed::patch : Deed::put;
 }
 
-// Puts the stored URL of a webhook in the place of the shortened one. Clients are shown only the
-// shortened URL. So if a client reads the settings and sends them back, the URL must not change.
+// Replaces the shortened URL of a webhook in the request by the stored URL. Clients are shown only
+// a shortened URL, without its secret path. So if a client reads the settings and sends them back,
+// the stored URL must not change.
 std::string with_secret(const std::string& body, const KeyValue* found) {
   const std::string name(secret_setting);
   const std::string webhook = found == nullptr ? "" : tree_in(found->value).text_of(name);

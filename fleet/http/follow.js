@@ -1,5 +1,6 @@
-// Reads the data that the page shows: first the whole state of the cell, and then each change.
-// After a change, page.js draws those parts of the page again that show the changed records.
+// Reads the data that the page shows: first the current state of the cell, and then each change.
+// After a change, calls functions of page.js and rollout.js that draw the changed parts of the page
+// again.
 'use strict';
 
 const refusedTime = 10000;
@@ -75,7 +76,7 @@ function takeRecord(key, record) {
   if (!record && below === '') rollouts.delete(name);
 }
 
-// Returns whether the event belongs to a rollout whose records the page has read.
+// Returns whether the event is about a rollout whose records the page has read.
 function ofRollouts(event) {
   return [...rollouts].some(([name, records]) => isAbout(event, name, records[''] || {}));
 }
@@ -112,8 +113,9 @@ function follow() {
     showLive('no store', 'bad');
     showTrouble(storeTrouble(JSON.parse(event.data).reason));
   });
-  // The browser reconnects by itself after a lost connection, but not after a refusal. The server
-  // refuses if too many clients follow the cell, or if the certificate was revoked or has expired.
+  // The browser reconnects by itself after a lost connection, but not after a refusal by the
+  // server. The server refuses a client if too many clients follow the cell, or if the client's
+  // certificate was revoked or has expired. In that case, try again later.
   source.onerror = () => {
     showLive('not connected', 'bad');
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, refusedTime);

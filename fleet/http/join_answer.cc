@@ -13,8 +13,8 @@ Response join_refused(std::string_view why) {
   return problem(403, why);
 }
 
-// Returns the certificate of a machine that has joined earlier with the same key. Returns no value
-// if there is no such certificate.
+// Returns the machine's valid certificate, if the machine has joined earlier with the same key.
+// Otherwise returns no value.
 std::optional<std::string> certificate_there(const JoinAsked& asked, const JoinMoment& moment) {
   const auto identity =
       record_there<Identity>(moment.records, key_of(KeyKind::identity, {node_kind, asked.node}));
@@ -43,8 +43,8 @@ std::optional<Response> join_done(const JoinAsked& asked, const JoinMoment& mome
   return Response{.body = write_record(answer)};
 }
 
-// Returns the request that this machine has written to the store earlier, if that request has the
-// same name and the same token.
+// Returns this machine's earlier request in the store, if that request has the same node name and
+// the same token.
 std::optional<JoinRequest> same_request(const JoinAsked& asked, const JoinMoment& moment) {
   auto there =
       record_there<JoinRequest>(moment.records, key_of(KeyKind::join, {asked.fingerprint}));
@@ -68,7 +68,7 @@ bool JoinRate::take(Ms now) {
   constexpr std::int64_t one = 1'000;
   const Ms passed = counted_ ? std::max<Ms>(now - *counted_, 0) : 0;
   counted_ = now;
-  // Limit the time, so that the product below cannot overflow.
+  // Limit `passed`, so that the product below cannot overflow.
   const Ms counts = std::min<Ms>(passed, join_burst * one);
   left_ = std::min(left_ + counts * joins_per_second, join_burst * one);
   if (left_ < one) return false;

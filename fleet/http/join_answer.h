@@ -1,10 +1,10 @@
-// Decides how to answer the request of a machine that wants to join. Only this request needs no
-// certificate. The controller does not decide who may join: it writes the request into the store,
-// and fleet-signer decides.
+// Decides how a controller answers the request of a machine that wants to join the cell. Only for
+// this kind of request, the client needs no certificate. The controller does not decide which
+// machines may join: it writes the request into the store, and fleet-signer decides.
 //
-// If a machine's token is unknown, nothing is written, and the refusal reveals nothing about the
-// cell. All machines that have to wait get the same answer, so that nobody can find out which names
-// exist. Does no input or output.
+// If the machine's token is unknown, nothing is written, and the refusal reveals nothing about the
+// cell. Every machine that has to wait gets the same answer, whatever the reason, so that nobody
+// can find out which node names exist. Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -22,29 +22,29 @@
 
 namespace fleet {
 
-// The maximum number of requests that wait in one controller at a time for the decision of
-// fleet-signer.
+// The maximum number of requests that wait at the same time in one controller for fleet-signer's
+// decision.
 inline constexpr std::size_t joins_held_max = 100;
 // The maximum number of requests that a controller writes into the store: `join_burst` at one
-// moment, and `joins_per_second` on average. This is enough for two hundred machines that join at
-// the same moment.
+// moment, and `joins_per_second` per second in the long run. This is enough for two hundred
+// machines that join at the same moment.
 inline constexpr std::int64_t join_burst = 300;
 inline constexpr std::int64_t joins_per_second = 20;
 
 // Limits how many requests are written into the store, even if very many machines ask.
 class JoinRate {
  public:
-  // Counts one request. Returns false if the request must not be written now, since too many others
-  // came shortly before it.
+  // Counts one request. Returns false if the request must not be written now, since too many
+  // requests came shortly before.
   [[nodiscard]] bool take(Ms now);
 
  private:
-  // How many requests may be written now, in thousandths of a request.
+  // The number of requests that may be written now, in thousandths.
   std::int64_t left_ = join_burst * 1'000;
   std::optional<Ms> counted_ = {};
 };
 
-// The request of a machine that wants to join. Instead of the token's secret, it contains a hash.
+// The request of a machine that wants to join, with a hash in place of the token's secret.
 struct JoinAsked {
   std::string node = {};
   std::string pem = {};
@@ -55,17 +55,17 @@ struct JoinAsked {
 struct JoinMoment {
   const std::map<std::string, KeyValue, std::less<>>& records;
   UnixSeconds now = 0;
-  // Returns the serial number and the fingerprint of a certificate, or no value if the text is not
-  // a certificate.
+  // Returns the facts about a certificate, such as its serial number and its key's fingerprint.
+  // Returns no value if the text is not a certificate.
   std::function<std::optional<IssuedCertificate>(const std::string& pem)> read_certificate;
 };
 
-// The next step: write the request to the store. The machine is answered when fleet-signer has
-// decided.
+// The next step is to write the request to the store. The machine is answered later, when
+// fleet-signer has decided.
 struct JoinWrite {
   Transaction transaction = {};
 };
-// The next step: wait. The request is in the store already, and the machine is answered when
+// The next step is to wait. The request is in the store already, and the machine is answered when
 // fleet-signer has decided.
 struct JoinHold {};
 using JoinStep = std::variant<Response, JoinWrite, JoinHold>;

@@ -12,12 +12,12 @@
 namespace fleet {
 namespace {
 
-// How long a machine waits at most for the answer to its request. fleet-signer needs only a
-// fraction of that time. But a person may have to approve the machine: then the answer tells the
-// machine to ask again later.
+// The maximum delay of the answer to a machine's request. fleet-signer needs only a fraction of
+// this time. But if a person must first approve the machine, the machine is told after this time to
+// ask again later.
 constexpr std::chrono::milliseconds hold_time{2'000};
-// The shortest time between two lines of the log about refusals. It limits the log, since anybody
-// can cause any number of refusals.
+// The shortest time between two log lines about refusals. Without this limit, anybody could flood
+// the log, by requests that are refused.
 constexpr Ms refusals_together_ms = 1'000;
 
 }  // namespace
@@ -36,7 +36,7 @@ void JoinDoor::take(HttpServer::Number number, const Request& request) {
     return answer(number, request, problem(503, "the store does not answer"));
   const JoinQuestion& asked = std::get<JoinQuestion>(question);
   JoinAsked one{.node = asked.node, .pem = asked.request, .hash = digest_of(asked.secret)};
-  // Check only the keys of machines that have a known token, since checking a key takes long.
+  // Check the key only if the machine's token is known, since the check of a key takes long.
   if (token_with(world_.mirror.records(), one.hash) != nullptr) {
     const RequestedKey key = key_of_request(asked.request);
     if (!key.error.empty()) return answer(number, request, problem(400, key.error));
@@ -66,9 +66,9 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   const std::weak_ptr<char> alive = alive_;
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
-    // The store has refused this transaction, since another controller has written the same
-    // request. The machine goes on waiting here: fleet-signer decides about the other controller's
-    // request, and that decision answers both.
+    // If the store has refused this transaction, another controller has written the same request.
+    // The machine's request keeps waiting here, since fleet-signer's decision about the written
+    // request is the answer to both.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));
@@ -77,7 +77,7 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
 
 void JoinDoor::hold(HttpServer::Number number, const JoinAsked& asked) {
   held_[number] = {asked, world_.timers.after(hold_time, [this, number] {
-                     // The timer owns this lambda. Keep the timer alive until the lambda has
+                     // The timer owns this lambda, so keep the timer alive until the lambda has
                      // returned.
                      const auto late = held_.extract(number);
                      world_.answer(number, join_waits(late.mapped().asked));

@@ -1,5 +1,6 @@
-// Handles the requests of machines that want to join: writes each request into the store, and lets
-// the machine wait for a moment until fleet-signer has decided. join_answer.h makes the decisions.
+// Handles the requests of machines that want to join: writes each request into the store, and
+// delays the answer for a short time, in which fleet-signer may decide. The functions of
+// join_answer.h make the decisions.
 #pragma once
 
 #include <functional>
@@ -29,7 +30,7 @@ class JoinDoor {
   JoinDoor& operator=(const JoinDoor&) = delete;
 
   void take(HttpServer::Number number, const Request& request);
-  // Answers those of the waiting machines about which fleet-signer has decided.
+  // Answers each waiting machine about which fleet-signer has decided.
   void take_changes(const Changes& changes);
 
  private:
@@ -49,9 +50,9 @@ class JoinDoor {
   JoinRate rate_;
   std::map<HttpServer::Number, Held> held_;
   Ms logged_at_ = 0;
-  std::size_t not_logged_ = 0;  // number of refusals since `logged_at_`, none of which was logged
-  // Callbacks hold a weak pointer to `alive_`. By it they find out whether this object still exists
-  // when the store answers.
+  std::size_t not_logged_ = 0;  // number of refusals since `logged_at_`; they are not logged yet
+  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
+  // destroyed. The callback then does nothing.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -74,8 +74,8 @@ namespace {
 constexpr std::string_view page_files[] = {
     "/", "/page.css", "/page.js", "/rollout.js", "/steer.js", "/follow.js", "/v1/openapi.json"};
 
-// Returns the rest of `path` after `below` and a slash. Returns no value if `path` does not begin
-// with `below`.
+// Returns the part of `path` after `below` and a slash. Returns no value if `path` is neither
+// `below` nor a path below it.
 std::optional<std::string> rest_below(std::string_view path, std::string_view below) {
   if (!path.starts_with(below)) return std::nullopt;
   path.remove_prefix(below.size());

@@ -1,5 +1,6 @@
-// Defines an HTTP request and an HTTP response as plain data, so that the functions that decide
-// about them need no sockets. Finds out from the path of a URL which part of the cell is asked for.
+// Defines HTTP requests and responses as plain data, so that the functions that decide about
+// requests need no sockets. Also finds out from the path of a URL which part of the cell a client
+// asks for.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +16,13 @@
 
 namespace fleet {
 
-// The maximum number of bytes of a request's body. No record is longer, so a longer body is not
-// read.
+// The maximum number of bytes of a request's body. No record is longer, so the rest of a longer
+// body is dropped.
 inline constexpr std::size_t request_bytes_max = 65'536;
 
 enum class Method { get, head, put, patch, post, erase, other };
 
-// The client that has sent a request, as its verified certificate describes it.
+// The client that has sent a request, as described in the client's verified certificate.
 struct Visitor {
   std::string name = {};     // the name in the certificate, ROLE:WHO
   std::string serial = {};   // the certificate's serial number, in the notation of records
@@ -38,10 +39,10 @@ struct Request {
   std::string from = {};  // the client's IP address
   std::string if_match = {};
   std::string if_none_match = {};
-  // The values of two headers that a browser sets and a page cannot change. Origin names the site
-  // of the page that sends the request. Sec-Fetch-Site says how that site is related to this
-  // server: `same-origin` means this server's own page. Both are empty if the client is not a
-  // browser.
+  // The values of two headers that a browser sets and a page cannot change. `Origin` names the site
+  // of the page that sends the request. `Sec-Fetch-Site` says how that site is related to this
+  // server: `same-origin` means that the page is this server's own. Both are empty if the client is
+  // not a browser.
   std::string origin = {};
   std::string fetch_site = {};
   std::string body = {};
@@ -59,7 +60,7 @@ struct Response {
   bool operator==(const Response&) const = default;
 };
 
-// Returns a response with this status and, as JSON, this reason.
+// Returns a response with this status, whose body is JSON with the status and this reason.
 [[nodiscard]] Response problem(int status, std::string_view reason);
 
 [[nodiscard]] Method method_of(std::string_view text);
@@ -72,7 +73,7 @@ struct Response {
 // Returns the strong ETag of a record that was last written at this revision.
 [[nodiscard]] std::string tag_of(std::int64_t revision);
 
-// ---- the part of the cell that a path stands for:
+// ---- the part of the cell that a URL's path stands for:
 //
 //     /                the page; its other files are /page.css and those that page_file() finds
 //     /v1/openapi.json this table, as OpenAPI

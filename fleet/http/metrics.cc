@@ -9,9 +9,9 @@
 namespace fleet {
 namespace {
 
-// The number of nodes for which the metrics say how many bytes their records take in the store.
-// These are the nodes with the most bytes, so a node that fills the store can be found, and the
-// metrics stay short.
+// The metrics contain the size of a node's records in the store only for this many nodes: those
+// with the largest records. So a node that fills the store can be found, and the metrics stay
+// short.
 constexpr std::size_t largest_nodes = 10;
 
 class Text {

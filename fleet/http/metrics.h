@@ -1,4 +1,5 @@
-// Writes the metrics for Prometheus, in its text format, version 0.0.4. Does no input or output.
+// Makes the metrics of the cell for Prometheus, in version 0.0.4 of Prometheus's text format. Does
+// no input or output.
 #pragma once
 
 #include <string>

@@ -9,16 +9,16 @@
 namespace fleet {
 namespace {
 
-// The consequences for people if no fleet-signer is at work. A fleet-signer that is at work has a
-// record in the store, with a lease.
+// The consequences for people while no fleet-signer runs. (A running fleet-signer has a record with
+// a lease in the store.)
 struct SilentSigner {
-  std::string words = {};   // what does not work without a signer, as a text
-  bool is_awaited = false;  // whether a machine or node is already waiting for a signer
+  std::string words = {};   // what does not work without a fleet-signer
+  bool is_awaited = false;  // whether a machine or node is waiting for a fleet-signer
 };
 
-// Returns whether a machine or a node may need a fleet-signer later. A machine needs one to join
-// with a token, and a node needs one to renew its certificate. A cell without certificates and
-// tokens, such as a trial cell, does not need one.
+// Returns whether a machine or a node may need a fleet-signer later. A machine needs a fleet-signer
+// to join with a token, and a node needs a fleet-signer to renew its certificate. A cell without
+// tokens and node certificates does not need a fleet-signer.
 bool may_be_needed(const CellState& cell, UnixSeconds now) {
   const auto& all = cell.expiries();
   const std::string nodes = certificate_name(node_kind, "");
@@ -28,7 +28,7 @@ bool may_be_needed(const CellState& cell, UnixSeconds now) {
   return renews || cell.has_usable_token(now);
 }
 
-// Returns a text such as `2 machines wait to join (n7, n8)`. Returns an empty text if `names` is
+// Returns a text such as `2 machines wait to join (n7, n8)`. Returns an empty string if `names` is
 // empty.
 std::string waiting(const std::vector<std::string>& names, const std::string& one,
                     const std::string& many) {
@@ -37,7 +37,7 @@ std::string waiting(const std::vector<std::string>& names, const std::string& on
          listed(names) + ")";
 }
 
-// Returns the consequences if no fleet-signer is at work. Returns no value if one is at work, or if
+// Returns the consequences if no fleet-signer runs. Returns no value if a fleet-signer runs, or if
 // no machine and no node can need one.
 [[nodiscard]] std::optional<SilentSigner> silent_signer(const CellState& cell, UnixSeconds now) {
   if (!cell.signers().empty()) return std::nullopt;
@@ -190,8 +190,8 @@ void add_machines(const CellState& cell, Outlook& outlook) {
   }
 }
 
-// Adds a note about silent controllers. The other controllers do their work, so nobody has to act
-// at once.
+// Adds a line under `notes` about silent controllers. The running controllers do their work, so
+// nobody has to act immediately.
 void add_controllers(const CellState& cell, Outlook& outlook) {
   const auto silent = cell.controllers().silent();
   if (silent.empty()) return;

@@ -1,6 +1,6 @@
-// Makes the outlook, the first part of the page. It answers a person's first question: do I have to
-// act? It lists everything that is under way in the cell, and everything that waits for a person.
-// Does no input or output. The lines are in three groups:
+// Makes the outlook, which is the first part of the web page. The outlook answers a person's first
+// question: do I have to act? It lists all work that is under way in the cell, and all work that
+// waits for a person. Does no input or output. The lines are in three groups:
 //
 //     moves    rollouts, plans and desired versions that are under way; no person is needed
 //     waits    work that a person has to do before it can continue, or trouble that gets worse
@@ -17,26 +17,27 @@
 
 namespace fleet {
 
-// How many seconds before its end a certificate of a person or a program is listed under `waits`,
-// since a person has to renew it.
+// A certificate of a person or a program is listed under `waits` from this many seconds before its
+// expiry, since a person has to renew it.
 inline constexpr UnixSeconds certificate_care_s = 14 * 86'400;
-// How many seconds before its end a node's certificate is listed under `waits`. A node renews its
-// certificate by itself much earlier, when a third of its life is left, so the renewal has failed.
+// A node's certificate is listed under `waits` from this many seconds before its expiry. A node
+// renews its certificate by itself much earlier, when a third of the certificate's life is left. So
+// the automatic renewal must have failed.
 inline constexpr UnixSeconds node_certificate_care_s = 3 * 86'400;
-// If more than one node in `silent_share` nodes is silent, the silent nodes are listed under
-// `waits`.
+// If more than one in `silent_share` nodes is silent, the silent nodes are listed under `waits`
+// instead of `notes`.
 inline constexpr std::int64_t silent_share = 10;
 
-// The number of reasons for degraded nodes that have a line each. All other reasons share one line.
+// Degraded nodes are grouped by similar reasons. So many of the largest groups have a line each,
+// and all other groups share one line.
 inline constexpr std::size_t degraded_shown = 5;
 
 struct OutlookLine {
   std::string subject = {};  // the key of the record that this line is about, without /fleet/v1/
   std::string text = {};
-  // Only for lines under `moves`: the earliest time at which the rollout, plan or desired version
-  // can be finished.
+  // The earliest time at which a rollout can be finished. Set only for lines under `moves`.
   std::optional<UnixSeconds> not_before = {};
-  // Commands that a person may type to look closer or to act. The page shows them.
+  // Commands that the page shows, so that a person can type them to learn more or to act.
   std::vector<std::string> commands = {};
 };
 
@@ -53,7 +54,7 @@ struct Outlook {
 
 // ---- phrases and groups of lines, which outlook_lines.cc makes for outlook_of()
 
-// Returns a number with its noun, such as `1 node` or `2 nodes`.
+// Returns a number with the noun `one` in the right form, such as `1 node` or `2 nodes`.
 [[nodiscard]] std::string counted(std::size_t count, const std::string& one);
 // Returns `text: reason`. If there is no reason, returns only the text.
 [[nodiscard]] std::string with_reason(std::string text, const std::string& reason);
@@ -61,8 +62,8 @@ struct Outlook {
 // Adds lines about degraded nodes and silent nodes.
 void add_nodes(const CellState& cell, Outlook& outlook);
 
-// Adds lines about certificates that have expired or expire soon: those in the files of this
-// controller, and those of enrolled nodes and people.
+// Adds lines about certificates that have expired or expire soon. These are the certificates in
+// this controller's files, and those of enrolled nodes and people.
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
                       Outlook& outlook);
 

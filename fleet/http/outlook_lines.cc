@@ -1,5 +1,5 @@
-// Adds lines about nodes and certificates to the outlook, and makes phrases that several lines
-// need.
+// Implements the functions that add lines about nodes and certificates to the outlook, and makes
+// phrases that several lines contain.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -15,13 +15,13 @@ namespace {
 
 constexpr UnixSeconds day_s = 86'400;
 
-// Nodes that are degraded for similar reasons, and the reason of the first node.
+// A group of nodes that are degraded for similar reasons, with the reason of the first node.
 struct Degraded {
   std::vector<std::string> nodes = {};
   std::string why = {};
 };
 
-// Adds a line for each of the largest groups of degraded nodes, and one line for all other groups
+// Adds a line for each of the largest groups of degraded nodes, and one line for all smaller groups
 // together.
 void add_degraded(const std::map<std::string, Degraded>& groups, Outlook& outlook) {
   std::vector<const Degraded*> all;
@@ -78,7 +78,7 @@ std::string with_reason(std::string text, const std::string& reason) {
 }
 
 void add_nodes(const CellState& cell, Outlook& outlook) {
-  // Degraded nodes, in groups with similar reasons.
+  // The groups of degraded nodes with similar reasons.
   std::map<std::string, Degraded> degraded;
   std::vector<std::string> silent;
   for (const auto& [id, node] : cell.nodes()) {
@@ -102,7 +102,7 @@ void add_nodes(const CellState& cell, Outlook& outlook) {
 
 void add_certificates(const CellState& cell, const Health& health, UnixSeconds now,
                       Outlook& outlook) {
-  // The names in those certificates that already have a line in the outlook.
+  // The names in this controller's certificates, which are not listed a second time below.
   std::map<std::string, UnixSeconds> told;
   for (const CertificateHealth& one : health.certificates) {
     told[one.name] = one.expires;
@@ -123,8 +123,8 @@ void add_certificates(const CellState& cell, const Health& health, UnixSeconds n
   for (const auto& [name, until] : cell.expiries()) {
     if (const auto own = told.find(name); own != told.end() && own->second == until) continue;
     const bool is_node = name.starts_with(std::string(node_kind) + ":");
-    // The owner of an expired certificate may have left the cell on purpose. So expired
-    // certificates are only counted, in one line under `notes`.
+    // Only count expired certificates, for one line under `notes`, since the owner of such a
+    // certificate may have left the cell on purpose.
     if (until <= now) {
       ++ended;
       continue;

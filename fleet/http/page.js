@@ -7,11 +7,12 @@ const rolloutsShown = 10;
 const namesShown = 8;
 
 let cell = null;  // the summary of the cell that was read last
-// The records of each rollout that the page has read, by the rollout's name. The records of one
-// rollout are an object. A name in that object is the rest of a record's key after the rollout's
-// name.
+// The rollouts that the page has read, by their names. For each rollout, an object has the
+// rollout's records. They are found by the part of the record's key after the rollout's name, such
+// as `batch/1`.
 const rollouts = new Map();
-const loading = new Map();   // changed records of each rollout that is being read, by its name
+// The changed records of each rollout that is being read now, by the rollout's name.
+const loading = new Map();
 const events = new Map();    // the newest events of the cell, by their numbers
 const earlier = new Map();   // events of the rollouts that are shown, by their numbers
 let asked = '';              // the node or rollout that the fragment of the URL names
@@ -34,7 +35,7 @@ const quiet = text => make('div', {class: 'quiet'}, text);
 const two = number => String(number).padStart(2, '0');
 
 // Returns the time `seconds` (since 1970) in this browser's time zone. The date is left out if it
-// is today's.
+// is today.
 function clock(seconds, exactly) {
   const date = new Date(seconds * 1000);
   const time = `${two(date.getHours())}:${two(date.getMinutes())}` +
@@ -45,8 +46,7 @@ function clock(seconds, exactly) {
 }
 
 // Replaces the children of `host` by `children`. The keyboard focus stays where it is, and the
-// parts that a person has opened stay open. The new parts are recognised by the attribute
-// `data-key`.
+// parts that a person has opened stay open: they are found again by the attribute `data-key`.
 function put(host, ...children) {
   const active = document.activeElement;
   const key = host.contains(active) ? active.dataset.key : undefined;
@@ -69,8 +69,8 @@ function tell(id, text) {
 const size = bytes => bytes < 1048576 ? `${Math.ceil(bytes / 1024)} KiB`
   : `${(bytes / 1048576).toFixed(1)} MiB`;
 
-// An error whose message is written for the user and says what has failed. Any other type of error
-// means a bug of the page.
+// An error whose message is written for the user and says what has failed. An error of a different
+// type means that the page has a bug.
 class Told extends Error {}
 
 const storeTrouble = reason => `The store cannot be heard: ${reason}`;
@@ -85,8 +85,8 @@ async function get(path) {
   return body;
 }
 
-// Returns a function that runs `call` after `ms` milliseconds. If the function is called again,
-// once or often, before `call` has ended, `call` runs once more, `ms` milliseconds later.
+// Returns a function that runs `call` after `ms` milliseconds. If the function is called again
+// before `call` has ended, however often, `call` runs once more, `ms` milliseconds after its end.
 function atMostEach(ms, call) {
   let timer = 0;
   let again = false;
@@ -239,11 +239,12 @@ function drawGlance() {
 
 // ---- the list of events, and the details of one node
 
-// A name in an event that was not proved by a certificate is only a claim.
+// If no certificate has proved the person's name in an event, the name is only a claim.
 const byWhom = event => !event.who ? '' : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
 
-// Returns the events, the newest first. Events with the same class, text and person become one
-// entry. The entry contains the newest of them, how many they are, and all their subjects.
+// Returns the events as a list of entries. All events with the same class, text and person become
+// one entry, which contains the first of these events in `list`, their number, and all their
+// subjects.
 function gathered(list) {
   const groups = new Map();
   for (const event of list) {
@@ -275,8 +276,8 @@ function eventLine({event, count, subjects}) {
     make('div', {}, ...eventSubjects(subjects), ` ${event.text || ''}${byWhom(event)} `, times));
 }
 
-// Returns the events in `found`, an object with event numbers as its names, as a list, the newest
-// first.
+// Returns the events in `found` as a list, the newest first. `found` is an object whose names are
+// the events' numbers.
 const newest = found => Object.entries(found).sort((a, b) => b[0].localeCompare(a[0]))
   .map(([, event]) => event);
 

@@ -20,7 +20,7 @@ using TrustList = std::unique_ptr<gnutls_x509_trust_list_st, FreeList>;
 using Certificate = std::unique_ptr<gnutls_x509_crt_int, FreeCertificate>;
 
 gnutls_datum_t datum(const std::string& text) {
-  // GnuTLS only reads these bytes, although its parameter is not const.
+  // The cast is harmless: GnuTLS only reads these bytes, although its parameter is not const.
   auto* bytes = reinterpret_cast<unsigned char*>(const_cast<char*>(text.data()));
   return {bytes, static_cast<unsigned int>(text.size())};
 }
@@ -47,8 +47,8 @@ std::optional<std::string> common_name(gnutls_x509_crt_t certificate) {
   return std::string(name.data(), size);
 }
 
-// Returns the serial number in the notation of records: hexadecimal, in capitals, without leading
-// zeros.
+// Returns the certificate's serial number in the notation of records: hexadecimal, in upper case,
+// without leading zeros.
 std::string serial_number(gnutls_x509_crt_t certificate) {
   std::array<unsigned char, 64> bytes{};
   std::size_t size = bytes.size();

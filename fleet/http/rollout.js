@@ -1,9 +1,9 @@
-// Draws rollouts. For each rollout, shows a picture of its batches, its progress in words, why
-// nodes have failed, and its last events.
+// Draws the rollouts on the page. For each rollout, shows a picture of its batches, its progress as
+// a text, why nodes have failed, and the last events.
 'use strict';
 
-// For each stage of a node: the sign for it in the picture, and its kind, which is done, moving,
-// waiting, failed or back.
+// For each stage of a node: its sign in the picture, and its kind, which is `done`, `moving`,
+// `waiting`, `failed` or `back`.
 const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying: ['↑', 'moving'],
   soaking: ['~', 'moving'], confirming: ['…', 'moving'], confirmed: ['✓', 'done'],
   failed: ['✕', 'failed'], kept: ['✕', 'failed'], unconfirmed: ['?', 'failed'],
@@ -14,13 +14,13 @@ const stageWords = {waiting: 'to come', confirmed: 'done', left: 'left as they w
   unconfirmed: 'went back unconfirmed', kept: 'could not go back', 'not-judged': 'not judged'};
 const chipsShown = 24;      // a picture of more nodes does not show their names
 const cellsShown = 1000;    // a picture of more nodes has only one bar for each batch
-// If there are more batches, neighbouring batches in the same stage are drawn as one.
+// If there are more batches than this, adjacent batches in the same stage are drawn as one batch.
 const batchesShown = 12;
 const failuresShown = 20;
 const rolloutEventsShown = 12;
 
 const failures = new Map();  // the groups of failed nodes, by the name of the rollout
-// The number of failed nodes at the time when `failures` was read, by the name of the rollout.
+// The number of failed nodes when `failures` was read, by the rollout's name.
 const failureCounts = new Map();
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
@@ -32,15 +32,15 @@ function kindOf(state) {
     baking: 'busy'}[state] || '';
 }
 
-// Returns the stage of a node for the picture. While a node soaks (watches its new version), its
-// record in the rollout still says `applying`. So the parameter `soaks` says whether the node
-// soaks.
+// Returns the stage of a node for the picture. While a node soaks, that is, while its new version
+// must show that it works, the node's record in the rollout still says `applying`. So the parameter
+// `soaks` says whether the node soaks.
 function stageOf(record, soaks) {
   const stage = record && stages[record.stage] ? record.stage : record ? 'unknown' : 'waiting';
   return stage === 'applying' && soaks ? 'soaking' : stage;
 }
 
-// Returns a text such as `3 done, 1 failed`, with the stages in their usual order.
+// Returns a text with the number of nodes in each stage, such as `3 done, 1 failed`.
 function countWords(counts) {
   return Object.keys(stages).filter(stage => counts[stage])
     .map(stage => `${counts[stage]} ${wordsOf(stage)}`).join(', ') || 'no nodes';
@@ -51,8 +51,9 @@ function addCounts(sum, counts) {
   return sum;
 }
 
-// Returns the batches in their order. `first` and `last` of a batch are both its number, counted
-// from 1. The batch also has its nodes with their stages, and the number of nodes in each stage.
+// Returns the batches in their order. Each batch has its nodes with their stages, and the number of
+// nodes in each stage. Its members `first` and `last` are both its number, counted from 1: see
+// joined().
 function batchesOf(records, rollout) {
   const soaking = new Set(rollout.soaking);
   const keys = Object.keys(records).filter(key => key.startsWith('batch/'))
@@ -63,7 +64,8 @@ function batchesOf(records, rollout) {
     const counts = {};
     for (const [, stage] of nodes) counts[stage] = (counts[stage] || 0) + 1;
     const now = running.includes(rollout.state) && index === rollout.batch;
-    // The summary of a large rollout does not list the nodes that soak, but has only their number.
+    // The summary of a large rollout does not list the soaking nodes, but contains only their
+    // number.
     if (now && !rollout.soaking && rollout.stages.soaking && counts.applying) {
       counts.soaking = Math.min(rollout.stages.soaking, counts.applying);
       counts.applying -= counts.soaking;
@@ -72,8 +74,8 @@ function batchesOf(records, rollout) {
   });
 }
 
-// Joins neighbouring batches in which all nodes are in the same stage. Does nothing if there are
-// few batches.
+// Joins adjacent batches in which all nodes are in the same stage. Does nothing if there are few
+// batches.
 function joined(batches) {
   if (batches.length <= batchesShown) return batches;
   const only = batch => Object.keys(batch.counts).length === 1 && !batch.now
@@ -111,8 +113,8 @@ function batchBar(counts, all) {
   return bar;
 }
 
-// Moves the keyboard focus between the cells of a picture, by the arrow keys. The Tab key moves the
-// focus to the picture as a whole.
+// Moves the keyboard focus between the cells of a picture with the arrow keys. For the Tab key, the
+// picture is only one stop.
 function moveByArrows(event) {
   const cells = [...event.currentTarget.querySelectorAll('a[data-node]')];
   const index = cells.indexOf(document.activeElement);
@@ -158,8 +160,8 @@ function picture(name, records, summary) {
 
 const known = value => typeof value === 'number' && value >= 0;
 
-// Returns an element with the evidence of a failure that a node has reported, or null if there is
-// none.
+// Returns an element with the evidence that a node has reported about its failure, or null if there
+// is no evidence.
 function evidenceOf(record) {
   const [one] = Array.isArray(record.evidence) ? record.evidence : [];
   if (!one) return null;
@@ -195,8 +197,8 @@ function suspectsOf(group) {
   return lines.map(line => make('div', {class: 'quiet'}, `Suspect: ${line}`));
 }
 
-// Lists why nodes failed. The controller has put nodes that failed in the same way into groups, as
-// fleetctl why does.
+// Returns a list of the reasons why nodes failed. The controller puts nodes that failed in the same
+// way into groups, as `fleetctl why` does.
 function failureList(name) {
   const groups = failures.get(name) || [];
   if (!groups.length) return null;
@@ -254,8 +256,8 @@ function factsOf(rollout, summary) {
   return pairs;
 }
 
-// Returns whether the event is about the rollout or about an order to one of its nodes. Such an
-// order has the name or the trace of the rollout as its trace.
+// Returns whether the event is about the rollout or follows from it, such as an order to one of its
+// nodes. Such an event has the rollout's name or the rollout's trace as its trace.
 function isAbout(event, name, rollout) {
   return event.subject === 'rollout/' + name || event.trace === name ||
     Boolean(rollout.trace && event.trace === rollout.trace);
@@ -307,8 +309,9 @@ function drawRollouts() {
   put(at('rollouts'), ...(cards.length ? cards : [quiet('none yet')]));
 }
 
-// Reads the records of a rollout from the controller. If a record changes while the answer is on
-// its way, the changed record is used, since it is newer than the one in the answer.
+// Reads the records of a rollout from the controller. If an event reports a changed record before
+// the answer has come, the record in the event is used, since the record in the answer may be
+// older.
 async function loadRollout(name) {
   const changed = {};
   loading.set(name, changed);
@@ -330,8 +333,8 @@ async function loadRollout(name) {
   }
 }
 
-// Reads why nodes of a rollout failed. Does nothing if the number of failed nodes is the same as at
-// the last reading.
+// Reads from the controller why nodes of a rollout failed. Does nothing if the number of failed
+// nodes has not changed since the last time.
 async function loadFailures(name) {
   const count = rollouts.has(name) ? failedIn(rollouts.get(name)) : 0;
   if ((failureCounts.get(name) || 0) === count) return;

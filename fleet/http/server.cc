@@ -51,15 +51,16 @@ MHD_Result take_argument(void* query, MHD_ValueKind, const char* name, const cha
   return MHD_YES;
 }
 
-// Allows the browser to load scripts, styles and data from this server only. Images may only be
-// `data:` URLs, which the page's empty icon needs. No page may show our page in a frame.
+// The Content-Security-Policy. It allows the browser to load scripts, styles and data only from
+// this server, and images only from `data:` URLs, which the page's empty icon needs. No page may
+// show this page in a frame.
 constexpr const char* content_policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 // Adds the headers that every response has. They make the browser load the page's parts only from
-// this server, keep pages of other hosts from showing or reading a response, and make the browser
-// ask this server before it uses a cached response.
+// this server, and ask this server before it uses a cached response. They also prevent pages of
+// foreign sites from showing or reading a response.
 void add_headers(MHD_Response* response, const std::string& type) {
   if (!type.empty()) MHD_add_response_header(response, "Content-Type", type.c_str());
   MHD_add_response_header(response, "Cache-Control", "no-cache");
@@ -89,8 +90,8 @@ void Connections::answered(MHD_Connection* connection, Time now) {
   note(connection, {.phase = Phase::asks, .since = now});
 }
 
-// Records the phase of a connection. Ignores a connection that has ended already, since
-// libmicrohttpd may report the end of a request after the end of its connection.
+// Records the phase of a connection. Ignores a connection that has already ended, since
+// libmicrohttpd may report the end of a request after the end of the request's connection.
 void Connections::note(MHD_Connection* connection, const Line& line) {
   const auto at = lines_.find(connection);
   if (at != lines_.end()) at->second = line;
@@ -140,7 +141,7 @@ HttpServer::HttpServer(Settings settings) : settings_(std::move(settings)) {
   UPGRADER_CHECK(uv_poll_start(poll_.get(), UV_READABLE, ready) == 0);
 }
 
-// Resumes all suspended connections, which libmicrohttpd demands before it is stopped.
+// Resumes all suspended connections, since libmicrohttpd requires this before it is stopped.
 HttpServer::~HttpServer() {
   poll_ = nullptr;
   timer_ = nullptr;
@@ -165,8 +166,9 @@ void HttpServer::run_soon() {
   timer_ = settings_.timers.after(std::chrono::milliseconds(0), [this] { run(); });
 }
 
-// Handles a request. libmicrohttpd calls this function when the request's headers have arrived, for
-// each part of the body, after the body, and when a suspended request is resumed.
+// Handles a request. libmicrohttpd calls this function several times for each request: when the
+// headers have arrived, for each part of the body, after the body, and when the suspended
+// connection is resumed.
 MHD_Result HttpServer::take(MHD_Connection* connection, const char* url, const char* method,
                             const char* data, std::size_t* size, void** closure) {
   if (*closure == nullptr) {
@@ -284,8 +286,8 @@ bool HttpServer::push(Number number, const std::string& text) {
   return !exchange.ended;
 }
 
-// Drops a client that has gone or reads too slowly: discards the text that the client has not read,
-// and closes its connection.
+// Ends the stream of a client that has gone or reads too slowly: drops the text that the client has
+// not read, and closes the connection.
 void HttpServer::let_go(Exchange& exchange) {
   exchange.ended = true;
   unread_ -= exchange.outgoing.size();

@@ -19,15 +19,16 @@
 
 namespace fleet {
 
-// The time limit for a client to send a complete request. It begins with the connection, or with
-// the end of the previous answer.
+// The time limit for a client to send a complete request. The time begins when the connection is
+// opened, or at the end of the previous answer.
 inline constexpr std::chrono::seconds request_time{30};
-// The time limit for an answer. It is long enough for the largest answer on a slow link.
+// The time limit for an answer, from the complete request to the last byte. It is long enough for
+// the largest answer over a slow network.
 inline constexpr std::chrono::seconds answer_time{300};
 
-// The connections of a server. Limits the time for each request and answer. Otherwise a client
-// could occupy a connection for ever, by a request whose headers never end, or by not reading the
-// answer. Also finds out which clients have gone.
+// The open connections of a server, with the time limit for the current request or answer of each.
+// Without the limits, a client could occupy a connection for ever, with a request whose headers
+// never end or by never reading the answer.
 class Connections {
  public:
   using Time = std::chrono::milliseconds;
@@ -36,7 +37,7 @@ class Connections {
   void ended(MHD_Connection* connection) { lines_.erase(connection); }
   // Records that the client has sent a complete request.
   void asked(MHD_Connection* connection, Time now);
-  // Records that the answer is a stream, which has no time limit.
+  // Records that the answer is a stream. A stream has no time limit.
   void streams(MHD_Connection* connection);
   // Records that the whole answer was sent. The client may now send the next request.
   void answered(MHD_Connection* connection, Time now);
@@ -70,15 +71,16 @@ inline constexpr std::size_t connections_max = 200;
 // The maximum number of connections from one address, so that a single machine cannot use up all
 // connections.
 inline constexpr std::size_t connections_of_address_max = 60;
-// The maximum number of bytes of a stream that may wait for one client. A client that reads the
-// cell's changes too slowly loses its stream, and has to connect again.
+// The maximum number of bytes of a stream that may wait for one client. If more bytes wait, since
+// the client reads the cell's changes too slowly, the server closes the stream. The client then has
+// to connect again.
 inline constexpr std::size_t unread_bytes_max = 4'194'304;
-// The maximum number of bytes of streams that may wait for all clients together. Beyond that, the
-// clients with the most waiting bytes lose their streams.
+// The maximum number of bytes of streams that may wait for all clients together. If more bytes
+// wait, the server closes the streams with the most waiting bytes.
 inline constexpr std::size_t unread_total_max = 33'554'432;
 
-// The server's own certificate and key, and an authority's certificate, as texts in PEM. If there
-// is no own certificate, the server does not use TLS.
+// The server's own certificate and key, and an authority's certificate, as texts in PEM. If `own`
+// is empty, the server does not use TLS.
 struct ServerCertificates {
   std::string own = {};
   std::string key = {};
@@ -96,11 +98,11 @@ class HttpServer {
     std::string host;
     std::uint16_t port = 0;
     ServerCertificates certificates = {};
-    // Called for each request. For each, the owner has to call answer() or stream() once, at once
-    // or later.
+    // Called for each complete request. The owner must then call answer() or stream() once, from
+    // this function or later.
     std::function<void(Number, const Request&)> asked;
     std::function<void(Number)> stream_ended = [](Number) {};
-    // Returns the list of revoked certificates in PEM, or an empty text if there is no list.
+    // Returns the list of revoked certificates in PEM, or an empty string if there is no list.
     std::function<std::string()> revocations = [] { return std::string(); };
   };
 
@@ -109,19 +111,19 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();
 
-  // Returns why the server is not listening, or an empty text if it is.
+  // Returns why the server is not listening, or an empty string if it is.
   [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] std::uint16_t port() const;
 
   // Sends the response to a request. Does nothing if the client has gone.
   void answer(Number number, Response response);
-  // Answers the request with a stream, to which push() adds texts. If the client goes away, this is
-  // noticed within a second, and the stream ends.
+  // Answers the request with a stream, to which push() adds texts. If the client closes the
+  // connection, the stream ends within about a second.
   void stream(Number number);
-  // Adds a text to a stream. Returns false if the client has too much unread text: its stream has
-  // then ended.
+  // Adds a text to a stream. Returns false if the stream has ended, for example because too much
+  // text of the stream was waiting.
   bool push(Number number, const std::string& text);
-  // Ends the stream at once. The text that the client has not read yet is lost.
+  // Ends the stream immediately. The text that the client has not read yet is dropped.
   void end_stream(Number number);
 
  private:

@@ -1,5 +1,5 @@
-// The part of HttpServer that starts to listen: it chooses the address, the certificates, and the
-// number of clients.
+// Implements the part of HttpServer that begins to listen: sets the address, the certificates, and
+// the limits for connections.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -12,10 +12,11 @@
 namespace fleet {
 namespace {
 
-// The time, in seconds, after which libmicrohttpd closes a connection without any traffic.
+// libmicrohttpd closes a connection that has had no traffic for this many seconds.
 constexpr unsigned int idle_seconds = 60;
 
-// Makes the socket address for a host. The host must be an address in digits or `localhost`.
+// Makes the socket address for a host and a port. Returns false unless the host is a numeric
+// address or `localhost`.
 bool socket_address(const std::string& host, std::uint16_t port, sockaddr_storage& address) {
   std::memset(&address, 0, sizeof address);
   auto* four = reinterpret_cast<sockaddr_in*>(&address);

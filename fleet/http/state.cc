@@ -20,8 +20,8 @@
 namespace fleet {
 namespace {
 
-// The paths below /v1/state that stand for lists. If a list has no records, the answer is an empty
-// list, and not status 404.
+// The paths below `/v1/state` that stand for lists. If a list contains no records, the answer is an
+// empty list instead of status 404.
 constexpr std::string_view lists[] = {"node",   "desired", "release", "rollout", "plan",
                                       "window", "driver",  "event",   "once"};
 
@@ -70,7 +70,8 @@ std::string shown(const Request& request, KeyKind kind, const KeyValue& record,
   return as_it_is ? text : write_tree(tree.value());
 }
 
-// Returns an object for the page: the client's name, and whether its role may order rollouts.
+// Returns the facts about the client that the page needs: the client's name, and whether the
+// client's role may give orders to rollouts.
 JsonTree you(const Request& request) {
   JsonTree tree{.kind = JsonTree::Kind::object};
   const std::string name = request.visitor ? request.visitor->name : "";
@@ -108,15 +109,16 @@ Response at_a_glance(const Request& request, const StateView& view, const StateM
   return {.body = write_tree(fields.empty() ? tree : select_fields(tree, fields))};
 }
 
-// Returns the kind of a record, or no value if the client may not see the record. A key that is not
-// one of the fleet's keys also has no value, since anybody may have written that record.
+// Returns the kind of a record. Returns no value if the client may not see the record, or if its
+// key is not one of the fleet's keys.
 std::optional<KeyKind> kind_of(const Request& request, const KeyValue& record) {
   const auto key = parse_key(record.key);
   if (!key || !may_see(request, key->kind)) return std::nullopt;
   return key->kind;
 }
 
-// The conditions for an event to be in the answer. A condition with an empty text does not count.
+// The conditions that an event in the answer must meet. An empty string means that there is no such
+// condition.
 struct Wanted {
   std::string subject = {};
   std::string who = {};
@@ -165,8 +167,8 @@ Response list(const Request& request, const std::string& rest, const StateView& 
   return response;
 }
 
-// Returns why nodes of the rollout have failed, in the form of `fleetctl why`: nodes that failed in
-// the same way are one group.
+// Returns why nodes of the rollout have failed, in the form of `fleetctl why --json`: one group for
+// all nodes that failed in the same way.
 Response failures(const std::string& rollout, const StateView& view) {
   Reading reading;
   const auto add = [&](const std::string& key) {
@@ -244,8 +246,8 @@ std::string changes_event(Revision revision, const std::vector<Change>& changes)
       nodes.insert(key->names.front());
       continue;
     }
-    // The event contains each key only once, with its newest record. If that record was erased or
-    // cannot be parsed, the event contains null in its place.
+    // The event contains each key only once, with the newest record. If the record was erased or
+    // cannot be parsed, the event contains null instead.
     const auto record = parse_tree(change.now.value);
     records.members[change.now.key.substr(key_root.size())] =
         !change.erased && record ? record.value() : JsonTree{};

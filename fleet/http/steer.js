@@ -1,14 +1,14 @@
-// Shows the orders that a person can give to a rollout. People whose role allows orders see
-// buttons. Everybody sees the commands of fleetctl, to be copied.
+// Shows the orders that a person can give to a rollout. A person whose role allows orders sees
+// buttons. Everybody sees the corresponding commands of fleetctl, and can copy them.
 'use strict';
 
 const copiedTime = 2000;
 // The maximum number of times that an order is sent. An order fails if a controller writes the
-// rollout's record at the same moment. It is then sent again, if the rollout is still in the state
-// that the person saw.
+// rollout's record at the same moment. The order is then sent again, if the rollout is still in the
+// state that the person has seen.
 const triesMost = 8;
 
-// The orders. For each order: the words on its button, the value of `order` in the request, the
+// The orders. Each order has the words on its button, the value of `order` in the request, the
 // command of fleetctl, and a text about the consequences.
 const orders = {
   pause: {words: 'Pause', order: 'pause', command: 'pause',
@@ -81,8 +81,7 @@ function ordersOf(name, summary) {
   return box;
 }
 
-// Opens a dialog that asks the person to confirm the order. If the person confirms, sends the
-// order.
+// Opens a dialog that asks the person to confirm the order, and sends the order if the person does.
 function askFor(name, order, summary) {
   const {words, then} = orders[order];
   const seen = {state: summary.state, order: summary.order};
@@ -104,10 +103,10 @@ function askFor(name, order, summary) {
   if (order === 'abort') at('ask-no').focus();
 }
 
-// Sends the order, if the rollout is still in the state that the person saw. Returns a text about
-// the outcome. A response with status 412 means either that the record has changed in the meantime,
-// or that the order itself is refused. If the record is the same at the next try, it means a
-// refusal.
+// Sends the order, if the rollout is still in the state that the person has seen. Returns a text
+// about the outcome. A response with status 412 means either that the record has changed in the
+// meantime, or that the order itself is refused. If the record has the same ETag at the next try,
+// the order was refused.
 async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
   let refused = {};

@@ -30,8 +30,8 @@ bool is_on_trial(NodeStage stage) {
   return stage == NodeStage::applying || stage == NodeStage::confirming;
 }
 
-// Returns the times at which this controller saw the first and the last of the rollout's soaking
-// nodes begin to soak. Returns no value if no node soaks.
+// Returns when the first and when the last of the nodes that soak now began to soak, as this
+// controller has seen it. Returns no value if no node soaks.
 std::optional<std::pair<UnixSeconds, UnixSeconds>> soaks_of(const CellState& cell,
                                                             const CellState::OneRollout& one) {
   std::optional<std::pair<UnixSeconds, UnixSeconds>> span;
@@ -51,7 +51,7 @@ std::int64_t spread_of(const CellState::OneRollout& one, std::uint64_t batch) {
   return spread_ms(one.rollout.terms, static_cast<std::size_t>(std::max<std::int64_t>(nodes, 0)));
 }
 
-// Returns the shortest time, from now on, in which the batch under way can be finished.
+// Returns the shortest time that the current batch can still take.
 std::int64_t current_batch_ms(const CellState::OneRollout& one, BatchPhase phase,
                               const std::optional<UnixSeconds>& last_soak, UnixSeconds now) {
   const RolloutTerms& terms = one.rollout.terms;
@@ -222,8 +222,8 @@ JsonTree rollout_summary(const CellState& cell, const CellState::OneRollout& one
 
 namespace {
 
-// The maximum number of names in one list of the summary, which is about a screenful. A client that
-// needs all names can read the records of the nodes.
+// The maximum number of names in one list of the summary, which fills about one screen. A client
+// that needs all names can read the records of the nodes.
 constexpr std::size_t names_max = 50;
 
 JsonTree object() {
@@ -297,7 +297,7 @@ JsonTree summary_of(const CellState& cell, UnixSeconds now) {
     stop.members["why"] = json_text(cell.stop()->why);
     stop.members["since"] = json_text(cell.stop()->since);
   }
-  // Do not count the driver of the history, which some controller always has. The cell is `running`
+  // Do not count the driver that writes the history, which always exists. The cell is `running`
   // only if a controller drives a rollout, a plan or desired versions.
   const bool drives = cell.drivers().size() > cell.drivers().count(std::string(events_id));
   tree.members["status"] = json_text(cell.stop() ? "stopped" : drives ? "running" : "idle");

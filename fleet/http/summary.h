@@ -1,7 +1,6 @@
-// Makes the summaries of the cell and of its rollouts for clients, and computes facts about a
-// rollout from the records of a cell: its progress, its earliest end, when a node goes back by
-// itself, and the limits of the rollout. The page shows these facts beside the rollout's own
-// records. Does no input or output.
+// Makes the summaries of the cell and of its rollouts for clients. For a rollout, computes facts
+// that are not in the rollout's own records: its progress as a text, its earliest end, the time at
+// which a node goes back by itself, and its limits. Does no input or output.
 #pragma once
 
 #include <optional>
@@ -13,13 +12,13 @@
 
 namespace fleet {
 
-// The largest number of nodes with which the summary of a rollout lists the soaking nodes by name.
-// Only for such a rollout does the page draw each node.
+// The summary of a rollout lists the soaking nodes by name only if the rollout has no more nodes
+// than this. Only for such a rollout, the page draws each node.
 inline constexpr std::int64_t soaking_named_max = 1'000;
 
-// Times in seconds since 1970. Nodes do not report when a soak begins, so it counts from the moment
-// at which this controller saw it first. So a time may be too late, but at most by the delay of
-// this controller's copy of the records.
+// Two times, in seconds since 1970. Both depend on when nodes began to soak, which nodes do not
+// report. So the time at which this controller first saw each soak is used. The results may be too
+// late, but at most by the delay of this controller's copy of the records.
 struct RolloutTimes {
   // The earliest time at which the rollout can end. No value if the rollout is neither rolling nor
   // baking.
@@ -31,25 +30,25 @@ struct RolloutTimes {
 [[nodiscard]] RolloutTimes times_of(const CellState& cell, const CellState::OneRollout& one,
                                     UnixSeconds now);
 
-// Returns the nodes that soak. They are found by the nodes' own records, since in the rollout's
-// records a node is `applying` until its batch is confirmed.
+// Returns the nodes whose new version soaks now. The nodes' own records show this. In the rollout's
+// records, such a node is still `applying`, until its batch is confirmed.
 [[nodiscard]] std::vector<std::string> soaking_nodes(const CellState& cell,
                                                      const CellState::OneRollout& one);
 
-// Returns the phase of the batch under way. The phase is `soaking` if all nodes that have begun
-// with the new version soak, although the rollout's record then still says `applying`.
+// Returns the phase of the current batch. The phase is `soaking` if all nodes that have begun with
+// the new version soak, even though the rollout's record then still says `applying`.
 [[nodiscard]] BatchPhase phase_now(const CellState& cell, const CellState::OneRollout& one);
 
 // Returns the progress of the rollout as a text such as `batch 2 of 4 is soaking; 12 of 40 nodes
 // keep the new version`.
 [[nodiscard]] std::string progress_words(const CellState& cell, const CellState::OneRollout& one);
 
-// Returns one text for each limit of the rollout, such as the number of failures that ends it, or
-// the time after which a node without a confirmation goes back by itself.
+// Returns one text for each limit of the rollout. Examples are the number of failures that ends the
+// rollout, and the time after which a node without a confirmation goes back by itself.
 [[nodiscard]] std::vector<std::string> limits_of(const CellState::OneRollout& one);
 
-// Returns the findings of the judge, which compares versions. If there are no findings, returns the
-// reason.
+// Returns the findings of the judge, which compares nodes with the new version with other nodes. If
+// there are no findings, returns the reason.
 [[nodiscard]] std::string judge_words(const CellState::OneRollout& one);
 
 // Returns the summary of a rollout for clients, as JSON.

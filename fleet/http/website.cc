@@ -25,20 +25,20 @@ bool is_as_seen(const struct stat& now, const struct stat& seen) {
 
 using std::chrono::milliseconds;
 
-// How long changes are collected before they are sent to the clients together. A person does not
+// Changes are collected for this time, and then sent to the clients in one event. A person does not
 // notice such a delay.
 constexpr milliseconds gather_time{250};
 // The time between two empty messages on a stream. It is shorter than the time after which a proxy
 // or libmicrohttpd closes a silent connection.
 constexpr milliseconds beat_time{15'000};
-// The maximum number of clients that may follow the cell at the same time. Each client takes memory
-// for the texts that it has not read yet.
+// The maximum number of clients that may follow the cell at the same time. For each client, this
+// process needs memory for the text that the client has not read yet.
 constexpr std::size_t streams_max = 50;
 
 ServerCertificates certificates_of(const WebsiteSettings& settings) {
   if (settings.certificate.empty()) return {};
-  // Send the authority's certificate together with our own, since a machine that joins knows only
-  // the digest of the authority's key.
+  // Send the authority's certificate together with this server's own. A machine that joins needs
+  // it, since that machine knows only the digest of the authority's public key.
   return {.own = content_of_file(settings.certificate) + content_of_file(settings.authority),
           .key = content_of_file(settings.key),
           .authority = content_of_file(settings.authority)};
@@ -63,8 +63,8 @@ RevocationFile::RevocationFile(std::string path) : path_(std::move(path)) {
   look();
 }
 
-// Reads the file if it has changed. First reads the file's metadata with stat(), and then its
-// content. So if the file changes between the two, the next call reads it again.
+// Reads the file if it has changed. Calls stat() before it reads the content. So if the file
+// changes in between, the next call reads the file again.
 bool RevocationFile::look() {
   if (path_.empty()) return false;
   struct stat now = {};
@@ -205,8 +205,8 @@ void Website::end_streams_of_revoked() {
   }
 }
 
-// Reads the revocation list. If the list has changed, ends all streams. Clients with good
-// certificates then connect again.
+// Reads the revocation list. If the list has changed, ends the streams of all clients. The clients
+// with good certificates then connect again.
 void Website::look_at_revocations() {
   const std::string before = revocations_.trouble();
   const bool is_another = revocations_.look();

@@ -1,6 +1,6 @@
-// A controller's web server. It passes each request to the function that decides about the request,
-// and carries out the reads and writes that this function orders. It runs on the event loop of the
-// class Front (front.h).
+// Defines a controller's web server. It passes each request to a function that decides about the
+// request, and performs the reads and writes of the store that this function returns. It runs on
+// the event loop of the class Front (front.h).
 #pragma once
 
 #include <sys/stat.h>
@@ -26,7 +26,7 @@ namespace fleet {
 
 // Reads the list of revoked certificates from the file of --http-crl. The file is read again
 // whenever it changes, so that a running controller also refuses certificates that are revoked
-// later. If the file becomes absent or damaged, the last good list stays in force.
+// later. If the file becomes absent or damaged, the last good list remains in use.
 class RevocationFile {
  public:
   // `path` is the file, or empty if there is no revocation list.
@@ -34,9 +34,9 @@ class RevocationFile {
 
   // Reads the file if it has changed. Returns true if the list has changed.
   bool look();
-  // Returns the list in PEM, or an empty text if there is no list.
+  // Returns the list in PEM, or an empty string if there is no list.
   [[nodiscard]] const std::string& list() const { return list_; }
-  // Returns why the file cannot be read now, or an empty text if it can be read.
+  // Returns why the file cannot be read now, or an empty string if it can be read.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
@@ -71,7 +71,8 @@ class Website {
   Website& operator=(const Website&) = delete;
   ~Website() = default;
 
-  // Returns why the server is not listening, or an empty text if it is.
+  // Returns why the server cannot be used: it does not listen, or the revocation list could not be
+  // read at the start. Returns an empty string if the server can be used.
   [[nodiscard]] const std::string& error() const {
     return server_.error().empty() ? error_ : server_.error();
   }
@@ -115,8 +116,8 @@ class Website {
   std::unique_ptr<Timer> beat_;
   std::map<HttpServer::Number, std::unique_ptr<Timer>> retries_;
   JoinDoor joins_;
-  // Callbacks hold a weak pointer to `alive_`. By it they find out whether this object still exists
-  // when the store answers.
+  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
+  // destroyed. The callback then does nothing.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
   HttpServer server_;
 };

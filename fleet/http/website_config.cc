@@ -1,5 +1,5 @@
-// The part of Website that handles requests below /v1/config: reads the records that a decision
-// needs, writes the records that were decided, and answers the request.
+// Implements the part of Website that handles requests for `/v1/config` and `/v1/apply`: reads the
+// records that the decision needs, writes the records of the decision, and answers the request.
 #include <utility>
 
 #include "fleet/common/identity.h"
@@ -49,8 +49,9 @@ void Website::begin_errand(HttpServer::Number number, const Request& request, co
   read_next(errand);
 }
 
-// Returns compares with which the store refuses the write if the client has been revoked. They are
-// needed since this controller's copy of the records may not show the revocation yet.
+// Returns conditions for a transaction, with which the store refuses the transaction if the client
+// has been revoked in the meantime. They are needed since this controller's copy of the records may
+// not show the revocation yet.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};
@@ -80,7 +81,7 @@ void Website::read_next(const std::shared_ptr<Errand>& errand) {
 
 void Website::decide(const std::shared_ptr<Errand>& errand) {
   if (auto refused = why_not_enrolled(errand->request.visitor)) {
-    // The client was revoked while this controller read the records.
+    // Refuse a client that was revoked while this controller read the records.
     return answer(errand->number, std::move(*refused));
   }
   const ConfigMoment now = moment(new_trace());
@@ -94,7 +95,7 @@ void Website::decide(const std::shared_ptr<Errand>& errand) {
   errand->decision.lease_s == 0 ? write_next(errand) : lease(errand);
 }
 
-// Makes the lease of the records, then writes them.
+// Makes a lease for the records of the decision, and then writes the records.
 void Website::lease(const std::shared_ptr<Errand>& errand) {
   const std::weak_ptr<char> alive = alive_;
   world_.store.grant(std::chrono::seconds(errand->decision.lease_s),
@@ -110,8 +111,8 @@ void Website::lease(const std::shared_ptr<Errand>& errand) {
                      });
 }
 
-// Writes the transactions in `first`, one after the other. Then writes the last transaction, or
-// runs the creation.
+// Commits the transactions in `decision.first`, one after the other. Then commits
+// `decision.transaction`, or begins `decision.creation`.
 void Website::write_next(const std::shared_ptr<Errand>& errand) {
   auto& first = errand->decision.first;
   if (first.empty() && errand->decision.creation != nullptr) return go_on(errand);
@@ -128,9 +129,9 @@ void Website::write_next(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Writes the next transaction of a creation, which makes the records of a new rollout or plan.
-// Before each transaction, the record of the rollout or plan is read again, and the transaction is
-// decided anew.
+// Commits the next transaction of `decision.creation`, which makes the records of a new rollout or
+// plan. Before each transaction, reads the record of the rollout or plan again, so that the
+// creation can decide what is still missing.
 void Website::go_on(const std::shared_ptr<Errand>& errand) {
   const std::weak_ptr<char> alive = alive_;
   const std::string key = errand->decision.creation->key();
@@ -164,9 +165,10 @@ void Website::go_on(const std::shared_ptr<Errand>& errand) {
   });
 }
 
-// Writes the event about a new rollout or plan. If another event has got the same number, tries
-// again with the next number. The rollout or plan exists by now, and its record names the person.
-// So the answer to the client does not depend on this write.
+// Writes the event about a new rollout or plan, and then answers the client. If another event has
+// taken the same number in the meantime, tries again with the next number. The answer to the client
+// does not depend on this write: the rollout or plan exists already, and its record names the
+// person.
 void Website::record_creation(const std::shared_ptr<Errand>& errand, const Response& response) {
   const std::weak_ptr<char> alive = alive_;
   Transaction event;
@@ -187,7 +189,7 @@ void Website::take_outcome(const std::shared_ptr<Errand>& errand, const Outcome&
   if (auto response = config_answer(errand->decision, outcome)) {
     return answer(errand->number, std::move(*response));
   }
-  // Nothing was written. The next try makes a lease of its own.
+  // Nothing was written, so end the lease. The next try makes another lease.
   if (errand->lease != 0) world_.store.revoke(std::exchange(errand->lease, 0), [](const auto&) {});
   if (++errand->tries == tries_max) {
     const bool applies = errand->route.place == Place::apply;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t whole_share = 100'000;  // 100 per cent, in thousandths of a per cent
 
-// Values for a rollout without `--spread`: the time between the beginnings of two nodes, and the
-// longest time until the last node of a batch begins.
+// Values for a rollout without `--spread`: the time from the beginning of one node's upgrade to the
+// beginning of the next, and the longest time until the last node of a batch begins.
 constexpr std::int64_t spread_step_ms = 100;
 constexpr std::int64_t spread_ms_max = 300'000;
 // Without `--spread`, all nodes of a batch of at most this size begin at the same time, since so
@@ -45,12 +45,12 @@ std::optional<std::int64_t> thousandths_in(std::string_view text) {
 }
 
 // The rule for one label of `--apart`. Each different value of the label gets a number, since
-// numbers are faster to compare than texts.
+// numbers are faster to compare than strings.
 struct ApartRule {
   // For each node, a number in place of its value of the label.
   std::vector<std::size_t> value;
   std::vector<std::int64_t> most;  // for each value of the label, how many nodes one batch may have
-  // For each value of the label, how many nodes the present batch has.
+  // For each value of the label, how many nodes the current batch has.
   std::vector<std::int64_t> taken;
 };
 
@@ -117,7 +117,7 @@ void order_nodes(const RolloutTerms& terms, std::vector<PlacedNode>& nodes) {
   nodes = std::move(ordered);
 }
 
-// Returns the sizes of the batches. The last size holds for all further batches. Without
+// Returns the sizes of the batches. The last size also applies to all later batches. Without
 // `--batches` there are at most two sizes: the size of the canary, if there is one, and the size of
 // the other batches.
 std::vector<std::int64_t> sizes_of(const RolloutTerms& terms, std::int64_t all) {

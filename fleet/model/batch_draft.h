@@ -1,6 +1,6 @@
-// Divides the nodes of a rollout into batches: decides how large each batch is, in which order the
-// nodes come, and how many nodes with the same value of a label one batch may have. rollout_draft.h
-// decides which nodes the rollout moves. Pure.
+// This file divides the nodes of a rollout into batches. It decides how large each batch is, in
+// which order the nodes come, and how many nodes with the same value of a label one batch may have.
+// rollout_draft.h decides which nodes the rollout moves. This file does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +21,10 @@ using agent_protocol::Result;
 // The most nodes in one batch. The names of more nodes would not fit into one record, and their
 // commands would not fit under one lease.
 inline constexpr std::int64_t batch_nodes_max = 1'000;
-// The most batches that a rollout may have without further confirmation. A rollout with more
-// batches takes days, so the person who starts it must confirm that this is intended.
+// The most batches that a rollout may have unless the person who starts it explicitly allows more.
+// A rollout with more batches takes days.
 inline constexpr std::size_t batches_unasked_max = 100;
-// The most sizes in `--batches`. Nobody needs more, since the last size holds for all further
+// The most sizes in `--batches`. Nobody needs more, since the last size also applies to all later
 // batches.
 inline constexpr std::size_t batch_sizes_max = 20;
 // The most labels in `--apart`: each label costs one comparison for each node of each batch.
@@ -48,10 +48,10 @@ struct Share {
 };
 
 // Parses the size of a batch, such as `12`, `4%` or `0.5%`: 1 to 1,000 nodes, or 0.001 to 100 per
-// cent.
+// cent of all nodes.
 [[nodiscard]] Result<Share> parse_share(std::string_view text);
 
-// Parses the sizes of the batches, such as `1,0.5%,4%,10%`. The last size holds for all further
+// Parses the sizes of the batches, such as `1,0.5%,4%,10%`. The last size also applies to all later
 // batches.
 [[nodiscard]] Result<std::vector<Share>> parse_batches(std::string_view text);
 
@@ -81,17 +81,17 @@ struct BatchDraft {
 
 // Divides `nodes` into batches by the sizes, the order and the labels in `terms`, which must be
 // valid. The same terms and nodes always make the same batches, whatever the order of `nodes`. If a
-// batch has as many nodes with one value of a label as it may have, further nodes with that value
-// go into a later batch.
+// batch already has the most nodes with one value of an `--apart` label, the other nodes with that
+// value go into a later batch.
 [[nodiscard]] BatchDraft draft_batches(const RolloutTerms& terms, std::vector<PlacedNode> nodes);
 
 // Returns the node's place in a random order, as a number from 0 to 2^64 - 1. The same seed and
-// name always give the same place. So a node that does not know the seed cannot choose a name by
-// which it comes early or late.
+// name always give the same place. So a node that does not know the seed cannot choose a name that
+// places the node early or late.
 [[nodiscard]] std::uint64_t place_of(std::string_view seed, std::string_view node);
 
-// Returns a number that depends only on the node's name, by which the node can be recognised. It is
-// short, so that one record can list thousands of nodes.
+// Returns a number that depends only on the node's name, by which the node can be recognised. The
+// number is short, so that one record can list thousands of nodes.
 [[nodiscard]] std::int64_t short_place(std::string_view node);
 
 // Returns the time over which the nodes of a batch begin their upgrades. Of n nodes, the k-th

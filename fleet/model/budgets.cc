@@ -13,8 +13,9 @@ namespace {
 using Labels = std::map<std::string, std::string>;
 using Limits = std::map<std::string, std::int64_t>;
 
-// Returns a text that lists the first nodes that count against a budget. After each node is the
-// rollout or desired version that moves it, or its state: `n7 (rollout/r2), n9 (does not work)`.
+// Returns a text that lists the first nodes that count against a budget. After each node's name,
+// the text has the rollout, plan or desired version that moves the node, or the node's state: `n7
+// (rollout/r2), n9 (does not work)`.
 std::string holders(const std::map<std::string, std::string>& counted) {
   std::vector<std::string> names;
   for (const auto& [node, by] : counted)

@@ -1,20 +1,23 @@
-// Budgets: limits for how many nodes of a cell may be down at the same time, over all rollouts and
-// desired versions together. The setting `unavailable.LABEL` is a number K: of the nodes with the
-// same value of LABEL, at most K may be in an upgrade at a time, from the command that stops the
-// old version until the new version is committed or the node has fallen back. Pure.
+// This file implements budgets: limits for how many nodes of a cell may be down at the same time,
+// over all rollouts, plans and desired versions together. The setting `unavailable.LABEL` is a
+// number K: of the nodes with the same value of LABEL, at most K may be in an upgrade at a time,
+// from the command that stops the old version until the new version is committed or the node has
+// fallen back. This file does no input or output.
 //
 // Each value of the label has K places. A place is a record place/LABEL/HASH/NUMBER with a number
-// below K: HASH is the hash of the value, and the record has the value itself. A driver takes a
-// place by a transaction that creates the record; the store refuses that if the record exists. The
-// driver gives the place back by erasing the record. So two drivers never have the same place,
-// whatever process dies. Each record names the node, and the rollout or component that moves the
-// node. So a driver that continues for another one finds the places that are taken already.
+// below K: HASH is the hash of the value, and the record contains the value itself. A driver takes
+// a place with a transaction that creates the record; the store refuses this transaction if the
+// record exists already. The driver gives the place back by erasing the record. So two drivers
+// never have the same place, even if a process dies. Each record names the node, and the rollout,
+// plan or desired version that moves the node. So a driver that takes over from a dead driver finds
+// the places that the dead driver has taken.
 //
 //     a node has a place              the node counts against K
 //     a node is degraded or silent    the node counts against K, since it does not work
 //     a node was forgotten            any driver may take over the places that the node had
 //     a node does not have the label  the node needs no place
-//     K was made smaller              places from K on stay taken until they are given back
+//     K was made smaller              places with a number of K or more stay taken until they are
+//                                     given back
 #pragma once
 
 #include <cstddef>
@@ -37,15 +40,15 @@ inline constexpr std::int64_t budget_places_max = 1'000;
 // The answer to a rollout, a plan or a desired version (in this file each of them is called a run)
 // that asks for the places of some nodes.
 struct PlacesAnswer {
-  bool has_all = false;                // true if every node has its places already
+  bool has_all = false;                // true if every node already has its places
   std::vector<Compare> compares = {};  // the conditions that the places in `puts` are still free
   std::vector<Put> puts = {};
   // Why the run has to wait, such as `site=north: 1 of 1 places are taken, by n7 (rollout/r2)`.
-  // Empty if it need not wait. If some places are free, but too few, the text ends with the number
-  // of places that are needed.
+  // Empty if the run need not wait. If some places are free, but too few, the text ends with the
+  // number of places that are needed.
   std::string waits_for = {};
-  // Why the run can never get the places: among its nodes, there are more with one value of the
-  // label than this value has places. Empty if the run can get them.
+  // Why the run can never get the places: more of its nodes have one value of the label than there
+  // are places for that value. Empty if the run can get them.
   std::string impossible = {};
 };
 
@@ -58,14 +61,16 @@ class Budgets {
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
   // Returns how the run `by` gets places for all of `nodes`, which are to be down at the same time.
-  // Either the run has all places already, or it takes some of them now, in the order of labels and
-  // values, or it has to wait. `room` is how many places fit into the transaction.
+  // The answer is one of three: the run has all places already, or it takes places now, in the
+  // order of labels and values, or it has to wait. `room` is how many places fit into the
+  // transaction.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
   // Returns how many nodes, counted from the first of `nodes`, may be down at the same time within
   // the budgets. The result is at least 1.
   [[nodiscard]] std::size_t fitting(const std::vector<std::string>& nodes) const;
-  // Returns the settings of all budgets as a text, as people write them: `unavailable.site=2`.
+  // Returns the settings of all budgets as one string, in the form in which people write them:
+  // `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
   // Returns the keys of the places that the run has taken for this node.
   [[nodiscard]] std::vector<std::string> held(const std::string& by, const std::string& node) const;
@@ -111,7 +116,7 @@ class Budgets {
   std::map<Domain, std::map<std::int64_t, Taken>> taken_;
 };
 
-// Returns the hash of a label's value, which stands for the value in the keys of its places.
+// Returns the hash of a label's value. In the keys of places, the hash stands for the value.
 [[nodiscard]] std::string place_value(const std::string& value);
 
 }  // namespace fleet

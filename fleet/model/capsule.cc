@@ -50,7 +50,8 @@ std::map<std::string_view, std::string_view> files_in(std::string_view list) {
   return files;
 }
 
-// Returns the rest of the reason after `words`, or an empty text if `words` are not in the reason.
+// Returns the rest of the reason after `words`, or an empty string if `words` are not in the
+// reason.
 std::string_view behind(std::string_view reason, std::string_view words) {
   const std::size_t at = reason.find(words);
   return at == reason.npos ? std::string_view{} : reason.substr(at + words.size());
@@ -75,12 +76,12 @@ constexpr std::int64_t peak_kib_max = 1LL << 50;
 // The bytes that a text in a list needs for its quotes and the comma after it.
 constexpr std::size_t list_element_bytes = 3;
 
-// Keeps the first texts that fit into `bytes_max` bytes. The last one of these may be cut.
+// Keeps the first strings that fit into `bytes_max` bytes. The last of the kept strings may be cut.
 void keep_first(std::vector<std::string>& texts, std::size_t count_max, std::size_t bytes_max) {
   if (texts.size() > count_max) texts.resize(count_max);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    // The shortest part of a text that is kept. With fewer bytes, only its first letters would be
-    // left, so the text is dropped.
+    // The shortest part of a text that is kept. If less space is left, only the first letters of
+    // the text would be kept, so the text is dropped.
     constexpr std::size_t least_bytes = 16;
     if (bytes_max < least_bytes) return texts.resize(i);
     texts[i] = brief(texts[i], bytes_max - list_element_bytes);

@@ -1,7 +1,7 @@
-// Makes the capsule of a failed upgrade: a short record of why the upgrade failed on its node. See
-// the option --evidence in fleet-agent(8). Also cuts a capsule, which comes from a node, to the
-// lengths that a record may hold. Pure: the caller has measured the processes and read the end of
-// the daemon's output.
+// This file makes the capsule of a failed upgrade: a short record that says why the upgrade failed
+// on its node. See the option --evidence in fleet-agent(8). A capsule that comes from a node may be
+// too long; this file cuts its parts to the lengths that a record may have. It does no input or
+// output: the caller has measured the processes and read the last part of the daemon's output.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,9 @@
 namespace fleet {
 
 // How much a node writes into the store about a failure. Everybody who may read the store can see
-// it.
+// this evidence.
 enum class EvidenceLevel {
-  none,    // no capsule: the node reports only the error as a text
+  none,    // no capsule: the node reports only the error as a string
   reason,  // a capsule, but without the daemon's output
   lines,   // the capsule with the last lines of the daemon's output
 };
@@ -30,39 +30,40 @@ struct FailureSeen {
   std::string reason = {};
   std::optional<std::int64_t> exit_status = {};
   std::optional<std::int64_t> signal = {};
-  std::optional<Ms> lived = {};  // how long the process ran, from its start to its end
+  std::optional<Ms> lived = {};  // how long the process ran, from start to exit
   std::optional<std::int64_t> peak_kib = {};
   std::optional<Ms> processor = {};
   std::string last_words = {};  // the end of the daemon's output, which may begin inside a line
   std::vector<std::string> differs = {};
 };
 
-// Returns the reason of a failure, as far as a node may show it at this level. agentify(1) appends
-// the daemon's last line to the reason, after `; its last line: `. This part is removed, unless the
-// level is `lines`.
+// Returns the reason of a failure, without the part that a node must not show at this level.
+// agentify(1) appends the daemon's last line to the reason, after `; its last line: `. Unless the
+// level is `lines`, this function removes that part.
 [[nodiscard]] std::string reason_at(EvidenceLevel level, std::string_view reason);
 
-// Returns a list with the capsule, cut to its limits. At the level `none`, the list is empty. If
-// `seen` has neither an exit status nor a signal, both are looked for in the reason: agentify
-// itself exits cleanly, so only the reason says how the daemon ended.
+// Returns a list of one capsule, cut to the limits below. At the level `none`, the list is empty.
+// If `seen` has neither an exit status nor a signal, this function looks for both in the text of
+// the reason: agentify itself exits cleanly, so only the reason says how the daemon exited.
 [[nodiscard]] std::vector<Capsule> capsule_of(const FailureSeen& seen, EvidenceLevel level);
 
-// A version of a program, and the list of files that agent-releases(1) keeps for it: lines of a
-// mode, a hash and a path. The list is empty if the release is not a directory.
+// A version of a program, and the list of files that agent-releases(1) keeps for this version. Each
+// line of the list has a file's mode, hash and path. The list is empty if the release is not a
+// directory.
 struct ListedVersion {
   std::string version = {};
   std::string files = {};
 };
 
-// Returns the differences of two versions, for a capsule. The first text is `1.0 -> 1.1` if both
-// versions are known. If the later version has a list of files, a text for each file that differs
-// follows: `changed: NAME`, `new: NAME` or `gone: NAME`. If there are too many files for a capsule,
-// the last text is `and N more`.
+// Returns the differences between two versions, for a capsule. The first string is `1.0 -> 1.1` if
+// both versions are known. If the later version has a list of files, a string for each file that
+// differs follows: `changed: NAME`, `new: NAME` or `gone: NAME`. If more files differ than a
+// capsule can list, the last string is `and N more`.
 [[nodiscard]] std::vector<std::string> differences(const ListedVersion& before,
                                                    const ListedVersion& after);
 
-// The limits for the parts of a capsule, in bytes of their JSON form. If all parts are at their
-// limits, the JSON of the whole capsule still has at most capsule_bytes_max bytes.
+// The limits for the parts of a capsule, in bytes of their JSON form. Even if every part is as long
+// as its limit allows, the JSON form of the whole capsule is at most capsule_bytes_max bytes.
 inline constexpr std::size_t capsule_stage_bytes_max = 32;
 inline constexpr std::size_t capsule_reason_bytes_max = 480;
 inline constexpr std::size_t capsule_lines_bytes_max = 440;
@@ -71,7 +72,7 @@ inline constexpr std::size_t capsule_lines_max = 8;
 inline constexpr std::size_t capsule_differs_max = 6;
 
 // Keeps the first capsule and drops all others. In the kept capsule, keeps the newest lines and the
-// first differences. Replaces a number that is out of range by the number that means "unknown".
+// first differences. Replaces a number that is out of range with the number that means "unknown".
 void cut_evidence(std::vector<Capsule>& evidence);
 
 }  // namespace fleet

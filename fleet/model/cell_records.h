@@ -1,6 +1,6 @@
-// The records of a cell: releases, desired versions, windows, settings, events and certificates;
-// and the records and texts by which a machine joins the cell. Plain data; record_members.h says
-// how they are written.
+// This file defines the records of a cell: releases, desired versions, windows, settings, events
+// and certificates. It also defines the records and strings with which a machine joins the cell.
+// The file contains only data structures; record_members.h says how the records are written.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ struct ReleaseManifest {
   bool operator==(const ReleaseManifest&) const = default;
 };
 
-// The record release/COMPONENT/VERSION. It is written before any other record names the release,
-// and never changed afterwards.
+// The record release/COMPONENT/VERSION. The record is written before any other record names the
+// release, and is never changed afterwards.
 struct Release {
   // The manifests of the release, one for each architecture, sorted.
   std::vector<ReleaseManifest> manifests = {};
@@ -41,7 +41,7 @@ struct Desired {
   std::string version = {};
   std::string digest = {};
   std::string why = {};
-  bool pending = false;  // true: a plan holds the version back, and no node moves to it
+  bool pending = false;  // true: a plan holds the version back, and no node moves to it yet
   // True only for one node: a person has chosen its version, and the desired version of the cell
   // does not change it.
   bool pinned = false;
@@ -54,10 +54,10 @@ struct Desired {
   bool operator==(const Desired&) const = default;
 };
 
-// The record driver/ID: the controller that drives the work with this ID, such as a rollout or a
-// plan, now. The record has a lease, so it vanishes if the controller dies. The revision at which
-// the record was created is the driver's fence: each transaction of the driver requires that the
-// record still has this revision.
+// The record driver/ID: the controller that currently drives the work with this ID, such as a
+// rollout or a plan. The record has a lease, so it vanishes if the controller dies. The revision at
+// which the record was created is the driver's fence: each transaction of the driver requires that
+// the record still has this revision.
 struct DriverRecord {
   std::string controller = {};
 
@@ -85,19 +85,21 @@ struct Stop {
   bool operator==(const Stop&) const = default;
 };
 
-// The record `epoch`. If its number differs from the number that a node has noted, the store was
-// restored from a snapshot.
+// The record `epoch`. After the store was restored from a snapshot, a person increases the number
+// in this record with `fleetctl restored`. So a node that has noted a different number finds out
+// that the store was restored.
 struct Epoch {
   std::int64_t number = 0;
   std::string why = {};
-  // True if a person has accepted the restored store. Then the nodes act on its records again.
+  // True if a person has accepted the restored store. Until then, nodes that have noted a different
+  // number do not act on the store's records.
   bool accepted = false;
 
   bool operator==(const Epoch&) const = default;
 };
 
-// The record `settings`: the name and value of each setting, as texts. `who` is the person who has
-// made the last change.
+// The record `settings`: the name and value of each setting, as strings. `who` is the person who
+// has made the last change.
 struct Settings {
   std::map<std::string, std::string> values = {};
   std::string who = {};
@@ -106,9 +108,9 @@ struct Settings {
 };
 
 // The record event/NUMBER: one event of the cell's history. An event is never changed, but the
-// oldest events are erased. The record order/TRACE has the same members: it notes an order by a
-// person who may not write events. The next controller that reads the note and may write events
-// turns it into an event.
+// oldest events are erased. The record order/TRACE has the same members: it is a note of an order
+// by a person who may not write events. The next controller that reads the note, and may write
+// events, replaces the note with an event.
 struct FleetEvent {
   std::string time = {};
   std::string kind = {};
@@ -141,8 +143,8 @@ struct PastRun {
   bool operator==(const PastRun&) const = default;
 };
 
-// The record notified: the last event that was sent to the webhook, and the value that the setting
-// `webhook` had then.
+// The record `notified`: the last event that was sent to the webhook, and the value that the
+// setting `webhook` had at that time.
 struct Notified {
   std::int64_t event = 0;
   std::string webhook = {};
@@ -162,17 +164,17 @@ struct IssuedCertificate {
   bool operator==(const IssuedCertificate&) const = default;
 };
 
-// The record identity/KIND/WHO: a node or a person that may use the cell. All its certificates have
-// the name KIND:WHO. No node may write this record.
+// The record identity/KIND/WHO: a node or a person that may use the cell. All certificates of this
+// node or person have the name KIND:WHO. No node may write this record.
 struct Identity {
   // The certificates that have not expired, the oldest first.
   std::vector<IssuedCertificate> certificates = {};
   std::string since = {};
   std::string revoked = {};  // when the identity was revoked; empty if it was not
-  // When all members of the store had been restarted after the revocation, so that no connection of
-  // a revoked certificate is open any more. Empty before that.
+  // The time at which all members of the store had been restarted after the revocation. Since then,
+  // no connection with a revoked certificate is open any more. Empty before that time.
   std::string shut_out = {};
-  // The labels of a node, from the token with which it joined. They win over labels that the node
+  // The labels of a node, from the token with which it joined. They override labels that the node
   // itself reports.
   std::map<std::string, std::string> labels = {};
 
@@ -204,7 +206,7 @@ struct Token {
   std::string created = {};
   std::string who = {};      // the person who has made the token
   std::string revoked = {};  // when the token was revoked; empty if it was not
-  // The public keys of releases: the name of each file, and its contents.
+  // The public keys of the publishers of releases: the contents of each key file, by the file name.
   std::map<std::string, std::string> release_keys = {};
 
   bool operator==(const Token&) const = default;
@@ -220,8 +222,8 @@ struct JoinRequest {
   std::int64_t asked = 0;    // when the request came, in seconds since 1970
   bool waits = false;        // true: a person has to approve the request first
   std::string refused = {};  // why the request was refused; empty if it was not
-  // The signed certificate. The node gets it only after the node's user was made in the store;
-  // until then it is kept here.
+  // The signed certificate. The node gets the certificate only after a user for the node was
+  // created in the store. Until then, the certificate is kept here.
   std::string certificate = {};
 
   bool operator==(const JoinRequest&) const = default;
@@ -236,8 +238,8 @@ struct Approval {
   bool operator==(const Approval&) const = default;
 };
 
-// The record signer/NAME of a fleet-signer at work. The record has a lease. Times are in seconds
-// since 1970.
+// The record signer/NAME: a fleet-signer that is running. The record has a lease, so it vanishes if
+// this fleet-signer dies. Times are in seconds since 1970.
 struct SignerAtWork {
   std::string version = {};
   std::string since = {};
@@ -245,14 +247,14 @@ struct SignerAtWork {
   // The time of the signer's last snapshot; 0 if it has taken none.
   std::int64_t snapshot = 0;
   std::int64_t certificate_ends = 0;  // when the signer's own certificate ends; 0 if not known
-  std::string trouble = {};  // why the last try to take a snapshot failed; empty if it succeeded
+  std::string trouble = {};  // why the last attempt at a snapshot failed; empty if it succeeded
 
   bool operator==(const SignerAtWork&) const = default;
 };
 
-// The record of a fleet-controller. The record controller/NAME stays when the controller ends. The
-// record controller/NAME/life/ID is that of one process at work: it has a lease, and vanishes when
-// the process ends.
+// The record of a fleet-controller. The record controller/NAME stays when the controller exits. The
+// record controller/NAME/life/ID belongs to one running process of the controller: this record has
+// a lease, and vanishes when the process exits.
 struct ControllerAtWork {
   std::string version = {};
   std::string since = {};  // when this process of the controller began
@@ -260,7 +262,7 @@ struct ControllerAtWork {
   bool operator==(const ControllerAtWork&) const = default;
 };
 
-// The text of a token, which a person brings to a machine.
+// The contents of a token. A person brings the token, as a string, to a machine that is to join.
 struct TokenText {
   std::vector<std::string> controllers = {};  // the URLs of the cell's controllers
   std::vector<std::string> store = {};        // the URLs of the store's members
@@ -272,7 +274,7 @@ struct TokenText {
   bool operator==(const TokenText&) const = default;
 };
 
-// The question that a machine sends to a controller, to join the cell.
+// The message that a machine sends to a controller in order to join the cell.
 struct JoinQuestion {
   std::string node = {};
   std::string secret = {};

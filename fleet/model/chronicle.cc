@@ -24,18 +24,19 @@ static_assert((events_at_once + notes_at_once) * (key_bytes_max + 4 * text_bytes
 // The beginning of the subject of an event about a silent node: `node/NODE`.
 constexpr std::string_view node_subject = "node/";
 
-// Returns whether a controller wrote this event as a part of the history. Only events of the kind
-// `ordered` are also written by other programs: those with which people give orders.
+// Returns whether a controller wrote this event as a part of the history. Events of the kind
+// `ordered` do not count, since the programs with which people give orders write such events, too.
 bool is_ours(const FleetEvent& event) {
   return event.kind != "ordered";
 }
 
 // Returns whether `other`, which follows `one` among the events of a subject, only repeats `one`
-// and need not be written. This is so if kind, text and trace are equal. Different traces mean that
-// the events follow from different orders: if a person writes the same desired version again, for
-// example, the event is written again, too. For events of an upgrade the trace is not compared,
-// since one command may begin the upgrade, and another may confirm it. If the same upgrade begins
-// twice, both beginnings are written, since an event of another kind is between them.
+// and need not be written. Such a repetition has the same kind, text and trace. Different traces
+// mean that the events follow from different orders: if a person writes the same desired version
+// again, for example, the event is written again, too. For events of an upgrade the trace is not
+// compared, since one command may begin the upgrade, and another may confirm it. If the same
+// upgrade begins twice, both beginnings are written, since an event of another kind is between
+// them.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
   // The part of the text from suspects_mark on (failure_causes.h) has counts that change all the
   // time, so this part is not compared.
@@ -86,7 +87,7 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
   // Numbers are used up when the event with the highest possible number is written. When this event
-  // is erased, the next numbers follow that of the last event that is left.
+  // is erased, the next numbers follow the number of the last remaining event.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
@@ -100,8 +101,8 @@ bool ChronicleTask::has_an_end(const FleetEvent& event) const {
          instances_.contains(event.subject.substr(node_subject.size()));
 }
 
-// Returns the last event of a subject. If events of this subject are pending, returns the last of
-// those.
+// Returns the last event of a subject. If events of this subject are pending, returns the last
+// pending one.
 const FleetEvent* ChronicleTask::last_of(const std::string& subject) const {
   if (waiting_.contains(subject)) {
     return &*std::find_if(pending_.rbegin(), pending_.rend(),
@@ -162,7 +163,7 @@ void ChronicleTask::take_absent(const std::string& text) {
 }
 
 // Reads all records of a reading. The events come first, so that no second event is written for a
-// change that already has one.
+// change that already has an event.
 void ChronicleTask::take_all(const Reading& reading) {
   const Ms prune_at = prune_at_;
   *this = ChronicleTask(time_);
@@ -172,7 +173,7 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
     take(record);
   }
-  // A reading has the records of nodes before those of rollouts. But the event about a node's
+  // A reading has the records of nodes before the records of rollouts. But the event about a node's
   // trouble names the rollouts that may be the cause, so suspects_ gets the records first.
   for (const KeyValue& record : reading.found) {
     const auto key = parse_key(record.key);

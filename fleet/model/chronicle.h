@@ -1,10 +1,12 @@
-// Writes the cell's history: the controller that holds the key `driver/events` writes an event for
-// each change that matters, numbered without a gap. A task of a driver: see driver.h.
+// This file writes the cell's history: the controller that holds the key `driver/events` writes an
+// event for each change that matters to people. The numbers of the events have no gap.
+// ChronicleTask is the task of a driver: see driver.h.
 //
-// An event depends only on the changed record and on the last event of the same subject. So if
-// another controller takes over, it reads all records that have changed since the last event, and
-// writes the events that are missing. If a record was changed and changed back while no controller
-// held the key, no event is written for that.
+// An event depends only on the changed record and on the last event of the same subject. (An event
+// `degraded` also names the rollouts that may be the cause.) So a controller that takes over reads
+// all records, and writes the missing events for those that have changed since the last event. If a
+// record was changed and changed back while no controller held the key, no event is written for
+// these two changes.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +29,20 @@
 namespace fleet {
 
 inline constexpr std::string_view events_id = "events";
-// After the first new event, further events are collected for this time and then written together.
-// So a rollout of a thousand nodes costs only a few transactions a second, however fast it goes.
+// After the first new event, the controller collects events for this time, and then writes them
+// together. So a rollout of a thousand nodes costs only a few transactions a second, however fast
+// it goes.
 inline constexpr Ms event_gather_ms = 500;
 // A node counts as silent if it had no living fleet-agent for this time. A restart of fleet-agent
-// takes less.
+// takes less time.
 inline constexpr Ms silence_ms = 30'000;
 // How often the driver looks for events that are too old, to erase them.
 inline constexpr Ms event_prune_ms = 3'600'000;
 
 class ChronicleTask {
  public:
-  // Returns the date and time `seconds_ago` seconds ago, as a text. Events have such a text, and
-  // comparing these texts shows which events are too old.
+  // Returns the date and time `seconds_ago` seconds ago, as a string. Each event has its time in
+  // the same form, so a comparison of strings shows which events are too old.
   using TimeText = std::function<std::string(std::int64_t seconds_ago)>;
 
   explicit ChronicleTask(TimeText time) : time_(std::move(time)) {}
@@ -92,8 +95,8 @@ class ChronicleTask {
   std::deque<FleetEvent> pending_;
   // For each subject, how many of its events are in pending_.
   std::map<std::string, std::size_t> waiting_;
-  // True while take_all() reads records for whose changes the store already has events. No further
-  // event is written for those changes.
+  // True while take_all() reads records for whose changes the store already has events. No second
+  // event is written for such a change.
   bool takes_old_ = false;
   // For each node, its living processes of fleet-agent, by id.
   std::map<std::string, std::set<std::string>> instances_;
@@ -103,7 +106,8 @@ class ChronicleTask {
   // all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
-  // For each node in quiet_since_, its time there, by which its entry is found.
+  // For each node in quiet_since_, the time in its entry of quiet_since_. With this time, the entry
+  // can be found.
   std::map<std::string, Ms> since_;
   BakeSuspects suspects_;
   std::uint64_t last_ = 0;

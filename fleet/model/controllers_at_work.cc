@@ -45,8 +45,8 @@ std::set<std::string> ControllersAtWork::driving() const {
 
 bool ControllersAtWork::lives(const std::string& name) const {
   if (lives_.contains(name)) return true;
-  // An older version of fleet-controller writes no record controller/NAME/life/ID. A controller of
-  // such a version is only known to be at work by the records of its drivers.
+  // An older version of fleet-controller writes no record controller/NAME/life/ID. Only the records
+  // of its drivers show that a controller of such a version is at work.
   return std::any_of(drivers_.begin(), drivers_.end(), [&name](const auto& one) {
     return controller_record_name(one.second) == name;
   });

@@ -1,10 +1,10 @@
-// Lists the fleet-controllers of a cell, and finds those that are silent. A controller has two
-// records. The record controller/NAME stays when the controller ends. The record
-// controller/NAME/life/ID has a lease, so it vanishes. A controller that has only the first record
-// is silent. Pure.
+// This file lists the fleet-controllers of a cell, and finds those that are silent. A controller
+// has two records. The record controller/NAME stays when the controller exits. The record
+// controller/NAME/life/ID has a lease, so it vanishes when the controller exits. A controller that
+// has only the first record is called silent. This file does no input or output.
 //
-// Older versions of fleet-controller do not write these records. Such a controller is listed only
-// while it drives something.
+// Older versions of fleet-controller do not write these records. A controller of such a version is
+// listed only while it drives something, such as a rollout.
 #pragma once
 
 #include <map>
@@ -19,7 +19,8 @@ namespace fleet {
 
 class ControllersAtWork {
  public:
-  // Returns whether take() and take_absent() use records of this kind. They ignore all others.
+  // Returns whether take() and take_absent() use records of this kind. Both ignore all other
+  // records.
   [[nodiscard]] static bool needs(KeyKind kind);
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
@@ -27,7 +28,8 @@ class ControllersAtWork {
   // Returns the controllers that are at work, in the order of their names.
   [[nodiscard]] std::vector<std::string> living() const;
   [[nodiscard]] std::vector<std::string> silent() const;
-  // Returns the controllers that drive a rollout, a plan or desired versions now, each once.
+  // Returns the controllers that now have the record driver/ID of something that is driven, such as
+  // a rollout, a plan or the history. Each controller occurs once.
   [[nodiscard]] std::set<std::string> driving() const;
 
  private:
@@ -41,8 +43,8 @@ class ControllersAtWork {
 };
 
 // Returns the name of a controller in the keys of its records: the part of `name` before a colon,
-// in small letters. `name` is the value of the controller's --name, or HOST:PROCESS. Returns an
-// empty text if this part is not valid in a key. The controller then has no such records.
+// in lowercase. `name` is the value of the controller's --name, or HOST:PROCESS. Returns an empty
+// string if this part is not valid in a key. The controller then has neither of the two records.
 [[nodiscard]] std::string controller_record_name(const std::string& name);
 
 }  // namespace fleet

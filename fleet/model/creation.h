@@ -1,7 +1,8 @@
-// Writes a new rollout or plan, which takes several transactions, one after the other. Before each
-// transaction, the caller reads the store, so that the transaction writes only records that are
-// still missing. Therefore the writing can be continued if an answer was lost or if another process
-// has begun it. Pure.
+// This file writes a new rollout or plan, which takes several transactions, one after the other.
+// Before each transaction, the caller reads the store, so that the transaction writes only records
+// that are still missing. Therefore a process can continue after the store's answer was lost, or
+// after another process has begun to write the same rollout or plan. This file does no input or
+// output.
 #pragma once
 
 #include <optional>
@@ -27,7 +28,7 @@ class Creation {
   // All records are written, so the new rollout or plan begins. There is no next step.
   struct Begun {};
   // The new rollout or plan does not begin, for this reason. There is no next step. If `is_known`
-  // is false, the store has not answered, and the rollout or plan may begin nevertheless.
+  // is false, the store has not answered, so the rollout or plan may begin nevertheless.
   struct NotBegun {
     std::string reason = {};
     bool is_known = true;
@@ -45,8 +46,8 @@ class Creation {
   [[nodiscard]] Next next(const KeyValue* found, const Outcome* last);
 
  protected:
-  // `refusal` is the message for people if the store refuses a transaction. It names the likely
-  // cause.
+  // `refusal` is the message for people if the store refuses a transaction. The message names the
+  // likely cause.
   Creation(std::string key, std::string refusal)
       : key_(std::move(key)), refusal_(std::move(refusal)) {}
   Creation(const Creation&) = default;
@@ -54,14 +55,15 @@ class Creation {
   Creation& operator=(const Creation&) = default;
   Creation& operator=(Creation&&) = default;
 
-  // Returns the next transaction, or std::nullopt if all is written. `found` is the record at
-  // key(). If it belongs to another rollout or plan of the same name, returns a Refusal.
+  // Returns the next transaction, or std::nullopt if all records are written. `found` is the record
+  // at key(). If `found` belongs to another rollout or plan of the same name, returns a Refusal.
   [[nodiscard]] virtual agent_protocol::Result<std::optional<Transaction>> what_is_left(
       const KeyValue* found) const = 0;
 
-  // Finds out whether an earlier transaction has written `wanted`. If so, the record `found` has
-  // the same trace (the id of the person's order). Returns that record, or std::nullopt if nothing
-  // is written. If `found` belongs to another order, returns a Refusal with the text `if_others`.
+  // Finds out whether an earlier transaction has written `wanted`. If it has, the record `found`
+  // has the same trace as `wanted` (the id of the person's order). Returns the record `found`, or
+  // std::nullopt if nothing is written. If `found` belongs to another order, returns a Refusal with
+  // the text `if_others`.
   template <class Record>
   [[nodiscard]] static agent_protocol::Result<std::optional<Written<Record>>> written_of(
       const Record& wanted, const KeyValue* found, const std::string& if_others) {

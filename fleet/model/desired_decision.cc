@@ -179,8 +179,9 @@ class DesiredDecider {
                           .revision = fence_}}};
   }
 
-  // Adds compares for the desired version of the whole cell, for that of this node, and for the
-  // claim on the node. The store then refuses the transaction if one of these records has changed.
+  // Adds compares for the desired version of the whole cell, for the desired version of this node,
+  // and for the claim on the node. The store then refuses the transaction if one of these records
+  // has changed.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

@@ -21,22 +21,23 @@ bool is_taken_back(const DesiredNode& node, const CellWish& wish) {
   return node.desired.record.version != wish.desired.version;
 }
 
-// Returns whether the node may be ordered to move to the desired version, judged by its own records
-// alone.
+// Returns whether the node may be ordered to move to the desired version, as far as the node's own
+// records decide that.
 bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
   if (is_told(node, wish) || node.running.empty()) return false;
-  // If a new version waits beside the old one, but another version is desired by now, the node gets
-  // the order even if it already runs the desired version. It then cancels the waiting upgrade.
+  // If a new version waits beside the old one, but a different version is desired by now, the node
+  // gets the order even if it already runs the desired version. The node then cancels the waiting
+  // upgrade.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
   if (node.active.revision == 0 || active == node.instances.end()) return false;
   return active->second.record.degraded.empty();
 }
 
-// Returns whether the node's old instance may be ordered to stop, judged by the node's own records
-// alone.
+// Returns whether the node's old instance may be ordered to stop, as far as the node's own records
+// decide that.
 bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
   const bool ours = wish && is_told(node, *wish);

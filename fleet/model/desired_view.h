@@ -1,7 +1,8 @@
-// The records about the desired version of one component, as a controller sees them: the desired
-// version of the cell, and the records of each node that has the component (DesiredView). Also the
-// observations that the driving controller makes from them (DesiredMarks). A wish is one write of
-// the cell's desired version; writing the same version again makes a new wish. Pure.
+// This file keeps the records about the desired version of one component, as a controller sees
+// them: the desired version of the cell, and the records of the nodes (DesiredView). It also keeps
+// the observations that the driving controller makes from these records (DesiredMarks). A wish is
+// one write of the cell's desired version; writing the same version again makes a new wish. This
+// file does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +45,8 @@ struct DesiredNode {
   bool operator==(const DesiredNode&) const = default;
 };
 
-// Returns the version without its build metadata (`+...`), since two releases cannot differ in that
-// alone.
+// Returns the version without its build metadata (`+...`), since two releases cannot differ in
+// their build metadata alone.
 [[nodiscard]] std::string_view without_build(std::string_view version);
 [[nodiscard]] bool is_same_version(std::string_view version, std::string_view other);
 
@@ -55,7 +56,8 @@ struct CellWish {
   Desired desired = {};
   Revision revision = 0;
 
-  // Returns `desired-REVISION`, the trace in the record by which a node gets the order to move.
+  // Returns `desired-REVISION`. This is the trace of the record node/ID/desired/COMPONENT that
+  // orders a node to move for this wish.
   [[nodiscard]] std::string trace() const;
 
   bool operator==(const CellWish&) const = default;
@@ -69,8 +71,8 @@ class DesiredView {
   [[nodiscard]] const std::map<std::string, DesiredNode>& nodes() const { return nodes_; }
   [[nodiscard]] bool is_stopped() const { return stopped_; }
 
-  // Returns the desired version of the cell. Returns no value if there is none, or if no node may
-  // move to it now.
+  // Returns the desired version of the cell. Returns no value if no version is desired, or if no
+  // node may move to the desired version now.
   [[nodiscard]] std::optional<CellWish> wish() const;
 
   void take(const KeyValue& record);
@@ -99,7 +101,7 @@ class DesiredView {
 [[nodiscard]] bool runs(const DesiredNode& node, const std::string& version);
 
 // Returns the phase of the node's attempt at the version that its own record names, or `unknown` if
-// the node has not begun it.
+// the node has not begun the attempt.
 [[nodiscard]] UpgradePhase phase_of(const DesiredNode& node);
 
 [[nodiscard]] bool is_ended(UpgradePhase phase);
@@ -132,7 +134,7 @@ class DesiredView {
 class DesiredMarks {
  public:
   // Updates the observations and lists for the nodes whose records have changed since the last
-  // call. The caller calls this after each change, always with the same view.
+  // call. The caller must call look() after each change, always with the same view.
   void look(DesiredView& view, Ms now);
 
   // ---- the numbers of nodes
@@ -147,20 +149,20 @@ class DesiredMarks {
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
   // The nodes that may get the order to move. A node is in `waiting` instead of `beginning` if a
-  // new version waits there beside the old one, but another version is desired by now.
+  // new version waits on the node beside the old one, but a different version is desired by now.
   [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
   // The nodes that have got their order, and whose new version does not wait beside the old one
   // yet, with the times at which this controller first saw their orders.
   [[nodiscard]] const ByTime& coming() const { return coming_; }
   // The nodes whose new version waits beside the old one, ready to replace it, with the times since
-  // which this controller has seen that.
+  // when this controller has seen the new versions wait.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
   // Returns the new version that may replace the old one on this node: the id of the new instance
-  // of fleet-agent or, for another component, the id of the attempt whose new version waits beside
-  // the old one. The new version must be the desired one, ready, and of the same boot. The returned
-  // time is the time since which this controller has seen the new version in this state. Returns no
-  // value if there is no such version.
+  // of fleet-agent or, for another component, the name of the version that waits beside the old
+  // one. The new version must be the desired one and ready; a new instance of fleet-agent must also
+  // be of the same boot as the old instance. The returned time says since when this controller has
+  // seen the new version in this state. Returns no value if there is no such version.
   [[nodiscard]] std::optional<std::pair<Ms, std::string>> successor(const std::string& id,
                                                                     const DesiredNode& node) const;
 
@@ -177,12 +179,13 @@ class DesiredMarks {
   // window may be open by now.
   void reopen();
 
-  // Returns the whole state as a text. Tests compare these texts to find out whether two states are
-  // equal.
+  // Returns the whole state as a string. Tests compare these strings to find out whether two states
+  // are equal.
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
-  // The lists and counts in which a node is entered, so that it can be removed from them later.
+  // The lists and counts in which a node is entered. This information is kept so that the node can
+  // be removed from them later.
   struct Standing {
     bool has_component = false;
     bool is_under_way = false;
@@ -203,12 +206,12 @@ class DesiredMarks {
   std::string component_;
   std::optional<CellWish> wish_;
   // For each node, its instances that are ready and alive. The value has the version of the
-  // instance, and the time since when this controller has seen the instance so. For a component
-  // other than fleet-agent, the only key is the empty text: it stands for the new version that
-  // waits beside the old one, and the value has the id of the attempt in place of a version.
+  // instance, and the time since when this controller has seen the instance ready and alive. For a
+  // component other than fleet-agent, an entry with an empty key stands for the new version that
+  // waits beside the old one; its value has the id of the attempt in place of a version.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
-  // For each node that has a record node/ID/desired/COMPONENT: its revision, and the time at which
-  // this controller first saw the record at that revision.
+  // For each node that has a record node/ID/desired/COMPONENT: the record's revision, and the time
+  // at which this controller first saw the record at that revision.
   std::map<std::string, std::pair<Revision, Ms>> told_;
   std::map<std::string, std::optional<Ms>> closed_;
   std::optional<Ms> opens_at_;

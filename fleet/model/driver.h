@@ -1,31 +1,32 @@
-// A driver of a rollout, a plan or a cell's desired versions, as a state machine. It creates its
-// key driver/ID, reads all records that matter, and then writes one transaction after the other, as
-// its task decides. Each transaction compares that the key is still the driver's own. The task
-// knows what is driven: see drivers.h.
+// This file defines the driver of a rollout, a plan or a cell's desired versions, as a state
+// machine. The driver creates its key driver/ID, reads all records that it needs, and then writes
+// one transaction after the other. The driver's task knows what is driven, and decides what to
+// write: see drivers.h. Each transaction requires that the key still belongs to this driver.
 //
 // Events go in, and a list of actions comes out. At most one transaction, reading or request for a
-// lease is under way, and meanwhile the driver decides nothing else. The next step depends on the
-// outcome of the transaction:
+// lease is under way at a time; until it is over, the driver decides nothing else. The next step
+// depends on the outcome of the transaction:
 //
 //     committed   the driver updates its copy of the records with its own writes
 //     refused     another process has written a compared key. The driver decides again as soon as
-//                 the watch has reported such a write, which may have happened already. If no
-//                 report comes within store_retry_ms, the driver reads everything again
-//     unknown     no answer came: the driver reads everything again. If the store gets the lost
-//                 transaction later, it refuses it, since each one compares and writes the driven
-//                 record, such as that of the rollout
-//     repeated    a transaction was refused or unknown, and so was the one before with the same
-//                 compares: the driver waits for store_retry_ms before it reads again; after
-//                 refusals_max refusals the write counts as denied
-//     denied      the driver informs the task, which may abort the rollout. If the write for that
-//                 is denied, too, the driver ends, and its line in the log is marked as loud
+//                 the watch has reported such a write, which may already be the case. If no report
+//                 comes within store_retry_ms, the driver reads everything again
+//     unknown     no answer came: the driver reads everything again. If the lost transaction
+//                 reaches the store after the driver's next one, the store refuses the lost one:
+//                 each transaction compares and writes the driven record, such as that of the
+//                 rollout
+//     repeated    a transaction was refused or unknown, and so was the previous transaction, which
+//                 had the same compares: the driver waits for store_retry_ms before it reads again;
+//                 after refusals_max refusals the write counts as denied
+//     denied      the driver informs the task, which may abort the rollout. If the write of the
+//                 abort is denied, too, the driver ends, and its line in the log is marked as loud
 //
-// If the watch ends, the driver gets a new reading that it has not asked for, and replaces
-// everything that it knows by that reading.
+// If the watch ends, the driver gets a new reading that it has not asked for, and replaces all
+// records that it knows with that reading.
 //
 // The driver ends if the key is gone or belongs to another driver, if the store has not confirmed
 // for the whole time of the lease that the key is still the driver's own, or if the controller
-// ends. The nodes are not notified: the next driver that creates the key continues.
+// exits. The nodes are not notified: the next driver that creates the key continues.
 #pragma once
 
 #include <map>
@@ -49,8 +50,8 @@ inline constexpr int refusals_max = 20;
 // gives up.
 class FutileWrites {
  public:
-  // Counts a write that was refused or got no answer. Returns true if the write before this one had
-  // the same compares and failed, too. The driver must then pause before the next try.
+  // Counts a write that was refused or got no answer. Returns true if the previous write had the
+  // same compares and failed, too. The driver must then pause before its next write.
   [[nodiscard]] bool again(const Transaction& write, const Outcome& outcome) {
     const bool same = compares_ == write.compares;
     if (!same) *this = {};
@@ -62,7 +63,7 @@ class FutileWrites {
 
   [[nodiscard]] bool is_for_good() const { return refusals_ >= refusals_max; }
 
-  // Returns the counts as a text. Tests compare these texts to find out whether two states are
+  // Returns the counts as a string. Tests compare these strings to find out whether two states are
   // equal.
   [[nodiscard]] std::string words() const {
     if (!compares_) return "";
@@ -90,7 +91,7 @@ class FutileWrites {
 //     take_gates(GatesAnswered)      notes the answers of gates; only if the task returns AskGates
 //     deny(reason)                   notes that the store has denied a write; returns false if the
 //                                    task can do nothing more
-//     words(now)                     returns its whole state as a text, for tests
+//     words(now)                     returns its whole state as a string, for tests
 template <class Task>
 class Driver {
  public:
@@ -112,8 +113,8 @@ class Driver {
     return std::exchange(actions_, {});
   }
 
-  // Returns the time at which the caller must send the event TimePassed, or no value if this event
-  // is not needed.
+  // Returns the time at which the caller must send the event `TimePassed`, or no value if this
+  // event is not needed.
   [[nodiscard]] std::optional<Ms> next_deadline() const {
     if (is_over()) return std::nullopt;
     std::optional<Ms> first;
@@ -131,8 +132,8 @@ class Driver {
   [[nodiscard]] const Task& task() const { return task_; }
   [[nodiscard]] std::size_t revisions_known() const { return newest_.size(); }
 
-  // Returns the whole state as a text, with times relative to `now`. Tests compare these texts to
-  // find out whether two states are equal.
+  // Returns the whole state as a string, with times relative to `now`. Tests compare these strings
+  // to find out whether two states are equal.
   [[nodiscard]] std::string words(Ms now) const {
     std::string text = "driver " + std::to_string(static_cast<int>(under_way_)) + " fence @" +
                        std::to_string(fence_);
@@ -201,7 +202,7 @@ class Driver {
     if (futile_.is_for_good()) return deny("it refuses the same write again and again");
     if (again) return rest();
     if (!taking && std::holds_alternative<Refused>(event.outcome)) return await_news();
-    // If taking the key has failed, the reading shows which driver has it.
+    // If this driver has failed to take the key, the reading shows which driver has the key.
     read_all();
   }
 
@@ -259,8 +260,8 @@ class Driver {
   }
 
   void take(const ReadingEnded& event) {
-    // While the outcome of the transaction that takes the key is unknown, ignore this reading: the
-    // driver reads again when it knows the outcome.
+    // While the transaction that takes the key is under way, ignore this reading: the driver reads
+    // again when that transaction has ended.
     if (under_way_ == UnderWay::taking) return;
     if (under_way_ == UnderWay::reading) under_way_ = UnderWay::nothing;
     if (under_way_ == UnderWay::transaction) is_overtaken_ = true;
@@ -331,8 +332,8 @@ class Driver {
 
   // Returns whether a change that the watch reports is news. A watch reports changes in the order
   // of their revisions, so older revisions in newest_ can be forgotten. While a transaction is
-  // under way, they are kept, since the transaction may turn out to have an older revision than the
-  // reported change.
+  // under way, these older revisions are kept, since the transaction may turn out to have an older
+  // revision than the reported change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;
@@ -358,7 +359,7 @@ class Driver {
     DriverStep next = task_.next(fence_, now_);
     if (auto* asked = std::get_if<AskGates>(&next)) {
       actions_.emplace_back(std::move(*asked));
-      // The driver does not wait for the gates' answers: the next step follows at once.
+      // The driver does not wait for the gates' answers: it takes its next step immediately.
       next = task_.next(fence_, now_);
     }
     waits_until_.reset();
@@ -402,7 +403,7 @@ class Driver {
   std::map<std::string, Revision> newest_;
   Revision read_at_ = 0;  // the revision of the last reading
   FutileWrites futile_;
-  // True if the store has a further change for the driver, which follows at once.
+  // True if the store reports another change immediately after the current one.
   bool more_ = false;
   Ms proven_at_ = 0;  // when the store last showed that this driver has the key
   Ms now_ = 0;

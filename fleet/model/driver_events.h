@@ -1,4 +1,5 @@
-// The events and actions of a driver. They are the same for every kind of driver.
+// This file defines the events and actions of a driver, which are the same for every kind of
+// driver.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ struct Over {
 // The time to live of a driver's lease. If a controller dies, its lease ends within this time, and
 // another controller continues the rollout within 2 s after that.
 inline constexpr Ms driver_lease_ms = 15'000;
-// The time between two tries if the store does not answer.
+// The time between two requests if the store does not answer.
 inline constexpr Ms store_retry_ms = 1'000;
 
 // A step: ask each gate of a rollout once. The driver does not wait for the answers.
@@ -47,7 +48,7 @@ struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
   // The gate gets the following four members with its question: they name the rollout and the batch
-  // that it is asked about.
+  // that the gate is asked about.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};
@@ -66,8 +67,8 @@ struct BeginDriving {
 struct TransactionEnded {
   Outcome outcome = {};
 };
-// An event: the store has sent all records that WantReading asked for. The event comes again,
-// unasked, whenever the watch has ended.
+// An event: the store has sent all records that WantReading asked for. Whenever the watch has
+// ended, this event comes again without a new WantReading.
 struct ReadingEnded {
   Reading reading = {};
 };
@@ -80,14 +81,14 @@ struct LeaseFailed {};
 struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
-// An event: the lease of the driver's key has ended, or may have ended. Its time to live is over,
-// counted from just before the last renewal was sent.
+// An event: the lease of the driver's key has ended, or may have ended. The lease's time to live is
+// over, counted from just before the last renewal was sent.
 struct LeaseLost {
   std::string why = {};
 };
 // Events: a watched key was written, or was erased at `revision`. If `more` is true, another change
-// follows at once, and the driver decides nothing in between: decisions are costly, and a thousand
-// nodes may report at the same moment.
+// follows immediately, and the driver decides nothing in between: decisions are costly, and a
+// thousand nodes may report at the same moment.
 struct KeyChanged {
   KeyValue record = {};
   bool more = false;
@@ -97,7 +98,7 @@ struct KeyErased {
   Revision revision = 0;
   bool more = false;
 };
-// An event: the controller is about to end, so the driver has to end, too.
+// An event: the controller is about to exit, so the driver has to end, too.
 struct LeaveDriving {};
 struct TimePassed {};
 struct GatesAnswered {

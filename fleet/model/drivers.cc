@@ -11,8 +11,8 @@
 namespace fleet {
 namespace {
 
-// Returns whether the transaction writes a command that still needs a lease. The command vanishes
-// when its lease ends, so it cannot be begun later.
+// Returns whether the transaction writes a command that still needs a lease. A command vanishes
+// when its lease ends, so that no node begins it later.
 bool wants_lease(const Transaction& transaction) {
   return std::any_of(transaction.puts.begin(), transaction.puts.end(), [](const Put& put) {
     return put.lease == 0 && parse_key(put.key)->kind == KeyKind::node_command;

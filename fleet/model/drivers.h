@@ -1,6 +1,7 @@
-// The drivers of one rollout, of one plan, and of all desired versions of a cell: for each, its
-// task and the Driver of that task. driver.h describes how a driver works; rollout_decision.h,
-// plan_decision.h and desired_decision.h make the tasks' decisions.
+// This file defines the drivers of one rollout, of one plan, and of all desired versions of a cell.
+// For each of the three, the file has a task, and the `Driver` with that task. driver.h describes
+// how a driver works; rollout_decision.h, plan_decision.h and desired_decision.h make the tasks'
+// decisions.
 #pragma once
 
 #include <string>
@@ -36,8 +37,8 @@ class RolloutTask {
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease);
   void take_gates(const GatesAnswered& event);
-  // Called when the store has denied a write. The next step then aborts the rollout. Returns false,
-  // so that driving ends, if the store has denied the write of this abort, too.
+  // Called when the store has denied a write. The next step then aborts the rollout. Returns false
+  // if the store has denied the write of this abort, too; the driver then ends.
   [[nodiscard]] bool deny(const std::string& reason);
   [[nodiscard]] std::string words(Ms now) const;
 
@@ -79,8 +80,9 @@ class PlanTask {
 
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId) {}
-  // Called when the store denies a write. Returns false, so that driving ends, since half a plan
-  // cannot be undone automatically. The members wait until a driver continues with the plan.
+  // Called when the store denies a write. Returns false, so that the driver ends, since a
+  // half-finished plan cannot be undone automatically. The plan's members (nodes) wait until
+  // another driver continues the plan.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;
 
@@ -100,7 +102,7 @@ class PlanDriver : public Driver<PlanTask> {
 // ---- the driver of all desired versions
 
 // The last part of the key `driver/desired` of this driver. No rollout and no plan may have this
-// name, since its driver would have the same key.
+// name, since the driver of that rollout or plan would have the same key.
 inline constexpr std::string_view desired_id = "desired";
 
 class DesiredTask {
@@ -121,7 +123,7 @@ class DesiredTask {
   // has to be written.
   [[nodiscard]] DriverStep next(Revision fence, Ms now);
   void granted(LeaseId lease) { lease_ = lease; }
-  // Called when the store denies a write. Returns false, so that driving ends. Nothing has to be
+  // Called when the store denies a write. Returns false, so that the driver ends. Nothing has to be
   // undone: a new version that waits beside the old one may go on waiting.
   [[nodiscard]] bool deny(const std::string&) { return false; }
   [[nodiscard]] std::string words(Ms now) const;

@@ -25,8 +25,8 @@ std::optional<FleetEvent> rollout(const KeyValue& record) {
   const std::string state(text_of(one.state));
   std::string text =
       with_reason(one.terms.component + " " + one.terms.version + " " + state, one.reason);
-  // Add the answers of the gates. They change only if a gate gives another answer, or a batch ends,
-  // so they do not cause many events.
+  // Add the answers of the gates. These answers change only if a gate changes its answer, or a
+  // batch ends, so they do not cause many events.
   const bool is_going_on = one.state == RolloutState::rolling;
   for (std::size_t i = 0; is_going_on && i < one.gates.size(); ++i)
     text += "; gate " + one.gates[i].name + ": " + words_of(one.gates[i]);
@@ -43,7 +43,7 @@ std::optional<FleetEvent> plan(const KeyValue& record) {
                     .trace = one.trace};
 }
 
-// Returns the text for a phase of an upgrade that is of interest to people, and an empty text for
+// Returns the text for a phase of an upgrade that is of interest to people, and an empty string for
 // other phases. If each phase had an event, a rollout to a thousand nodes would fill the history.
 std::string upgrade_words(UpgradePhase phase) {
   switch (phase) {

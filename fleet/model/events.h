@@ -1,6 +1,6 @@
-// The events of the cell's history. Makes an event from a changed record, if the change is of
-// interest to people; and decides which events are sent to the webhook, and when an event is sent
-// again. chronicle.h numbers the events and writes them. Pure.
+// This file makes the events of the cell's history: an event for each changed record whose change
+// is of interest to people. It also decides which events are sent to the webhook, and when an event
+// is sent again. chronicle.h numbers the events and writes them. This file does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,15 @@ namespace fleet {
 // Returns the event for a node that has become silent or, if `silent` is false, that reports again.
 [[nodiscard]] FleetEvent event_of_silence(std::string_view node, bool silent);
 
-// Returns whether people are notified of the event at once: it is a success, a failure or a halt.
+// Returns whether the event is a success, a failure or a halt. Such an event is sent to the
+// webhook.
 [[nodiscard]] bool is_notable(const FleetEvent& event);
 
 // Adds the event with this number to a transaction. The store refuses the transaction if another
 // event already has the number.
 void add_event(Transaction& transaction, const FleetEvent& event, std::uint64_t number);
-// Adds the event to a transaction as a note, for a person or program that may not write events. The
-// controller that writes the history later makes an event from the note.
+// Adds the event to a transaction as a note. People and programs that may not write events write
+// such notes. The controller that writes the history later makes an event from the note.
 void add_note(Transaction& transaction, const FleetEvent& event);
 
 // Returns the event for a note, by which a person who may not write events has recorded an order.
@@ -55,11 +56,12 @@ void add_note(Transaction& transaction, const FleetEvent& event);
 
 // ---- notices
 
-// Successes, failures and halts are sent in their order, each at least once. Nothing else in the
-// cell waits until an event was sent. The controller that writes the history also sends its events.
+// A notice is an HTTP request to the webhook, which tells people of an event. Successes, failures
+// and halts are sent in the order of their events, each at least once. Nothing else in the cell
+// waits until a notice was sent. The controller that writes the history also sends the notices.
 
-// After this many tries, which take about an hour and a half, an event is skipped, and the next
-// event is sent.
+// After this many failed requests, which take about an hour and a half, the event is skipped, and
+// the next event is sent.
 inline constexpr int notice_tries_max = 24;
 inline constexpr Ms notice_rest_ms = 1'000;
 inline constexpr Ms notice_rest_max_ms = 300'000;
@@ -67,7 +69,7 @@ inline constexpr Ms notice_rest_max_ms = 300'000;
 // Returns PATH if the setting `webhook` is `file:PATH`, or no value if the setting is a URL.
 [[nodiscard]] std::optional<std::string> webhook_file(std::string_view webhook);
 // Returns the URL in the file of a setting `file:PATH`: the first line of the file, or an empty
-// text if that line is not an http or https URL.
+// string if that line is not an http or https URL.
 [[nodiscard]] std::string webhook_url(std::string_view content);
 
 class Notices {

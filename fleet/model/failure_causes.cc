@@ -159,7 +159,7 @@ std::vector<FailureGroup> failure_groups(const NodesOfRollout& nodes) {
   return groups;
 }
 
-// Names the members as fleetctl(1) describes the JSON.
+// Gives the members the names that fleetctl(1) documents for the JSON.
 template <class Archive>
 void serialize(Archive& archive, Suspect& suspect) {
   using cereal::make_nvp;

@@ -1,12 +1,12 @@
-// Helps a person to find out why nodes fail.
+// This file helps people to find out why nodes fail.
 //
-// Of one rollout, groups the failures: nodes that failed in the same way are one group, however
-// many they are. For each group, names the facts and labels by which its nodes differ from the
-// nodes that did not fail. Also collects the failed nodes from the records of the rollout, and
-// writes the groups as JSON, for `fleetctl why` and for the web page.
+// For one rollout, the file groups the failures: nodes that failed in the same way form one group,
+// however many they are. For each group, it names the facts and labels by which the group's nodes
+// differ from the other nodes of the rollout. It also collects the rollout's nodes from the
+// records, and writes the groups as JSON, for `fleetctl why` and for the web page.
 //
-// Of one node that has become degraded, names each rollout that may be the cause (BakeSuspects).
-// Pure.
+// For a node that has become degraded, the file names each rollout that may be the cause
+// (BakeSuspects). This file does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,16 @@
 
 namespace fleet {
 
-// A node of a rollout: its record, and its facts and labels, each as a text such as `arch=x86_64`.
+// A node of a rollout: its record, and in `marks` its facts and labels: the value of each by its
+// name, such as `x86_64` by `arch`.
 struct NodeOfRollout {
   RolloutNode record = {};
   std::map<std::string, std::string> marks = {};
 };
 using NodesOfRollout = std::map<std::string, NodeOfRollout>;
 
-// The most suspects that are named for one group. The strongest suspects come first.
+// The most suspects that are named for one group. The suspects that distinguish the group best come
+// first.
 inline constexpr std::size_t suspects_max = 3;
 
 // A suspect: a value of a fact or a label that nearly all nodes of a group have, and few other
@@ -38,8 +40,8 @@ inline constexpr std::size_t suspects_max = 3;
 struct Suspect {
   std::string mark = {};    // the fact or label and its value: `arch=x86_64`
   std::int64_t failed = 0;  // how many nodes of the group have this mark
-  // The nodes that the rollout has reached and that are not in the group: how many of them have
-  // this mark, and how many they are in all.
+  // The nodes that the rollout has reached and that are not in the group: how many of these nodes
+  // have this mark, and how many of these nodes there are.
   std::int64_t others = 0;
   std::int64_t others_in_all = 0;
 
@@ -63,8 +65,9 @@ struct FailureGroup {
 // could not be undone (`kept`).
 [[nodiscard]] bool has_failed(const RolloutNode& node);
 
-// Returns the groups, the largest first. Failures are in one group if their stage, exit status and
-// signal are equal, and their errors differ only in numbers, ids and the node's name.
+// Returns the groups of failed nodes, the largest first. Failures are in one group if their stage,
+// exit status and signal are equal, and their errors differ only in numbers, ids and the node's
+// name.
 [[nodiscard]] std::vector<FailureGroup> failure_groups(const NodesOfRollout& nodes);
 
 // Returns an error with each number replaced by `#` and the node's name by `NODE`, so that errors
@@ -84,7 +87,7 @@ struct FailureGroup {
 // Names each rollout that may be the cause that a node has become degraded. A rollout may be the
 // cause if it bakes (all its batches are done, but it is still being judged) and the node has kept
 // the rollout's new version. Adds how many of the rollout's nodes are degraded or have failed, and
-// how many of all other nodes, so that a person sees whether the rollout is to blame.
+// how many of all other nodes are degraded, so that a person sees whether the rollout is to blame.
 class BakeSuspects {
  public:
   // Updates what is known about nodes, from a written or erased record of a rollout, of a node in a
@@ -92,9 +95,9 @@ class BakeSuspects {
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
-  // Returns a text such as `; maybe by rollout r1 (agent 1.1.0), which bakes: 3 of its 40 nodes do
-  // badly, 1 of 60 others` for each rollout that may be the cause, or an empty text if there is
-  // none.
+  // Returns a string such as `; maybe by rollout r1 (agent 1.1.0), which bakes: 3 of its 40 nodes
+  // do badly, 1 of 60 others` for each rollout that may be the cause, or an empty string if there
+  // is none.
   [[nodiscard]] std::string words(const std::string& node) const;
 
  private:
@@ -113,7 +116,7 @@ class BakeSuspects {
   std::map<std::string, std::map<std::string, bool>> nodes_;
 };
 
-// The first words of each text that words() returns. With them, the text can be found inside the
+// The first words of each text that words() returns. By these words, the text can be found in the
 // text of an event.
 inline constexpr const char* suspects_mark = "; maybe by rollout ";
 

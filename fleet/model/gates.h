@@ -1,19 +1,21 @@
-// Gates: sources of measurements outside the fleet, such as a query to Prometheus or a program,
-// that can stop a rollout. Decides when a rollout's driver asks the gates, what each answer means,
-// and what the answers mean for the batch. fleet/controller/gates.h asks them. Pure.
+// This file decides about gates: sources of measurements outside the fleet that can stop a rollout,
+// such as a query to Prometheus or a program. It decides when a rollout's driver asks the gates,
+// what each answer means, and what the answers mean for the batch. fleet/controller/gates.h sends
+// the questions. This file does no input or output.
 //
 // A gate's answer means:
 //
 //     well       the measure was on the good side of its limit for as long as --gate-prometheus
-//                says, or the program of the gate ended with status 0
-//     worse      it was on the bad side for that long, or the program ended with status 1
+//                says, or the program of the gate exited with status 0
+//     worse      the measure was on the bad side for that long, or the program exited with status 1
 //     not known  everything else: no data, gaps, a value that changes sides, a time-out, a wrong
 //                answer, a controller without a gate of that name. It never counts as "well".
 //
-// A round asks all gates of the rollout at once. The first round begins when all nodes of a batch
-// have soaked. Further rounds follow until the batch is confirmed. For that, all gates must say
-// well in one round that is not too old. If one gate says worse, the rollout is aborted. If no
-// answers come in time, the gates' verdict is not known.
+// A round is one question to each gate of the rollout, all at the same time. The first round begins
+// when all nodes of a batch have soaked. More rounds follow until the batch is confirmed. The batch
+// is confirmed only if all gates say "well" in one round that is not too old. If one gate says
+// "worse", the rollout is aborted. If no answers come in time, the verdict of the gates is "not
+// known".
 #pragma once
 
 #include <cstddef>
@@ -42,8 +44,8 @@ struct PrometheusGate {
   bool operator==(const PrometheusGate&) const = default;
 };
 
-// The longest time `for=` in an entry of --gate-prometheus: how far back in time the query may
-// look.
+// The longest time `for=` in an entry of --gate-prometheus. It limits how far back in time the
+// query may look.
 inline constexpr std::int64_t gate_for_s_max = 86'400;
 inline constexpr std::size_t gate_query_bytes_max = 4'096;
 
@@ -51,11 +53,11 @@ inline constexpr std::size_t gate_query_bytes_max = 4'096;
 // contain commas and equals signs; the URL must not contain a comma.
 [[nodiscard]] agent_protocol::Result<PrometheusGate> parse_prometheus_gate(std::string_view text);
 
-// Returns the query that is sent to Prometheus. It asks for about ten values of `gate.query`,
-// spread over the last `gate.for_s` seconds by the server's clock.
+// Returns the query that is sent to Prometheus. The query asks for about ten values of
+// `gate.query`, spread over the last `gate.for_s` seconds by the server's clock.
 [[nodiscard]] std::string query_of(const PrometheusGate& gate);
 
-// The answer of an HTTP server.
+// The answer of an HTTP server to a gate's query.
 struct GateReply {
   long status = 0;  // the HTTP status; 0 if there was no answer
   std::string body = {};
@@ -78,16 +80,17 @@ struct GateReply {
 
 // The time from the beginning of one round of questions to the beginning of the next.
 inline constexpr Ms gate_again_ms = 10'000;
-// The time limit for the answer of a gate. After this time, its question is cancelled.
+// The time limit for the answer of a gate. After this time, the question to the gate is cancelled.
 inline constexpr Ms gate_answer_ms = 10'000;
 // If no answers have come within this time, the round is over. The time is longer than the limit
 // for the answer of one gate.
 inline constexpr Ms gate_round_ms = 30'000;
 
-// The last round of questions. The round is not in the store, so another driver asks anew.
+// The last round of questions. The round is not in the store, so a driver that takes over asks all
+// gates again.
 struct GateRound {
   std::int64_t number = 0;
-  std::int64_t turn = 0;  // the number of the batch that is asked about: turn_of()
+  std::int64_t turn = 0;  // the batch that the gates are asked about: see turn_of()
   Ms asked_at = 0;
   bool is_answered = false;
   std::vector<GateStand> stands = {};
@@ -101,17 +104,17 @@ struct GatesNow {
   std::string worse = {};       // which gates say worse, and why
   std::string not_known = {};   // why there is no verdict yet; empty if all gates say well
   bool is_to_ask = false;       // a round has to begin now
-  std::optional<Ms> next = {};  // when the next round begins, or the present round is over
+  std::optional<Ms> next = {};  // when the next round begins, or the current round is over
   std::vector<GateStand> stands = {};
 };
 
 // Returns the state of these gates. `round` is the last round of questions that this driver has
-// begun, or no value if it has begun none. `turn` is the number of the present batch: see
+// begun, or no value if it has begun none. `turn` is the number of the current batch: see
 // turn_of().
 [[nodiscard]] GatesNow gates_now(const std::vector<std::string>& gates,
                                  const std::optional<GateRound>& round, std::int64_t turn, Ms now);
 
-// Returns whether `now` has another gate than `before`, or another verdict of a gate. A change of
+// Returns whether the gates, or their verdicts, differ between `before` and `now`. A difference in
 // the reasons alone does not count.
 [[nodiscard]] bool is_gate_news(const std::vector<GateStand>& before,
                                 const std::vector<GateStand>& now);

@@ -119,8 +119,9 @@ void HealthWatch::measured(std::vector<Measure> measures, const std::string& tro
   consider(now);
 }
 
-// Fills in the change of each measure since the first measurement. If a counter is lower than it
-// was then, it was reset to 0. It has therefore risen by at least its present value.
+// Fills in the change of each measure since the first measurement. A counter that is lower than at
+// the first measurement was reset to 0 in between. It has therefore risen by at least its current
+// value.
 std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   for (Measure& measure : measures) {
     const auto before = std::find_if(first_.begin(), first_.end(), [&](const Measure& one) {
@@ -135,7 +136,7 @@ std::vector<Measure> HealthWatch::changes(std::vector<Measure> measures) const {
   return measures;
 }
 
-// Writes the record again if something has happened that the judge of a rollout must know.
+// Makes a new record for report() if something has happened that the judge of a rollout must know.
 void HealthWatch::consider(Ms now) {
   if (run_.id.empty()) return;
   NodeHealth health{.run = run_.id,

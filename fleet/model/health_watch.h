@@ -1,6 +1,7 @@
-// Counts the failures of one component on a node, and decides when the node measures the component
-// and writes the record `health`. Also parses the measures that the component reports about itself.
-// A rollout's judge compares these records (judge_watch.h). Pure.
+// This file counts the failures of one component on a node, and decides when the node measures the
+// component and writes the record `health`. A rollout's judge compares the records `health` of many
+// nodes (judge_watch.h). This file also parses the measures that the component reports about
+// itself. It does no input or output.
 //
 //     a run begins      the new version of a rollout is active and soaks, or a rollout asks this
 //                       node, which belongs to its control group (record `control`)
@@ -9,9 +10,9 @@
 //     written           at the beginning of a run, if the rollout compares its nodes; when the
 //                       first failure was counted; and at the end of the soak
 //
-// So a node writes at most three times in each run, however often it fails. Before a run nothing is
-// measured and nothing is written, but failures are counted: a node that has failed before is not
-// compared.
+// So a node writes the record at most three times in each run, however often the component fails.
+// Before a run nothing is measured and nothing is written, but failures are counted: a node that
+// has failed before is not compared.
 #pragma once
 
 #include <cstddef>
@@ -27,16 +28,16 @@
 
 namespace fleet {
 
-// The first measuring of a node comes this long after the beginning of its soak, since every
-// program is busier just after its start.
+// A node measures its component for the first time this long after the beginning of the soak, since
+// every program is busier just after its start.
 inline constexpr Ms measure_first_ms = 60'000;
 
 // A run: the time during which a node takes part in a rollout's comparison of versions. The
 // component's ledger and the record `control` show in which run the node is.
 struct HealthRun {
   std::string id = {};  // id of the upgrade, or `run` of the record `control`; empty: no run
-  // For a node of a control group: the rollout that asked it. Empty for a node that has moved to
-  // the new version.
+  // For a node of a control group: the rollout that asked the node. Empty for a node that has moved
+  // to the new version.
   std::string by = {};
   Ms soak_ms = 0;
   bool judged = false;  // true: the rollout compares its nodes, so the record is written
@@ -56,7 +57,7 @@ class HealthWatch {
   // `measures` is true if the component reports measures about itself.
   HealthWatch(std::string boot_id, std::string instance, bool measures);
 
-  // Counts one failure: an end of the component that nobody ordered, a failed health check, or a
+  // Counts one failure: an exit of the component that nobody ordered, a failed health check, or a
   // fall-back to the old version.
   void ended() { ++counts_.ends; }
   void failed_health() { ++counts_.unhealthy; }
@@ -72,8 +73,8 @@ class HealthWatch {
   [[nodiscard]] bool is_to_measure(Ms now) const;
   void measured(std::vector<Measure> measures, const std::string& trouble, Ms now);
 
-  // Returns whether the run is over and its last measures are known. From then on, only failures
-  // change the record.
+  // Returns whether the run is over and its last measures are known. If this is true, only failures
+  // can still change the record.
   [[nodiscard]] bool is_settled(Ms now) const;
 
   // Returns the record that the store should have, or no value if it should have none yet.
@@ -117,10 +118,10 @@ class HealthWatch {
 // of a server, with one measure on each line. The output may contain any bytes.
 //
 //     NAME TYPE WORSE VALUE        latency gauge up 12.5
-//     NAME TYPE VALUE              shown, never judged, since WORSE is missing
+//     NAME TYPE VALUE              shown, but never judged, since WORSE is missing
 //
-// A NAME has small letters, digits, dots and hyphens, TYPE is `counter` or `gauge`, WORSE is `up`
-// or `down`, and VALUE is a number. Empty lines are ignored.
+// A NAME has lowercase letters, digits, dots and hyphens, TYPE is `counter` or `gauge`, WORSE is
+// `up` or `down`, and VALUE is a number. Empty lines are ignored.
 
 // At most this many bytes of a component's output are read.
 inline constexpr std::size_t measure_bytes_max = 8'192;
@@ -136,10 +137,10 @@ struct MeasureLines {
 // and bytes beyond measure_bytes_max; notes in `trouble` what was left out.
 [[nodiscard]] MeasureLines read_measures(std::string_view output);
 
-// Returns the number in a measure's text, or no value if the text is not a finite number.
+// Returns the number in a measure's string, or no value if the string is not a finite number.
 [[nodiscard]] std::optional<double> measured_number(std::string_view text);
 
-// Returns the number as a text that measured_number() reads back unchanged.
+// Returns the number as a string that measured_number() reads back unchanged.
 [[nodiscard]] std::string measured_text(double number);
 
 }  // namespace fleet

@@ -15,9 +15,9 @@ std::optional<std::string> node_that_asks(const std::string& text) {
   return key->names.front();
 }
 
-// Returns the node's present certificate. An older version of fleet-agent does not send its
+// Returns the node's current certificate. An older version of fleet-agent does not send its
 // certificate with the request. In this case, returns the last renewed certificate in the store, or
-// an empty text if there is none.
+// an empty string if there is none.
 std::string certificate_of(const CertificateRequest& request, const std::string& node,
                            const RecordsByKey& records) {
   if (!request.certificate.empty()) return request.certificate;
@@ -132,7 +132,7 @@ std::optional<PendingRenewal> RenewalRequests::first(const RecordsByKey& records
   return std::nullopt;
 }
 
-// Refuses a new certificate until half of the life of the node's newest certificate is over,
+// Refuses a new certificate until half of the lifetime of the node's newest certificate is over,
 // however often the node asks. Otherwise a node could fill its identity record, which lists all
 // valid certificates so that they can be revoked.
 std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now) {

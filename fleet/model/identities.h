@@ -1,7 +1,8 @@
-// The nodes and people that may use the cell, by the names in their certificates, such as `node:n1`
-// and `operator:anna`. When two thirds of the life of a node's certificate are over, the node
-// writes a request for a new one into the store. The new certificate has the same name. A node that
-// was revoked gets none. Pure: other files read and sign certificates.
+// This file is about identities: the nodes and people that may use the cell, by the names in their
+// certificates, such as `node:n1` and `operator:anna`. When two thirds of the lifetime of a node's
+// certificate are over, the node writes a request for a new certificate into the store. The new
+// certificate has the same name. A revoked node gets no new certificate. This file does no input or
+// output; other files read and sign certificates.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,11 @@ namespace fleet {
 inline constexpr std::string_view node_kind = "node";
 [[nodiscard]] bool is_role(std::string_view kind);
 
-// Returns the beginning of the keys of all nodes' identities.
+// Returns the prefix of the keys of all nodes' identities.
 [[nodiscard]] std::string node_identities();
-// Returns the node's name if this is the key of a node's identity, or no value.
+// Returns the node's name if `key` is the key of a node's identity, or no value otherwise.
 [[nodiscard]] std::optional<std::string> node_identified_by(const ParsedKey& key);
-// Returns the labels in a node's identity, or no labels if the record is damaged.
+// Returns the labels in a node's identity, or an empty map if the record is damaged.
 [[nodiscard]] std::map<std::string, std::string> labels_given(const KeyValue& identity);
 
 // Returns the name for a certificate of this owner: `KIND:WHO`.
@@ -39,16 +40,17 @@ struct Validity {
   UnixSeconds until = 0;
 };
 
-// Returns whether two thirds of the certificate's life are over, so that it must be renewed.
+// Returns whether two thirds of the certificate's lifetime are over, so that the certificate must
+// be renewed.
 [[nodiscard]] bool is_renewal_due(const Validity& validity, UnixSeconds now);
 
 // Returns the identity with one more certificate, and without the certificates that have expired.
-// If the identity was revoked, it becomes valid again, but only with this certificate: somebody
-// else may have the earlier ones.
+// If the identity was revoked, it becomes valid again, but only with the new certificate: somebody
+// else may have the earlier certificates.
 [[nodiscard]] Identity with_certificate(Identity identity, const IssuedCertificate& certificate,
                                         UnixSeconds now);
 // Returns the identity, marked as revoked at `time`, with all its certificates revoked. If the
-// identity was already revoked, its earlier time stays.
+// identity was already revoked, the earlier time stays.
 [[nodiscard]] Identity revoked(Identity identity, const std::string& time);
 // Returns whether the identity is revoked, but its connections to the store may still be open: the
 // store's members have not all been restarted since then.
@@ -58,11 +60,11 @@ struct Validity {
 
 // ---- renewal
 
-// The request of a node for a new certificate, with the records that it depends on.
+// The request of a node for a new certificate, with the records that the answer depends on.
 struct PendingRenewal {
   std::string node = {};
   std::string pem = {};          // the request, in PEM; empty if it cannot be read
-  std::string certificate = {};  // the node's present certificate; empty if unknown
+  std::string certificate = {};  // the node's current certificate; empty if unknown
   Revision revision = 0;
   std::optional<Identity> identity = {};
   Revision identity_revision = 0;
@@ -86,14 +88,15 @@ class RenewalRequests {
   std::set<std::string> nodes_;
 };
 
-// Returns why the node gets no new certificate, or an empty text if it may get one. A node gets
-// none if it was never enrolled, if it was revoked, or if less than half of the life of its newest
-// certificate is over. The contents of the request are not examined here.
+// Returns why the node gets no new certificate, or an empty string if it may get one. A node gets
+// no certificate if it was never enrolled, if it was revoked, or if less than half of the lifetime
+// of its newest certificate is over. This function does not examine the contents of the request.
 [[nodiscard]] std::string why_not_renewed(const PendingRenewal& pending, UnixSeconds now);
 
-// Returns why the request was not made by the node itself, or an empty text if it was. `serial` is
-// the number of the certificate whose key has signed the request. Operators may write the record of
-// a request, too, but they do not have the node's key.
+// Returns why the request does not count as made by the node itself, or an empty string if it does.
+// `serial` is the number of the certificate whose key has signed the request. The signature proves
+// who made the request: operators may write the record of a request, too, but they do not have the
+// node's key.
 [[nodiscard]] std::string why_not_held(const PendingRenewal& pending, const std::string& serial);
 
 // The answer to a node's request: the new certificate, or the reason why there is none.

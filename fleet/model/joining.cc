@@ -29,8 +29,8 @@ void look_through(const RecordsByKey& records, KeyKind kind, const Look& look) {
   }
 }
 
-// Returns whether the URL has only a host and a port. Such a URL can be written into a shell's file
-// of settings without quotes.
+// Returns whether the URL has only a host and a port. Such a URL can be written without quotes into
+// a settings file that a shell reads.
 bool is_plain_url(std::string_view url) {
   static constexpr std::string_view marks = ".-:[]";
   constexpr std::string_view scheme = "https://";
@@ -59,8 +59,8 @@ std::string owner_key(const JoinCase& one) {
   return key_of(KeyKind::identity, {node_kind, one.request.node});
 }
 
-// Returns an event about a machine that wants to join. Its id is that of the machine's key. `who`
-// is the person who has let the machine in, or empty.
+// Returns an event about a machine that wants to join. The event's trace is the beginning of the
+// fingerprint of the machine's key. `who` is the person who has let the machine in, or empty.
 FleetEvent joining_event(const JoinCase& one, const std::string& text, const std::string& who) {
   constexpr std::size_t id_digits = 8;
   return {.kind = "ordered",
@@ -238,8 +238,8 @@ Transaction record_join(const JoinCase& one, const JoinSigned& decision, const s
                         const IssuedCertificate& issued, const std::string& time, UnixSeconds now) {
   Identity identity = one.identity.value_or(Identity{});
   if (identity.since.empty()) identity.since = time;
-  // A person has approved this machine for a name that another machine had. The certificates of
-  // that machine are therefore revoked.
+  // A person has approved this machine for a name that another machine had. The certificates of the
+  // other machine are therefore revoked.
   const bool is_another = decision.costs_use && one.identity.has_value();
   if (is_another) identity = revoked(std::move(identity), time);
   identity = with_certificate(std::move(identity), issued, now);

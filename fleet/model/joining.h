@@ -1,10 +1,11 @@
-// Decides whether a machine may join a cell, and which records that changes.
+// This file decides whether a machine may join a cell, and which records are changed when it joins.
 //
 // A machine sends a token, the name that it wants to have, and a request for a certificate with a
 // key of its own. For a new name, the token is enough. If the name exists already or was revoked,
 // the machine waits for a person, who approves the fingerprint of its key. A machine may send its
-// request again at any time: with the same key and name, it is let in without a further use of the
-// token. Pure: other files compute hashes and sign certificates.
+// request again at any time: with the same key and name, the machine is let in, and this does not
+// count as another use of the token. This file does no input or output; other files compute hashes
+// and sign certificates.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ inline constexpr std::size_t secret_digits = 32;
 // The number of hexadecimal digits of a fingerprint. A fingerprint is the first half of a SHA-256,
 // which is long enough that nobody can make another key with the same fingerprint.
 inline constexpr std::size_t fingerprint_digits = 32;
-// The number of hexadecimal digits of a token's ID and of its hash.
+// The numbers of hexadecimal digits of a token's ID, and of the hash of a token's secret.
 inline constexpr std::size_t token_id_digits = 16;
 inline constexpr std::size_t hash_digits = 64;
 // The longest text of a token, or of a machine's request to join, in bytes. A token has a few
@@ -43,14 +44,15 @@ inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
 inline constexpr UnixSeconds refusal_kept_s = 3'600;
 
 // Two limits for the number of a node's certificates that have not expired. A machine that joins
-// again gets a further certificate up to the first limit if it has the same key as before, and up
-// to the second one after a person's approval. The node's record must list all these certificates,
-// so that they can be revoked. Without limits, a machine could ask until the record is too long to
-// be read.
+// again gets another certificate up to the first limit if it has the same key as before, and up to
+// the second limit if a person has approved it. The node's record must list all these certificates,
+// so that they can be revoked. Without limits, a machine could ask for certificates until the
+// record is too long to be read.
 inline constexpr std::size_t certificates_again_max = 16;
 inline constexpr std::size_t certificates_max = 200;
 
-// Returns whether the text consists of exactly this many hexadecimal digits, in small letters.
+// Returns whether the text consists of exactly this many hexadecimal digits, with lowercase
+// letters.
 [[nodiscard]] bool is_hexadecimal(std::string_view text, std::size_t digits);
 
 // Returns whether the text may be the content of a file with a public key: lines of ASCII.
@@ -58,21 +60,21 @@ inline constexpr std::size_t certificates_max = 200;
 // Returns whether a file with a public key may have this name: NAME.pub, without a directory.
 [[nodiscard]] bool is_release_key_name(std::string_view name);
 
-// Reads the text of a token or of a machine's question. Returns a Refusal if it is too long, is
-// damaged or lacks a part.
+// Parses the text of a token or of a machine's question. Returns a Refusal if the text is too long,
+// is damaged or lacks a part.
 [[nodiscard]] Result<TokenText> token_in(std::string_view text);
 [[nodiscard]] Result<JoinQuestion> join_question_in(std::string_view text);
 
 // Returns the ID of the token whose secret has this hash.
 [[nodiscard]] std::string token_id(std::string_view hash);
-// Returns the record of the token whose secret has this hash, or null if there is none. The time
-// that the comparison takes does not show an attacker how many digits are right.
+// Returns the record of the token whose secret has this hash, or null if there is none. The
+// comparison takes constant time, so its time does not show an attacker how many digits are right.
 [[nodiscard]] const KeyValue* token_with(
     const std::map<std::string, KeyValue, std::less<>>& records, std::string_view hash);
 
-// Returns why a node of this name may not join with the token, or an empty text if it may. `asked`
-// is the time of the machine's first request. The token must be valid then; it may expire while the
-// machine waits.
+// Returns why a node of this name may not join with the token, or an empty string if it may.
+// `asked` is the time of the machine's first request. The token must be valid at that time; it may
+// expire while the machine waits for a person.
 [[nodiscard]] std::string why_token_unfit(const Token& token, std::string_view node,
                                           UnixSeconds asked);
 
@@ -80,7 +82,7 @@ inline constexpr std::size_t certificates_max = 200;
 // not expired.
 [[nodiscard]] bool has_key(const Identity& identity, std::string_view fingerprint, UnixSeconds now);
 
-// A machine's request, with the records that the decision depends on.
+// A machine's request to join, with the records that the decision about it depends on.
 struct JoinCase {
   std::string fingerprint = {};
   JoinRequest request = {};
@@ -98,11 +100,11 @@ struct JoinCase {
     const std::map<std::string, KeyValue, std::less<>>& records, const std::string& fingerprint);
 
 struct JoinWaits {
-  // True if the name is revoked. Then the store's user of that name is removed: the user may have
-  // been made just before the revocation.
+  // True if the name is revoked. If so, the user of that name is removed from the store: the user
+  // may have been created just before the revocation.
   bool shuts_out = false;
-  // True if there is an approval that does not count, since the name was revoked after it. The
-  // approval is removed, so that people see again that the machine waits.
+  // True if there is an approval that does not count, since the name was revoked after the
+  // approval. This approval is then removed, so that people see again that the machine waits.
   bool drops_approval = false;
 };
 struct JoinRefused {
@@ -114,8 +116,8 @@ struct JoinSigned {
 using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 [[nodiscard]] JoinDecision decide_join(const JoinCase& one, UnixSeconds now);
 
-// Returns why the node gets no further certificate, or an empty text if it gets one. Called before
-// each certificate is signed for a machine that joins.
+// Returns why the node gets no additional certificate, or an empty string if it gets one. Called
+// before each certificate is signed for a machine that joins.
 [[nodiscard]] std::string why_no_more(const JoinCase& one, const JoinSigned& decision,
                                       UnixSeconds now);
 
@@ -124,13 +126,14 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
     const std::map<std::string, KeyValue, std::less<>>& records, UnixSeconds now);
 
 // Returns the transaction that answers a request without a certificate: the machine has to wait, or
-// is refused. If a request that has waited is refused, the transaction contains a note of that for
-// the history.
+// is refused. If a request that has waited is refused, the transaction contains a note of the
+// refusal for the history.
 [[nodiscard]] Transaction answer_join(const JoinCase& one, const JoinDecision& decision);
-// Returns the transaction that adds the signed certificate to the owner's identity and to the
-// request. If the machine is new, the transaction also contains a note for the history. The owner
-// gets the certificate later, by publish_join(), when the store has a user of that name. If this
-// fleet-signer ends before that, another one finds the certificate in the request and publishes it.
+// Returns the transaction that adds the signed certificate to the machine's identity and to its
+// request. If the machine is new, the transaction also contains a note for the history. The machine
+// gets the certificate later, through publish_join(), when the store has a user with the machine's
+// name. If this fleet-signer exits before that, another fleet-signer finds the certificate in the
+// request and publishes it.
 [[nodiscard]] Transaction record_join(const JoinCase& one, const JoinSigned& decision,
                                       const std::string& pem, const IssuedCertificate& issued,
                                       const std::string& time, UnixSeconds now);
@@ -139,9 +142,9 @@ using JoinDecision = std::variant<JoinWaits, JoinRefused, JoinSigned>;
 // controllers can write requests, but not identities.
 [[nodiscard]] bool was_signed(const JoinCase& one, const IssuedCertificate& issued,
                               UnixSeconds now);
-// Returns the transaction that gives the certificate to its owner. `recorded` is the revision at
-// which the transaction of record_join() was committed. If the owner was revoked since then, the
-// store refuses this transaction.
+// Returns the transaction that gives the certificate to the machine. `recorded` is the revision at
+// which the transaction of record_join() was committed. If the machine's identity has changed since
+// then, for example because it was revoked, the store refuses this transaction.
 [[nodiscard]] Transaction publish_join(const JoinCase& one, const std::string& pem,
                                        Revision recorded);
 

@@ -50,8 +50,9 @@ double chance_of_new(const AtRisk& at_risk, double tolerate) {
 
 double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t worse_before) {
   if (controls <= 0) return 0;
-  // The control group's values divide all possible values into controls + 1 intervals. This is how
-  // many of the intervals are above the median. If there are two medians, the upper one is meant.
+  // The control group's values divide all possible values into controls + 1 intervals. `above` is
+  // the number of intervals above the median. If the number of values is even, the median is the
+  // upper of the two middle values.
   const std::int64_t above = (controls + 1) / 2;
   return static_cast<double>(above + worse_before) / static_cast<double>(controls + 1 + before);
 }

@@ -1,44 +1,48 @@
-// Computes how strong the evidence is that a new version does worse than the one before. The result
-// is a number that is valid at any time, however often it is computed. `Cohorts` says which nodes
-// are compared, and log_bake_evidence() goes on when all nodes have moved. judge_verdict.h draws
-// the conclusion. Pure.
+// This file computes how strong the evidence is that a new version does worse than the version
+// before. The result is a number that is valid at any time, however often it is computed. `Cohorts`
+// decides which nodes are compared. log_bake_evidence() continues the comparison after all nodes
+// have moved to the new version. judge_verdict.h draws the conclusion from the number. This file
+// does no input or output.
 //
 // The number is an *e-process*: it begins at 1, and if the versions are alike, the chance that it
 // ever reaches N is at most 1/N, however often it is looked at (Ville's inequality). So a judge
-// that stops at 1/alpha stops a good version with a chance of at most alpha, over the whole
-// rollout.
+// that stops the rollout when the number reaches 1/alpha stops a good version with a chance of at
+// most alpha, over the whole rollout.
 //
-// First failures are compared by the safe logrank test: J. ter Schure, M. F. Perez-Ortiz, A. Ly, P.
-// Grünwald, "The Safe Logrank Test", arXiv:2011.06931. At each first failure, Y1 nodes of the new
-// version and Y0 nodes of the control group are at risk. Let r be the ratio of the failure rates of
-// the two. Then the chance that the failed node has the new version is
+// The first failures of nodes are compared with the safe logrank test: J. ter Schure, M. F.
+// Perez-Ortiz, A. Ly, P. Grünwald, "The Safe Logrank Test", arXiv:2011.06931. At each first
+// failure, Y1 nodes of the new version and Y0 nodes of the control group are at risk. Let r be the
+// failure rate of the new version divided by that of the control group. Then the chance that the
+// failed node has the new version is
 //
 //     p(r) = Y1 r / (Y1 r + Y0)
 //
-// Let tau be the ratio that is tolerated. The evidence is multiplied by p(r)/p(tau) if the failed
-// node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to the control group. Ratios
-// are not known, so the evidence is the mean over ratios from 1.5 tau to 200 tau. The mean of
-// e-processes is an e-process, too. If the true ratio is smaller than tau, each of them only
-// shrinks, so the limit for the chance of a wrong stop holds for every ratio up to tau.
+// Let tau be the ratio of failure rates that the rollout tolerates. The evidence is multiplied by
+// p(r)/p(tau) if the failed node has the new version, and by (1-p(r))/(1-p(tau)) if it belongs to
+// the control group. The true ratio r is not known, so the evidence is the mean over ratios from
+// 1.5 tau to 200 tau. The mean of e-processes is an e-process, too. If the true ratio is smaller
+// than tau, each of these e-processes shrinks on average. So the limit for the chance of a wrong
+// stop holds for every ratio up to tau.
 //
-// This assumes that new and control nodes were drawn without a look at the nodes (in a random
-// order), and that every node is at risk from the same moment, when the rollout began, until its
-// first failure. Failure rates may differ from node to node and change with time. If the nodes come
-// in the order of their names, the limit for the chance of a wrong stop holds only if the names are
-// unrelated to failures: see judge_verdict.h.
+// This method assumes that new and control nodes were chosen in a random order, independent of
+// their properties. It also assumes that every node is at risk from the same moment, the beginning
+// of the rollout, until its first failure. Failure rates may differ from node to node and change
+// with time. If the nodes come in the order of their names, the limit for the chance of a wrong
+// stop holds only if the names are unrelated to failures: see judge_verdict.h.
 //
-// How it behaves:
+// How the evidence behaves:
 //
 //     no node has failed          the evidence stays 1, however long no node fails
 //     no control, or no new node  a failure changes nothing
 //     cohorts of unequal size     p allows for the sizes. If a single new node is compared with
-//                                 500 of the control, and fails, the evidence is 30
-//     a cohort of one node        its one failure cannot reach 100, the limit for alpha = 0.01
-//     a node lies                 its failure counts once, and one failure is not enough
+//                                 500 control nodes, and fails, the evidence is 30
+//     a cohort of one node        the failure of this node cannot raise the evidence to 100, the
+//                                 limit for alpha = 0.01
+//     a node reports falsely      its failure counts once, and one failure is not enough
 //     reports late, twice, never  see Cohorts: a failure is counted once, when it is known, and
-//                                 a node is at risk only as long as it is seen
+//                                 a node is at risk only as long as the driver hears of the node
 //
-// Values are kept as logarithms, so that neither 10,000 failures nor none of them overflow.
+// Values are kept as logarithms, so that they do not overflow, even after 10,000 failures.
 #pragma once
 
 #include <array>
@@ -53,8 +57,8 @@
 namespace fleet {
 
 // The ratios over which the evidence is the mean, as multiples of the tolerated ratio. Up to 20,
-// neighbours differ by a factor of about two at most, since a rollout may have enough failures to
-// tell them apart. The largest stands for a version that fails everywhere.
+// each ratio is at most about twice the previous ratio, since a rollout may have enough failures to
+// distinguish these ratios. The largest ratio stands for a version that fails everywhere.
 inline constexpr std::array evidence_ratios = {1.5, 2.0, 3.0, 5.0, 9.0, 20.0, 60.0, 200.0};
 
 class Evidence {
@@ -66,9 +70,10 @@ class Evidence {
   // before.
   explicit Evidence(const Logs& logs) : logs_(logs) {}
 
-  // Adds one observation: something happened to a new node (`is_new`) or to a node of the control
-  // group. `chance` is the probability that it happens to a new node, if the ratio is the tolerated
-  // one. A chance of exactly 0 or 1 changes nothing.
+  // Adds one observation, which either counts against the new version (`is_new`) or does not: a
+  // failure, for example, is on a node with the new version or on a node of the control group.
+  // `chance` is the probability that the observation counts against the new version, if the true
+  // ratio is the tolerated one. A chance of exactly 0 or 1 changes nothing.
   void add(bool is_new, double chance);
 
   // Returns the natural logarithm of the evidence: 0 at the beginning.
@@ -79,30 +84,31 @@ class Evidence {
   Logs logs_ = {};  // the logarithm of the evidence for each ratio
 };
 
-// The number of nodes that are at risk when a node fails, including that node: new ones, and those
-// of the control group.
+// The numbers of nodes that are at risk when a node fails, including the failed node: nodes with
+// the new version (`fresh`), and nodes of the control group.
 struct AtRisk {
   std::int64_t fresh = 0;
   std::int64_t control = 0;
 };
 
-// Returns the probability that the next node that fails is a new one, if new nodes fail `tolerate`
-// times as often as those of the control group.
+// Returns the probability that the next node that fails has the new version, if nodes with the new
+// version fail `tolerate` times as often as nodes of the control group.
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
 // Returns the chance that the gauge of the next node is worse, if the versions are alike. A gauge
 // has a value and no failures. Each node gives one number for each batch: the gauge's change over
 // the soak. A node is *worse* if its change is worse than the median change of the control group's
-// nodes in the same time. For the first node this chance is one half. For further nodes it depends
-// on the nodes before, since the median is only an estimate from a few hundred values. After n
-// nodes, of which a were worse, and with m control nodes:
+// nodes in the same time. For the first node this chance is about one half. For each later node,
+// the chance depends on the earlier nodes, since the median is only an estimate from a few hundred
+// values. After n nodes, of which a were worse, and with m control nodes:
 //
-//     chance of the next = (m/2 + a) / (m + 1 + n)      (rounded down above, m odd: (m+1)/2)
+//     chance of the next = (m/2 + a) / (m + 1 + n)      (if m is odd: (m+1)/2 in place of m/2)
 //
-// This is Pólya's urn, exact if all values are exchangeable and none are equal. Equal values count
-// as not worse, which only takes evidence away. A chance of one half for every node would ignore
-// that the median of 500 is itself an estimate. If control nodes change in every batch as they did
-// before, the judge would then err three times as often as is allowed (`make judge`).
+// This is the formula of Pólya's urn. It is exact if all values are exchangeable and no two values
+// are equal. Equal values count as not worse, which can only weaken the evidence. A chance of one
+// half for every node would ignore that the median of 500 control nodes is itself an estimate. If
+// the control nodes changed in every batch as in the batch before, the judge would then err three
+// times as often as is allowed (`make judge`).
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 
@@ -112,10 +118,11 @@ struct AtRisk {
 // add up to less than 1.
 [[nodiscard]] double log_share_of_batch(std::int64_t batch);
 
-// Returns the limit for the logarithm of the evidence of one measure: above it, the verdict is
-// "worse". Each measure gets a fixed share of alpha. So all measures together stop a good version
-// with a chance of at most alpha, even if the measures depend on each other. (The mean of all
-// measures could be compared with 1/alpha only if they were independent.)
+// Returns the limit for the logarithm of the evidence of one measure. If the logarithm reaches this
+// limit, the verdict is "worse". Each measure gets a fixed share (`share`) of alpha, the allowed
+// chance of stopping a good version. So all measures together stop a good version with a chance of
+// at most alpha, even if the measures depend on each other. (The mean of all measures could be
+// compared with 1/alpha only if they were independent.)
 [[nodiscard]] double log_limit(double alpha, double share);
 
 // Returns log(e^a + e^b). a and b may be minus infinity, which stands for the logarithm of 0.
@@ -125,28 +132,29 @@ struct AtRisk {
 
 // Keeps the two groups of nodes (cohorts) whose failures a rollout compares: the nodes that run the
 // new version, and the control group, which runs the old one. A node is at risk while its failures
-// would count. Finds the first failure of each such node from the nodes' reports, which may come
-// late, twice or never. Evidence is computed from these failures.
+// would count. This class finds the first failure of each node at risk from the nodes' reports,
+// which may come late, twice or never. Evidence is computed from these failures.
 //
-//     a report comes twice, or late      its sequence is not higher, so it is ignored
+//     a report comes twice, or late      its sequence is not higher than that of the last report,
+//                                        so it is ignored
 //     a report of a failure comes late   the failure counts from when it is known, never earlier
-//     no report comes                    nothing happens; for a silent node, the caller uses fail()
-//                                        or leave()
+//     no report comes                    nothing is counted; for a silent node, the caller calls
+//                                        fail() or leave()
 //     a counter falls                    the node has reset the counter, which counts from 0 again
 //     a node fails again and again       only its first failure counts
 //     a node has failed before it moved  the node is not compared, just as control nodes that have
 //                                        failed are not at risk any more
 //
-// All times are of the driver's own clock. look() ignores the latest changes, so that the reports
-// of both cohorts have had the same time to arrive.
+// All times are measured with the driver's own clock. look() ignores the latest changes, so that
+// the reports of both cohorts have had the same time to arrive.
 
 // look() counts a change only when it happened at least this long ago.
 inline constexpr Ms judge_delay_ms = 90'000;
 // A node is not compared in its first minute, since every program is busier just after its start.
 inline constexpr Ms judge_first_ms = 60'000;
 
-// A node's report about the failures of one component. The numbers in the reports only rise as long
-// as the instance is the same.
+// A node's report about the failures of one component. As long as `boot` and `instance` are the
+// same, `sequence` only rises.
 struct FailureReport {
   std::string boot = {};
   std::string instance = {};
@@ -177,9 +185,9 @@ class Cohorts {
   Cohorts(double tolerate, const Evidence& evidence, std::int64_t fresh_failed,
           std::int64_t control_failed);
 
-  // Adds the node to this cohort from the time `at` on, and removes it from the other cohort.
-  // `known` is the node's last report before `at`. A node that returns to a cohort counts once. If
-  // `has_failed`, the node has failed since the rollout began, and is not compared.
+  // Adds the node to this cohort from the time `at` on, and removes the node from the other cohort.
+  // `known` is the node's last report before `at`. A node that returns to a cohort is counted in it
+  // only once. If `has_failed`, the node has failed since the rollout began, and is not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
   // Ends the node's time at risk without a failure: the node moves, goes back, or is silent
@@ -240,34 +248,36 @@ class Cohorts {
 
 // ---- the bake
 
-// Computes how strong the evidence is that the new version, which all nodes run by now, fails more
-// often than the version before. judge_watch.h counts the failures.
+// The following functions compute how strong the evidence is that the new version, which all nodes
+// run by now, fails more often than the version before. judge_watch.h counts the failures.
 //
 // During a bake, which follows the last batch of a rollout, every node has moved, so no control
 // group is left. The nodes with the new version are compared with the failure rate that the control
 // group had before, in two steps:
 //
-// 1. How high can the true rate of the control group be? For each rate L, the group's failures
-//    give evidence, as `Evidence` has it, that the true rate is lower than L. If this evidence
-//    reaches 1/bake_alpha, L is ruled out. control_rate_max() is the lowest rate that is ruled out.
-//    With a chance of at least 1 - bake_alpha the true rate is below it, at whatever moment the
-//    comparison with the control group ended.
-// 2. Do new nodes fail more often than at this rate L? Let k of them fail while their times at risk
-//    add up to T. The likelihood ratio of a rate that is r times as high is r^k exp(-(r-1) L T).
-//    The evidence is the mean of this over the evidence_ratios r. If the rollout tolerates a ratio
-//    of rates, L is multiplied by it first.
+// 1. How high can the true rate of the control group be? For each rate L, the group's failures give
+//    evidence, of the same kind as in `Evidence`, that the true rate is lower than L. If this
+//    evidence reaches 1/bake_alpha, L is ruled out. control_rate_max() is the lowest rate that is
+//    ruled out. With a chance of at least 1 - bake_alpha, the true rate is below
+//    control_rate_max(), at whatever moment the comparison with the control group ended.
+// 2. Do nodes with the new version fail more often than at this rate L = control_rate_max()? Let k
+//    of them fail while their times at risk add up to T. The likelihood ratio of a rate that is r
+//    times as high is r^k exp(-(r-1) L T). The evidence is the mean of this likelihood ratio over
+//    the evidence_ratios r. If the rollout tolerates a ratio of rates, L is first multiplied by
+//    that ratio.
 //
-// This evidence is multiplied by that from the batches before the bake. The product is an e-process
-// for the whole rollout. With 1/(alpha - bake_alpha) as its limit, a good version is stopped with a
-// chance of at most alpha. This assumes that the version before would have failed as often during
-// the bake as it did in the control group; the comparison of the batches does not need that.
+// This evidence is multiplied by the evidence from the batches before the bake. The product is an
+// e-process for the whole rollout. With 1/(alpha - bake_alpha) as its limit, a good version is
+// stopped with a chance of at most alpha. This assumes that the version before would have failed as
+// often during the bake as it did in the control group; the comparison of the batches does not need
+// that.
 //
 //     the control was never seen      the logarithm is 0: there is no rate to compare with
 //     the control has never failed    L is the rate at which about eight failures were expected
-//     nobody fails during the bake    the evidence shrinks: a good bake takes back a doubt
+//     no node fails during the bake   the evidence shrinks: a good bake reduces earlier doubts
 
-// The probability that control_rate_max() is too low: by luck, the control group may have failed
-// less often than it would in the long run.
+// The allowed probability that control_rate_max() is too low: by luck, the control group may have
+// failed less often than it would in the long run.
 inline constexpr double bake_alpha = 0.001;
 
 struct BakeCounts {

@@ -1,6 +1,6 @@
-// The parts of JudgeWatch that watch individual nodes: which nodes are compared, when a node has
-// failed, and how much of a node's soak was seen. Also asks the control group for its health, and
-// judges a batch by the measures that the component reports about itself.
+// This file has the parts of JudgeWatch that watch individual nodes: which nodes are compared, when
+// a node has failed, and how much of a node's soak was seen. It also asks the control group for its
+// health, and judges a batch by the measures that the component reports about itself.
 #include <algorithm>
 #include <utility>
 
@@ -95,7 +95,8 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   const bool is_unmoved = unmoved_.contains(node);
   // Do not compare a silent node without the new version until it reports, since nothing is known
   // about it. A silent node with the new version has reported that version, so it is compared. But
-  // if it fell silent together with many others, it must also report first.
+  // a node with the new version that fell silent together with many other nodes must also report
+  // first.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;
@@ -105,7 +106,7 @@ void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& p
   part.version = own == heard.instances.end() ? "" : own->second;
   if (is_unmoved && !control_.contains(node)) return;
   if (const NodeHealth* health = health_of(view, node); health != nullptr) {
-    // A node that has failed by now is not compared.
+    // A node that has already failed is not compared.
     part.is_counted = health->failures() > 0;
     if (health->before > 0 || part.is_counted) failed_.insert(short_place(node));
   }
@@ -186,7 +187,7 @@ std::vector<std::string> JudgeWatch::controls_to_ask(const RolloutView& view) co
 }
 
 // Returns the health that the node has reported for this rollout, after its upgrade to the new
-// version or as a node of the control group. Returns null if it has reported none.
+// version or as a node of the control group. Returns null if the node has reported no such health.
 const NodeHealth* JudgeWatch::health_of(const RolloutView& view, const std::string& node) const {
   const auto heard = heard_.find(node);
   if (heard == heard_.end()) return nullptr;
@@ -248,7 +249,7 @@ JudgeWatch::SoakReports JudgeWatch::soak_reports(const RolloutView& view) const 
 }
 
 // Judges the batch by the measures that enough nodes have reported. Returns why the measures do not
-// show yet whether the batch does well, or an empty text if they do.
+// show yet whether the batch does well, or an empty string if they do.
 std::string JudgeWatch::why_measures_miss(const RolloutView& view, Ms now) {
   const std::int64_t turn = turn_of(*view.rollout);
   if (over_.first != turn) over_ = {turn, now};
@@ -288,8 +289,8 @@ void JudgeWatch::judge_measures(const RolloutView& view, bool is_soak_over, Ms n
 
 // Returns the part of alpha, the allowed chance of stopping a good version, that the comparison of
 // failures may use. If the component is judged by measures, too, this is half of what the judge may
-// use. It is also half during the first batch, as soon as enough nodes of the control group have
-// reported their health, since measures may still be chosen then.
+// use. The share is also half during the first batch, as soon as enough nodes of the control group
+// have reported their health, since the measures may still be chosen in that batch.
 double JudgeWatch::alpha_of_failures(const RolloutView& view) const {
   const bool may_have =
       !found_.measures.empty() || (view.rollout->batch == 0 && has_control_reports(view));

@@ -36,7 +36,7 @@ std::string failed_text(const CohortCount& count) {
   return std::to_string(count.failed) + " of " + std::to_string(count.nodes);
 }
 
-// Returns a text such as `new: 3 of 51 failed first, control: 0 of 500`.
+// Returns a string such as `new: 3 of 51 failed first, control: 0 of 500`.
 std::string counts_text(const Compared& compared) {
   return "new: " + failed_text(compared.fresh) +
          " failed first, control: " + failed_text(compared.control);
@@ -62,7 +62,8 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns why the batch does not wait for the judge's verdict, or an empty text if it has to wait.
+// Returns why the batch does not wait for the judge's verdict, or an empty string if it has to
+// wait.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

@@ -1,14 +1,15 @@
-// Makes the judge's verdict on a batch, by which the batch is confirmed or not, and the verdict's
-// text. Also judges by the measures that the upgraded component reports about itself. Pure.
+// This file makes the judge's verdict on a batch, which decides whether the batch is confirmed, and
+// the verdict as a text for people. It also judges a batch by the measures that the upgraded
+// component reports about itself. This file does no input or output.
 //
-//     well       the soak is over, every node has reported its end or has failed, enough of the
-//                soak was seen, and nothing is worse
-//     worse      the evidence has passed its limit; this may happen at any time, and is final
-//     not known  everything else; it never counts as "well"
+//     well       the soak is over, every node of the batch has reported the end of its soak or has
+//                failed, enough of the soak was seen, and nothing is worse
+//     worse      the evidence has reached its limit; this may happen at any time, and is final
+//     not known  everything else; this verdict never counts as "well"
 //
 // In a rollout to fewer nodes than judge_nodes_min, or with fewer than judge_control_min nodes in
-// the control group, failures are too few for a verdict in time. Then the numbers are shown, and no
-// batch waits for a verdict.
+// the control group, failures are too few for a verdict in time. In such a rollout the numbers are
+// only shown, and no batch waits for a verdict.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ inline constexpr std::int64_t judge_seen_min = 80;
 enum class Verdict { well, worse, not_known };
 [[nodiscard]] std::string_view text_of(Verdict verdict);
 
-// The numbers that the judge compares: the counts of the nodes with the new version, those of the
-// control group, and the evidence that nodes with the new version fail more often.
+// The numbers that the judge compares: the counts of the nodes with the new version, the counts of
+// the control group, and the evidence that nodes with the new version fail more often.
 struct Compared {
   CohortCount fresh = {};
   CohortCount control = {};
@@ -60,7 +61,7 @@ struct JudgeTerms {
 struct Judgement {
   Verdict verdict = Verdict::not_known;
   bool is_waited_for = false;
-  // The verdict as a text: `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`.
+  // The verdict as a string: `new: 3 of 51 failed first, control: 0 of 500: worse, e = 325 > 100`.
   std::string words = {};
 };
 
@@ -69,34 +70,37 @@ struct Judgement {
 
 // Returns the verdict of a bake, which is `well` or `worse`, and its text: `bake: 3 failed first,
 // 1.2 a node and day, the control at most 0.3: worse, e = 500 > 111`. No batch waits for this
-// verdict. `log_before` is the logarithm of the evidence from the batches before the bake.
+// verdict, since all batches are done. `log_before` is the logarithm of the evidence from the
+// batches before the bake.
 [[nodiscard]] Judgement judge_bake(const BakeCounts& counts, double log_before,
                                    const JudgeTerms& terms);
 
-// Returns the evidence as a text: `e = 32`, or `e = 325 > 100` if it has reached the limit. A
+// Returns the evidence as a string: `e = 32`, or `e = 325 > 100` if it has reached the limit. A
 // number below 10 has two digits, so that people see how far away the limit is. Above a million,
 // the text is `e > 1000000`. Both parameters are logarithms.
 [[nodiscard]] std::string evidence_text(double log_evidence, double limit);
 
-// Returns the part of the rollout's alpha that the comparisons may use. In a rollout with a bake,
-// bake_alpha is taken from it: see judge_evidence.h.
+// Returns the part of the rollout's alpha, the allowed chance of stopping a good version, that the
+// comparisons may use. In a rollout with a bake, bake_alpha is subtracted from alpha: see
+// judge_evidence.h.
 [[nodiscard]] double alpha_of(const RolloutTerms& terms);
 
 // Returns the ratio of failure rates that the rollout tolerates.
 [[nodiscard]] double tolerate_of(const RolloutTerms& terms);
 
-// Returns the number of nodes in the control group of a rollout to `nodes` nodes, or 0 if these are
-// too few to compare.
+// Returns the number of nodes in the control group of a rollout to `nodes` nodes, or 0 if these
+// nodes are too few to compare.
 [[nodiscard]] std::int64_t control_size(std::int64_t nodes);
 
 // ---- the measures
 
-// Judges a rollout by measures, such as latency or a count of errors, that the upgraded component
-// reports about itself. Decides whether they have become worse on more nodes with the new version
-// than on nodes of the control group.
+// The following functions judge a rollout by measures, such as latency or a count of errors, that
+// the upgraded component reports about itself. They decide whether the measures have become worse
+// on more nodes with the new version than on nodes of the control group.
 //
-// Each node gives one number a batch for each measure: its change over the soak. The numbers of the
-// batch's nodes and of the control group at the same time are compared once, when the soak is over:
+// For each batch and each measure, each node gives one number: the change of the measure over the
+// soak. When the soak is over, the numbers of the batch's nodes are compared once with the numbers
+// of the control group from the same time:
 //
 //     a gauge                   a node is worse if its change is worse than the median change of
 //                               the control group: see chance_of_worse() in judge_evidence.h
@@ -107,20 +111,21 @@ struct Judgement {
 //                               The nodes are compared in a random order, so it does not matter
 //                               when the counters have risen
 //
-// --tolerate is a ratio of failure rates, so it has an effect only on the comparison by first
-// failures. A version that is as good as the one before is stopped with a chance of at most alpha,
-// however large a ratio is tolerated. For a version that fails as often as is tolerated this is
-// only about true, since the comparison does not know the order of the failures.
+// --tolerate is a ratio of failure rates, so it has an effect only on comparisons of first
+// failures. A version that is as good as the version before is stopped with a chance of at most
+// alpha, however large a ratio is tolerated. For a version that fails exactly as often as is
+// tolerated, this limit holds only approximately, since the comparison of counters does not know
+// the order of the failures.
 //
 // A weighted mean of e-processes is an e-process, too. So the evidence of all batches is the mean
 // of the evidence of each, with the weights of log_share_of_batch(). The measures share one half of
-// alpha (`own_share`) in equal parts, and the failures of `Cohorts` have the other half. The
-// measures and the failures need not be independent for that.
+// alpha (`own_share`) in equal parts, and the comparison of failures (`Cohorts`) has the other
+// half. For this division, the measures and the failures need not be independent.
 //
 // The measures by which a rollout is judged are chosen once, at its first batch, from the control
-// group alone: those that at least measure_given_min per cent of the control group's nodes give,
-// and that have a direction in which they get worse. A version that no longer gives such a measure
-// is not known to be good.
+// group alone: those that at least measure_given_min per cent of the control group's nodes report,
+// and that have a direction in which they get worse. If the new version no longer reports such a
+// measure, the verdict cannot be "well".
 
 // In per cent: a measure is judged only if at least this part of the control group's nodes, and of
 // the batch's nodes, have reported a change of it.
@@ -129,8 +134,8 @@ inline constexpr std::int64_t measure_given_min = 80;
 // component share. The comparison of failures (judge_evidence.h) has the rest.
 inline constexpr double own_share = 0.5;
 
-// One node's change of a measure. The nodes must come in an order that does not depend on their
-// changes.
+// One node's change of a measure. The changes of several nodes must come in an order that does not
+// depend on the changes themselves.
 struct MeasuredChange {
   bool is_fresh = false;
   double change = 0;
@@ -150,14 +155,14 @@ struct MeasuredNode {
   std::vector<Measure> measures = {};
 };
 
-// Returns the measures by which a rollout is to be judged. They depend only on the nodes of the
-// control group.
+// Returns the measures by which a rollout is to be judged. The choice depends only on the nodes of
+// the control group.
 [[nodiscard]] std::vector<JudgedMeasure> chosen_measures(const std::vector<MeasuredNode>& nodes);
 
 // Judges one batch by `measure`, and writes the result into `measure`. `fresh` is how many nodes of
-// the batch have soaked. Returns why the batch cannot be judged, or an empty text if it can. If the
-// control group has fewer than judge_control_min nodes, the batch is not judged, and the text in
-// `measure` says so.
+// the batch have soaked. Returns why the batch cannot be judged, or an empty string if it can. If
+// fewer than judge_control_min nodes of the control group have reported a change, the batch adds no
+// evidence, and does not have to be judged again.
 [[nodiscard]] std::string judge_measure(JudgedMeasure& measure,
                                         const std::vector<MeasuredNode>& nodes, std::int64_t fresh,
                                         std::int64_t batch, double tolerate = 1);
@@ -166,7 +171,7 @@ struct MeasuredNode {
 // measures. `alpha` is the result of alpha_of() for the rollout.
 [[nodiscard]] double log_limit_of_measure(double alpha, std::size_t measures);
 
-// Writes the present result of each measure into that measure's text. Returns the texts of the
+// Writes the current result of each measure into that measure's text. Returns the texts of the
 // measures that are worse.
 [[nodiscard]] std::string tell_measures(std::vector<JudgedMeasure>& measures, double alpha);
 

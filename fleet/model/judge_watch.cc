@@ -11,8 +11,9 @@
 namespace fleet {
 namespace {
 
-// Returns whether the batch's soak is over, how much of its time was seen, and, after the soak,
-// which nodes have not reported the end of their soak.
+// Returns whether the batch's soak is over, and how much of the soak's time was seen. The soak is
+// over when each node of the batch has soaked to the end, has failed or has been finished
+// otherwise.
 BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
   BatchSeen seen{.is_soak_over = true, .seen_ms = std::min(seen_ms, soak_ms), .soak_ms = soak_ms};
   for (const std::string& node : view.batch()) {
@@ -80,7 +81,7 @@ void JudgeWatch::take_text(const std::string& key, const std::string* text) {
     written_.reset();
     if (text == nullptr) return;
     const auto judge = read_record<RolloutJudge>(*text);
-    // If the record cannot be read, it is ignored, and this driver writes it anew later.
+    // A record that cannot be read is ignored; this driver writes the record anew later.
     if (judge) written_ = judge.value();
   }
 }
@@ -116,8 +117,8 @@ void JudgeWatch::look(const RolloutView& view, Ms now) {
   const bool bakes = view.rollout && view.rollout->state == RolloutState::baking;
   const bool rolls = bakes || (view.rollout && view.rollout->state == RolloutState::rolling);
   if (!rolls) {
-    // While the rollout is not under way, no controller watches its nodes. During that time, a node
-    // was neither seen to work nor seen to be silent.
+    // While the rollout is not under way, no controller watches its nodes: a node is neither seen
+    // to work nor seen to be silent.
     if (std::exchange(looked_at_, std::nullopt)) {
       for (auto& [node, part] : parts_)
         part.silent_since.reset();

@@ -1,37 +1,41 @@
-// Watches the nodes of one rollout, by the records that the rollout's driver reads anyway: which
-// nodes run the new version, which are the control group with the old version, and which of them
-// fail. The judge, which compares the failures of the two groups, gets its numbers from here. Pure.
+// This file watches the nodes of one rollout, using the records that the rollout's driver reads
+// anyway. It finds out which nodes run the new version, which nodes are the control group with the
+// old version, and which of all these nodes fail. The judge, which compares the failures of the two
+// groups, gets its numbers from this file. This file does no input or output.
 //
 //     control     the control group: the last control_size() nodes in the random order of the seed,
 //                 until they move
 //     others      all other nodes that have not moved are watched, but not compared. If such a node
-//                 fails, it is not compared after its move, either. In the same way, a node of the
-//                 control group that has failed leaves the group
+//                 fails, it is not compared after its move, either; nor is a node of the control
+//                 group that has failed
 //     new         nodes on which the new version is active: from a minute after its activation to
 //                 the end of the rollout
-//     a failure   another process of fleet-agent is active than before, but of the same version, so
-//                 nobody has ordered its end; or no process of fleet-agent has reported for five
-//                 minutes. If more than a tenth of the nodes that have not moved are silent, too,
-//                 the cause is unknown; then the node is not compared until it reports again. A
-//                 failure of the component that the record `health` of the node shows counts, too.
-//                 In a rollout of fleet-agent, so does a node that has gone back, since the same
-//                 crash in the control group would show as another process. In a rollout of another
-//                 component, a node that has gone back counts if it reports its health: nodes with
-//                 an older fleet-agent do not report crashes of the old version, and a comparison
-//                 with them would be unfair
+//     a failure   a new process of fleet-agent is active, of the same version as the process before
+//                 it, so nobody has ordered the change. Or no process of fleet-agent has reported
+//                 for five minutes; but if more than a tenth of the nodes that have not moved are
+//                 silent, too, the cause is unknown, and the node is not compared until it reports
+//                 again. Or the record `health` of the node shows a failure of the component. In a
+//                 rollout of fleet-agent, a node that has gone back to the old version counts as a
+//                 failure, too, since the same crash in the control group would show as a new
+//                 process. In a rollout of another component, a node that has gone back counts if
+//                 it reports its health: nodes with an older fleet-agent do not report crashes of
+//                 the old version, and a comparison with them would be unfair
 //     health      before each batch, the control group is asked for its health, by the record
 //                 `control`; a node that reports an earlier failure is not compared
-//     measures    of the component itself are judged when a batch has soaked: judge_verdict.h
+//     measures    the measures that the component reports about itself are judged when a batch has
+//                 soaked: see judge_verdict.h
 //     unseen      the time in which a node of the batch is silent during its soak, or in which
-//                 there is no driver, does not count as seen
-// The record rollout/NAME/judge has the findings, so that another driver can continue from them. It
-// is written at once when a compared node fails, within a minute when another node fails, and ten
-// times in a soak for the time that was seen. The judge looks at the nodes only from time to time,
-// since thousands of nodes may report at once.
+//                 there is no driver, does not count as time in which the node was seen to work
+// The record rollout/NAME/judge has the findings, so that a driver that takes over can continue
+// from them. The record is written immediately when a compared node fails, and within a minute when
+// a node fails that is not compared. In addition, it is written about ten times in a soak, with the
+// time that was seen. The judge looks at the nodes only from time to time, since thousands of nodes
+// may report at the same time.
 //
-// During a bake every node has moved. The new nodes are still watched, and compared with the rate
-// of failures that the control group had, according to the record: see judge_evidence.h. Nothing
-// waits for this verdict, but if it is "worse", the rollout is aborted.
+// During a bake, which follows the last batch, every node has moved to the new version. The nodes
+// are still watched, and compared with the rate of failures that the control group had, according
+// to the record: see judge_evidence.h. Nothing waits for the verdict of the bake, but if this
+// verdict is "worse", the rollout is aborted.
 //
 // A batch is confirmed when the verdict is "well". With fewer nodes than judge_nodes_min, without a
 // control group, or if the order of the nodes is not random, the batch does not wait for the
@@ -59,7 +63,7 @@ inline constexpr Ms judge_note_ms = 60'000;
 // A node that is silent for this time has failed. A machine may need minutes to boot.
 inline constexpr Ms judge_silent_ms = 300'000;
 // If more than one in `judge_silent_share` of the nodes that have not moved are silent, the network
-// is the likely cause. Then the silence of a node is not counted as a failure.
+// is the likely cause. In this case, the silence of a node is not counted as a failure.
 inline constexpr std::int64_t judge_silent_share = 10;
 
 // How long the judge waits, after a soak, for the measures of the last nodes.
@@ -82,7 +86,7 @@ class JudgeWatch {
   // Returns the findings if they must be written to the store now, or no value.
   [[nodiscard]] std::optional<RolloutJudge> news() const;
   [[nodiscard]] Verdict verdict() const { return verdict_; }
-  // Returns why the batch must still wait for the judge, or an empty text if it need not wait.
+  // Returns why the batch must still wait for the judge, or an empty string if it need not wait.
   [[nodiscard]] std::string why_unconfirmed() const;
   // Returns the nodes of the control group that have to be asked for their health before the batch
   // under way begins.
@@ -101,10 +105,11 @@ class JudgeWatch {
   };
   // A node of the rollout that is watched.
   struct Part {
-    // When the driver begins to watch the node, or no value if it is watched already.
+    // When the driver begins to watch the node, or no value if the node is watched already.
     std::optional<Ms> enters = {};
     std::optional<Ms> silent_since = {};
-    // True if the node fell silent together with many others. It is watched again when it reports.
+    // True if the node fell silent together with many others. The node is watched again when it
+    // reports.
     bool is_lost = false;
     std::string instance = {};
     std::string version = {};  // the version of the node's active fleet-agent

@@ -12,8 +12,8 @@
 namespace fleet {
 namespace {
 
-// The form of the keys of one kind. In a pattern, `*` is an id, `c` a component, `V` a version, `#`
-// a number, and `E` the number of an event.
+// The form of the keys of one kind. In a pattern, `*` stands for an id, `c` for a component, `V`
+// for a version, `#` for a number, and `E` for the number of an event.
 struct Shape {
   KeyKind kind;
   std::string_view pattern;
@@ -135,8 +135,8 @@ bool all_are_taken(KeyKind kind, Names names) {
   return at == names.size();
 }
 
-// Returns the pattern of the kind's keys, with each of its marks replaced by the next of `names`.
-// There must be as many names as marks.
+// Returns the pattern of the kind's keys, with each placeholder, such as `*`, replaced with the
+// next name of `names`. There must be as many names as placeholders.
 std::string filled_in(KeyKind kind, Names names) {
   std::string key(key_root);
   std::size_t at = 0;

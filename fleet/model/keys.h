@@ -1,6 +1,6 @@
-// Makes the key of each record in the store, /fleet/v1/…, and parses it. No other file spells a
-// key. Also checks the names of nodes, components, rollouts, plans and versions, which are parts of
-// keys.
+// This file makes and parses the keys of all records in the store, such as /fleet/v1/settings. No
+// other file writes out a key. This file also checks the names of nodes, components, rollouts,
+// plans and versions, which are parts of keys.
 #pragma once
 
 #include <cstddef>
@@ -61,17 +61,17 @@ enum class KeyKind {
   controller_life,  // controller/NAME/life/ID: one process of that controller
 };
 
-// The most digits of a number in a key. It is also the most digits of an integer in a record's
-// JSON. Every such number fits in 64 bits.
+// The most digits of a number in a key. An integer in a record's JSON has the same limit. Every
+// number with so many digits fits in 64 bits.
 inline constexpr std::size_t number_digits_max = 18;
 // The digits of an event's number, with leading zeros, so that events are listed in their order.
-// They are enough for a thousand events a second for thirty years.
+// These digits are enough for a thousand events a second for thirty years.
 inline constexpr std::size_t event_digits = 12;
 inline constexpr std::uint64_t event_number_max = 999'999'999'999;
 
-// Returns the key of a record. The names must come from parse_key() or be checked by the functions
-// below. A name that is not valid in its position is a bug, so the function calls std::abort(): a
-// wrong key could overwrite another record.
+// Returns the key of a record. The names must come from parse_key() or be checked with the
+// functions below. A name that is not valid in its position is a bug, so the function calls
+// std::abort(): a wrong key could overwrite another record.
 [[nodiscard]] std::string key_of(KeyKind kind, std::initializer_list<std::string_view> names = {});
 
 // Returns the key of a record, like key_of(). The names may be unchecked, such as names that
@@ -96,7 +96,8 @@ struct ParsedKey {
   KeyKind kind = KeyKind::settings;
   std::vector<std::string> names = {};
 
-  // Returns the number of an event, a batch or a step, or 0 if the key has no number.
+  // Returns the number in the key of an event, a line of the history, a batch or a place of a
+  // budget. Returns 0 if the key has no number.
   [[nodiscard]] std::uint64_t number() const;
 
   bool operator==(const ParsedKey&) const = default;
@@ -121,12 +122,12 @@ inline constexpr std::size_t command_id_bytes_max = 64;
 // an instance, a rollout, a plan or a group must.
 [[nodiscard]] bool is_id(std::string_view text);
 // Returns why the text is not an id: which byte is not allowed and its position, counted from 1,
-// such as `"_" at 4: ...`. Returns an empty text if it is an id.
+// such as `"_" at 4: ...`. Returns an empty string if it is an id.
 [[nodiscard]] std::string why_no_id(std::string_view text);
 
-// Returns why neither a rollout nor a plan may have this name, or no value if it may. The driver of
-// a rollout or plan has the key driver/NAME, and some of these keys belong to other drivers of the
-// cell.
+// Returns why no rollout and no plan may have this name, or no value if the name is allowed. The
+// driver of a rollout or plan has the key driver/NAME, and some of these keys belong to other
+// drivers of the cell.
 [[nodiscard]] std::optional<std::string> why_no_driven_name(std::string_view id);
 
 // Returns whether the text may name a component: an id other than `v`, since each record has a

@@ -43,8 +43,8 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. If somebody has written the same command again, the answer
-    // is reported again. If the same write was only read again, nothing is reported.
+    // The command was answered before. If somebody has written the command again, report the answer
+    // again. If only the earlier write was read again, report nothing.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -88,8 +88,8 @@ void NodeCommander::consider() {
   begin(command);
 }
 
-// Returns the answer to a command that must not begin: an error or, if its effect has been reached
-// already, the result. Returns an empty text if the command has to begin.
+// Returns the answer to a command that must not begin: an error or, if the command's effect is
+// there already, a result. Returns an empty string if the command must begin.
 std::string NodeCommander::why_not(const Command& command) const {
   const bool ours = run_ && run_->command.trace == command.trace;
   const bool preparing =
@@ -142,8 +142,8 @@ void NodeCommander::take(const AskEnded& event) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
     // The store refused since one of the compared records has changed: the command, the active
-    // instance or `stop`. The local copy of the records will soon show the change. Nothing was
-    // done, so the same command may begin again.
+    // instance or `stop`. An event will soon report the change. Nothing was done, so this command
+    // may still begin later.
     job_.reset();
   } else {
     job_->ask_at = now_ + ask_again_ms;
@@ -193,7 +193,7 @@ void NodeCommander::begin_upgrade(const Command& command) {
 }
 
 // Sends the upgrader the order to commit or to go back. If commands have ordered both, the order to
-// go back is the later one, and only this one is sent.
+// go back came later, so only that order is sent.
 void NodeCommander::tell_upgrader() {
   run_->tell_at.reset();
   if (run_->told) {
@@ -208,8 +208,8 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // If the store has another command by now, and that command was answered already, its answer is
-  // reported instead, since a controller waits for it.
+  // If the store has a different command by now, and that command was answered already, the answer
+  // to that command is reported instead, since a controller waits for it.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;
@@ -295,7 +295,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    // A save has just ended, so the next question goes to the store.
+    // In the stage `saving`, settle() sends the question to the store as soon as no save is under
+    // way.
     job_->stage = Job::Stage::saving;
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();
@@ -307,8 +308,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (!run_->commit_sent && !run_->told && !run_->late &&
       now_ >= *run_->activated + confirm_within(run_->command)) {
     run_->late = true;
-    // The ledger is saved before the order to go back is sent, so that the reason is known even if
-    // this process is killed in between.
+    // The ledger is saved before the order to go back is sent. So the reason for going back is
+    // known even if this process is killed after sending the order.
     ledger_.late = run_->command.id;
   }
 }

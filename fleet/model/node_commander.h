@@ -4,28 +4,30 @@
 // command's delay has passed since its receipt. Then the command goes through these steps:
 //
 //     save      the command's id is written to the ledger on disk
-//     ask       a question to the store makes sure that the command is unchanged, that this
-//               instance is active, and, if the command begins something, that `stop` is absent. If
-//               there is no answer, or the command's time limit has passed, nothing is done
+//     ask       a transaction without writes asks the store whether the command is unchanged, this
+//               instance is active and, if the command begins something, the record `stop` is
+//               absent. If no answer comes, or the command's time limit has passed, nothing is done
 //     act       prepare, begin an upgrade, commit it, go back, or reboot
 //     save      the answer is written to the ledger on disk
 //     report    answer and progress are written to the store, if this instance is still active
 //
-// If a command comes again with the same id, the same answer is reported, and nothing is executed.
-// If a command was begun before a restart of fleet-agent, the upgrader reports how its upgrade has
-// ended, or that the upgrade is on trial. If the upgrader does not know the upgrade, the answer is
-// `interrupted`. An upgrade begins only with a release that was prepared since the last upgrade. A
-// command with `undo` goes to the version that ran just before, according to the ledger, and to no
-// other; it is executed even if `stop` exists.
+// If the store has a command with the id of an answered command again, the node reports the stored
+// answer, and executes nothing. If a command was begun before a restart of fleet-agent, the
+// upgrader reports how its upgrade has ended, or that the upgrade is on trial. If the upgrader does
+// not know the upgrade, the answer is `interrupted`. An upgrade begins only with a release that a
+// command `prepare` has prepared since the last upgrade. A command with `undo` brings back the
+// version that, according to the ledger, ran just before the current one. An undo to any other
+// version is refused. A command with `undo` is executed even if the record `stop` exists.
 //
-// The order to commit an upgrade, or to go back, is sent to the upgrader again if it could not be
-// sent or was refused, until the upgrade has ended. The upgrader refuses to cancel an upgrade while
-// the old version stops, so the order to go back is sent again when the new version is activated.
+// If the order to commit an upgrade, or to go back, could not be sent to the upgrader or was
+// refused, the order is repeated until the upgrade has ended. The upgrader refuses to cancel an
+// upgrade while the old version stops. So the order to go back is sent again as soon as the new
+// version is active.
 //
-// An upgrade by `apply` stays on trial. Its version has soaked when it has been active for soak_ms.
-// If no `confirm` comes within confirm_ms of the activation (0: the longer of three soaks and five
-// minutes), by this node's clock, the node goes back by itself. `confirm` is answered with `done`
-// only when the upgrade is committed.
+// An upgrade by `apply` stays on trial. The new version has soaked when it has been active for
+// soak_ms. If no command `confirm` comes within confirm_ms of the activation, by this node's clock,
+// the node goes back to the old version by itself. A confirm_ms of 0 stands for the longer of three
+// soaks and five minutes. `confirm` is answered with `done` only when the upgrade is committed.
 #pragma once
 
 #include <optional>
@@ -39,10 +41,12 @@
 
 namespace fleet {
 
-// How often a question to the store is repeated if the store does not answer.
+// The time after which a question to the store, or a report, is repeated if the store has not
+// answered.
 inline constexpr Ms ask_again_ms = 1'000;
 
-// The time after which an order to commit or to go back is sent to the upgrader again.
+// The time after which an order to commit or to go back that has not reached the upgrader, or was
+// refused, is sent again.
 inline constexpr Ms tell_again_ms = 1'000;
 
 struct NodeIdentity {
@@ -52,15 +56,15 @@ struct NodeIdentity {
   std::string boot_id = {};
 };
 
-// Returns how long an upgrade by this command stays on trial, if no confirmation comes.
+// Returns how long an upgrade by this command stays on trial if no command `confirm` comes.
 [[nodiscard]] Ms confirm_within(const Command& command);
 
 enum class UpgradeEnding { committed, failed, rolled_back };
 
 // ---- events
 
-// The first event after a start, when the ledger was read: the state of the last upgrade, according
-// to the upgrader.
+// The first event after a start of fleet-agent, sent when the ledger has been read. It has the
+// state of the last upgrade, as the upgrader reports it.
 struct Restarted {
   std::string under_way = {};  // the id of the upgrade that is under way; empty if there is none
   // How long ago the new version became active; no value if it is not active.
@@ -84,7 +88,8 @@ struct CommandSeen {
 struct CommandGone {};
 struct StopIsGone {};
 // If `differs` is true, the store was restored from a snapshot, and this node does nothing until a
-// person has accepted the restored store. If it is false, a person has accepted it.
+// person has accepted the restored store. If `differs` is false, a person has accepted the restored
+// store.
 struct EpochDiffers {
   bool differs = true;
 };
@@ -116,8 +121,8 @@ struct UpgradeEnded {
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
 };
-// Reports which version of the component runs now, whether a command, a desired version or a person
-// has started it.
+// Reports which version of the component runs now. The version may have been started by a command,
+// a desired version or a person.
 struct RunsNow {
   std::string version = {};
 };
@@ -149,8 +154,9 @@ struct DoPrepare {
 
   bool operator==(const DoPrepare&) const = default;
 };
-// Begins an upgrade with the command's id. If trial_ms is not 0, the upgrade goes back after that
-// time unless SendCommit is sent. If it is 0, the upgrader itself decides about the commit.
+// Begins an upgrade that has the command's id. If trial_ms is not 0, the upgrade goes back after
+// that time unless the action SendCommit comes first. If trial_ms is 0, the upgrader itself decides
+// about the commit.
 struct BeginUpgrade {
   Command command = {};
   Ms trial_ms = 0;
@@ -168,7 +174,8 @@ struct GoBack {
 
   bool operator==(const GoBack&) const = default;
 };
-// Confirms the new version that waits beside the old one: it now replaces the old one.
+// Confirms the new version that waits beside the old one at the upgrader's gate. The new version
+// then replaces the old one.
 struct PassGate {
   std::string reason = {};
   Ms deadline_ms = 0;
@@ -188,8 +195,8 @@ class NodeCommander {
   NodeCommander(NodeIdentity identity, NodeLedger ledger);
 
   [[nodiscard]] NodeActions step(const NodeEvent& event, Ms now);
-  // Returns the time at which the caller must send the event NodeTimePassed, or no value if this
-  // event is not needed.
+  // Returns the time at which the caller must send the event NodeTimePassed, or no value if nothing
+  // has a time limit.
   [[nodiscard]] std::optional<Ms> next_deadline() const;
 
   // Returns whether the last order for this upgrade was to commit it.
@@ -200,8 +207,8 @@ class NodeCommander {
   // Returns whether an upgrade that a command has begun is under way.
   [[nodiscard]] bool has_run() const { return run_.has_value(); }
   [[nodiscard]] const NodeLedger& ledger() const { return ledger_; }
-  // Returns the whole state as a text, with times relative to `now`. Tests compare these texts to
-  // find out whether two states are equal.
+  // Returns the whole state as a string, with times relative to `now`. Tests compare these strings
+  // to find out whether two states are equal.
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
@@ -221,7 +228,7 @@ class NodeCommander {
     std::optional<Ms> activated = {};
     bool soaked = false;
     bool commit_sent = false;
-    bool late = false;  // no confirmation came: the upgrade has to go back
+    bool late = false;  // no `confirm` came in time: the upgrade has to go back
     bool late_told = false;
     bool told = false;               // a command has ordered the upgrade to go back
     std::string reason = {};         // the reason in the command to go back

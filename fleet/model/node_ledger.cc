@@ -1,7 +1,8 @@
-// The ledger of a component, and the parts of NodeCommander around it. After a restart, they find
-// out how a command that an earlier process has begun has ended. Then they save the ledger, ask the
-// store, and report. At most one save, one question to the store and one report are under way at a
-// time. They also decide when the next event NodeTimePassed must come.
+// The ledger of a component, and the parts of NodeCommander around it. After a restart of
+// fleet-agent, they find out the outcome of a command that an earlier process has begun. At all
+// times, they save the ledger, ask the store, and report. At most one save, one question to the
+// store and one report are under way at a time. They also decide when the event NodeTimePassed must
+// come next.
 #include <utility>
 
 #include "fleet/model/desired_view.h"
@@ -61,8 +62,8 @@ bool NodeLedger::ran_before(std::string_view version, std::string_view running) 
 void NodeCommander::take(const Restarted& event) {
   const bool unanswered =
       !ledger_.begun.id.empty() && ledger_.answer_to(ledger_.begun.id) == nullptr;
-  // If the last command has no answer, the earlier process may have executed it without noting
-  // that.
+  // If the last command has no answer, the earlier process may have executed the command, and
+  // exited before it noted that.
   const bool upgrades = ledger_.begun.action == CommandAction::apply ||
                         ledger_.begun.action == CommandAction::upgrade;
   if (unanswered && upgrades) {
@@ -192,9 +193,9 @@ void NodeCommander::take(const ReportEnded& event) {
     reported_ = reporting_progress_;
     reported_answer_ = reporting_answer_;
   } else {
-    // The report may not have been written, so it is sent again later. If it was refused because
-    // another instance is active by now, the event ActiveIs comes first and prevents the
-    // repetition.
+    // The report may not have been written, so it is sent again later. If the store refused the
+    // report because a different instance is active by now, the event ActiveIs comes first and
+    // prevents the repetition.
     report_at_ = now_ + ask_again_ms;
   }
 }

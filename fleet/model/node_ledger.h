@@ -1,6 +1,7 @@
-// The ledger of a component: fleet-agent's notes on disk about the commands that it has executed.
-// With them, each command is executed at most once, even if fleet-agent is killed. The ledger is
-// synced to disk before fleet-agent executes a command or reports an answer.
+// The ledger of a component: a file in which fleet-agent notes the commands that it has begun and
+// their answers. Thanks to the ledger, each command is executed at most once, even if fleet-agent
+// is killed. The ledger is synced to disk before fleet-agent executes a command or reports an
+// answer.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,12 @@
 
 namespace fleet {
 
-// How many answers are kept. Only the last answer is needed, since a driver repeats only its last
-// order. People can read the others.
+// How many answers the ledger keeps. The node needs only the last one, since a driver repeats only
+// its last order. Older answers are kept for people to read.
 inline constexpr std::size_t answers_kept = 16;
 
 struct NodeLedger {
-  Command begun = {};          // the last command that was begun; its id is empty if there is none
+  Command begun = {};          // the last command that was begun; without an id if there is none
   Command upgrade = {};        // the command that began the last upgrade
   std::string prepared = {};   // the prepared release, with which an upgrade may begin
   std::string boot_id = {};    // the boot in which the command `reboot` began
@@ -37,12 +38,12 @@ struct NodeLedger {
   // Stores the answer, unless the answered command has an answer already.
   void answer(const Answer& answer);
 
-  // Notes that this version of the component runs now. Called while no upgrade by a command is
-  // under way. If the last such upgrade did not bring this version, the ledger forgets which
-  // version ran before.
+  // Notes that this version of the component runs now. Called only while no upgrade by a command is
+  // under way. If the last upgrade by a command has brought another version than this one, the
+  // ledger forgets which version ran before it.
   void runs(std::string_view version);
   // Returns whether `version` is the version that ran just before `running`. `running` is empty if
-  // no version runs, as after a crash; then the version that ran last is meant.
+  // no version runs, as after a crash; the version that ran last then takes the place of `running`.
   [[nodiscard]] bool ran_before(std::string_view version, std::string_view running) const;
 };
 

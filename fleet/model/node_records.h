@@ -1,6 +1,6 @@
 // The records of one node: its description, the versions that it runs, its instances, its commands
-// and its answers. Plain data; record_members.h says how records are written. Times of day are
-// texts that are only shown to people.
+// and its answers. Plain data; record_members.h says how records are written. Times of the wall
+// clock are strings that are only shown to people.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace fleet {
 
-// The record node/ID/info: what a node reports about itself. It is written again only if a value
-// has changed.
+// The record node/ID/info: what a node reports about itself. The node writes this record again only
+// if a value has changed.
 struct NodeInfo {
-  std::map<std::string, std::string> facts = {};   // os, arch and others, as fleet-agent finds them
+  std::map<std::string, std::string> facts = {};   // os, arch and more, as fleet-agent finds them
   std::map<std::string, std::string> labels = {};  // labels from the options of fleet-agent
   std::int64_t protocol = 0;  // the version of the command protocol that the node knows; 0: unknown
   std::string upgrader_protocol = {};
@@ -28,7 +28,8 @@ struct NodeInfo {
   bool operator==(const NodeInfo&) const = default;
 };
 
-// The record node/ID/versions: the versions that run. In JSON it is a flat object of texts.
+// The record node/ID/versions: the versions that run on the node. In JSON it is a flat object of
+// strings.
 struct Versions {
   std::map<std::string, std::string> running = {};  // the running version, by component
 
@@ -51,8 +52,8 @@ struct Instance {
   bool operator==(const Instance&) const = default;
 };
 
-// The record node/ID/active: the instance (process) of fleet-agent that acts for the node. If
-// further instances run, as during an upgrade of fleet-agent, they only wait. The record has no
+// The record node/ID/active: the instance (process) of fleet-agent that acts for the node. If more
+// instances run on the node, as during an upgrade of fleet-agent, they only wait. The record has no
 // lease.
 struct Active {
   std::string instance = {};
@@ -66,7 +67,7 @@ enum class UpgradePhase {
   unknown,
   staging,        // the release is being fetched
   verifying,      // signature and self-test are being checked
-  prepared,       // the release is on disk and verified; the upgrade has not begun
+  prepared,       // the release is on disk and verified; the upgrade has not begun yet
   cutover_ready,  // the new version runs beside the old one, and waits for the command `stop`
   soaking,        // the new version is active and on trial, for soak_ms
   soaked,         // the new version has worked for soak_ms, and waits for `confirm`
@@ -101,14 +102,14 @@ constexpr bool is_under_way(UpgradePhase phase) {
   return false;
 }
 
-// The evidence of one failure, for people who cannot look at the node itself. A capsule is a part
-// of other records, and has at most capsule_bytes_max bytes as JSON. The node writes it, so no text
-// in it can be trusted.
+// The evidence of one failed upgrade, for people who cannot look at the node itself. A capsule is a
+// part of other records, and is at most capsule_bytes_max bytes of JSON. The node writes the
+// capsule, so no string in it can be trusted.
 inline constexpr std::size_t capsule_bytes_max = 1'500;
 struct Capsule {
   // The stage in which the upgrade failed; `prepare` if the release could not be prepared.
   std::string stage = {};
-  std::string reason = {};        // why the upgrade failed, as a text
+  std::string reason = {};        // why the upgrade failed, for people
   std::int64_t exit_status = -1;  // -1: the process did not exit, or the status is unknown
   std::int64_t signal = 0;        // the signal that ended the process; 0: none, or unknown
   std::int64_t lived_ms = -1;     // how long the process ran; -1: unknown
@@ -118,7 +119,7 @@ struct Capsule {
   std::int64_t cpu_ms = -1;
   // The last lines of the process's output, the newest at the end.
   std::vector<std::string> lines = {};
-  // How the release differs from the previous one, a text for each difference.
+  // How the release differs from the previous release, one string for each difference.
   std::vector<std::string> differs = {};
 
   bool operator==(const Capsule&) const = default;
@@ -145,7 +146,7 @@ constexpr auto names(MeasureType) {
 }
 
 // The direction in which a measure gets worse. `unknown`: the component has not given a direction,
-// so the measure is shown, but never used to judge a version.
+// so the measure is shown to people, but never used to judge a version.
 enum class MeasureWorse { unknown, up, down };
 constexpr auto names(MeasureWorse) {
   return std::to_array<std::string_view>({"unknown", "up", "down"});
@@ -155,38 +156,39 @@ constexpr auto names(MeasureWorse) {
 inline constexpr std::size_t measures_max = 16;
 
 // A measure, such as a latency, that a component reports about itself. It is a part of the record
-// NodeHealth. Numbers are texts, as the component has written them.
+// NodeHealth. Numbers are strings, as the component has written them.
 struct Measure {
   std::string name = {};
   MeasureType type = MeasureType::unknown;
   MeasureWorse worse = MeasureWorse::unknown;
   std::string value = {};
-  // The change since the comparison began; for a counter, how much it has risen. Empty until the
-  // comparison is over, or if the measure was missing at its beginning.
+  // How much the value has changed since the rollout's comparison of nodes began; for a counter,
+  // how much it has risen. Empty until the comparison is over, and if the measure was missing when
+  // the comparison began.
   std::string change = {};
 
   bool operator==(const Measure&) const = default;
 };
 
 // The record node/ID/health/COMPONENT: failures and measures of the component while a rollout
-// compares this node with others. The counts begin at 0 when the new version becomes active or, on
-// a node of the control group, when the rollout asks it for the first time. They only rise as long
-// as boot and instance are the same.
+// compares this node with other nodes. The counts begin at 0 when the new version becomes active.
+// On a node of the control group, they begin at 0 when the rollout first asks the node for its
+// health. As long as `boot_id` and `instance` stay the same, the counts only rise.
 struct NodeHealth {
-  // The id of the upgrade to the new version. On a node of the control group: the member `run` of
-  // the record node/ID/control/COMPONENT.
+  // The id of the upgrade to the new version. On a node of the control group, it is the member
+  // `run` of the record node/ID/control/COMPONENT.
   std::string run = {};
   std::string version = {};
   std::string boot_id = {};
   std::string instance = {};  // the process of fleet-agent that has counted the failures
   std::int64_t sequence = 0;  // counts the writes of this record
-  // The failures that this process of fleet-agent had counted before this run began. If there are
-  // any, the judge does not compare the node.
+  // How many failures this process of fleet-agent had counted before the comparison `run` began. If
+  // there were any, the judge does not compare the node.
   std::int64_t before = 0;
-  std::int64_t ends = 0;       // how often the component's program has ended without an order
+  std::int64_t ends = 0;       // how often the component's program has exited by itself
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
-  std::int64_t fallbacks = 0;  // how many upgrades have fallen back to the old version
-  bool over = false;           // the comparison is over, so the changes are known
+  std::int64_t fallbacks = 0;  // how often an upgrade has fallen back to the old version
+  bool over = false;           // the comparison is over, so the measures' changes are known
   std::string trouble = {};  // why some or all measures are missing; empty if no measure is missing
   std::vector<Measure> measures = {};
 
@@ -197,11 +199,11 @@ struct NodeHealth {
 };
 
 // The record node/ID/control/COMPONENT: this node belongs to the control group of a rollout. The
-// node reports its health for the time soak_ms, measured by its own clock, as the nodes of the
-// batch do.
+// node reports its health for soak_ms, by its own clock. The nodes of the batch report theirs for
+// the same time.
 struct ControlWatch {
   std::string by = {};   // the rollout that asks for the report, as rollout/NAME
-  std::string run = {};  // ROLLOUT.control.NUMBER, with another number for each batch
+  std::string run = {};  // ROLLOUT.control.NUMBER, with a different number for each batch
   std::int64_t soak_ms = 0;
 
   bool operator==(const ControlWatch&) const = default;
@@ -223,20 +225,20 @@ constexpr auto names(CommandAction) {
                                           "rollback", "stop", "reboot", "status"});
 }
 
-// The record node/ID/command/COMPONENT. The record has a lease, so it vanishes when the command
-// must no longer be begun.
+// The record node/ID/command/COMPONENT. The record has a lease, so it vanishes when the node may no
+// longer begin the command.
 struct Command {
   std::string id = {};  // the command's id, TRACE.STEP.ATTEMPT
   CommandAction action = CommandAction::unknown;
   std::string version = {};       // the version of the release to fetch or to run
   std::string digest = {};        // a hash of all manifests of the release
-  std::string instance = {};      // the instance that has to obey; if empty, the active instance
+  std::string instance = {};      // the instance that must obey; if empty, the active instance
   std::int64_t not_after_ms = 0;  // the command must begin within this time after its receipt
   std::int64_t soak_ms = 0;
   // The node goes back to the old version if no `confirm` comes within this time after the
   // activation of the new one.
   std::int64_t confirm_ms = 0;
-  std::int64_t deadline_ms = 0;  // for `stop`: the time in which the old instance must end
+  std::int64_t deadline_ms = 0;  // for `stop`: the time within which the old instance must exit
   std::int64_t delay_ms = 0;     // the time from the command's receipt to its beginning
   std::string reason = {};
   bool downgrade = false;
@@ -247,12 +249,12 @@ struct Command {
   bool operator==(const Command&) const = default;
 };
 
-// The possible results in an answer to a command that has succeeded. If a command has failed, its
-// answer has an error text in place of a result.
+// The possible results in the answer to a command. If a command has failed, its answer has an error
+// message in place of one of these results.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
-// The node does not know how the command ended, since fleet-agent was interrupted. The versions
-// that run on the node may show how it ended.
+// The node does not know how the command ended, since fleet-agent exited in the middle. The
+// versions that run on the node may show how the command ended.
 inline constexpr std::string_view result_interrupted = "interrupted";
 // The result of a command `rollback` that came too late: the new version is committed and stays.
 inline constexpr std::string_view result_committed = "committed";
@@ -267,16 +269,16 @@ struct Answer {
   bool operator==(const Answer&) const = default;
 };
 
-// The record node/ID/claim/COMPONENT: the rollout or person that moves the node now. While it
-// exists, the desired version does not move the node.
+// The record node/ID/claim/COMPONENT: the rollout or person that moves the node now, that is,
+// changes its version. While the claim exists, the desired version does not move the node.
 struct Claim {
   std::string by = {};  // who moves the node: rollout/NAME or command/PERSON
 
   bool operator==(const Claim&) const = default;
 };
 
-// The record node/ID/csr: a request to renew the node's certificate, with the same name and the
-// same key.
+// The record node/ID/csr: a request to renew the node's certificate. The new certificate has the
+// name and the key of the old one.
 struct CertificateRequest {
   std::string pem = {};
   std::string certificate = {};  // the certificate to be renewed, in PEM
@@ -284,8 +286,8 @@ struct CertificateRequest {
   bool operator==(const CertificateRequest&) const = default;
 };
 
-// The record node/ID/certificate: the answer to the node's last request for a certificate. It has
-// the certificate or the reason for a refusal.
+// The record node/ID/certificate: the answer to the node's last request for a certificate. The
+// record contains the certificate, or the reason why the request was refused.
 struct NodeCertificate {
   std::string pem = {};
   std::string error = {};

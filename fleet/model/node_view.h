@@ -1,4 +1,4 @@
-// Groups the records of a cell by node. If a record is damaged, it is listed with its fault, and
+// This file groups the records of a cell by node. A damaged record is listed with its fault, and
 // the other records of the node are still used.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace fleet {
 
 struct NodeView {
   std::string id = {};
-  // The node's record node/ID/info. If the node's identity has labels, they override those in the
+  // The node's record node/ID/info. Labels in the node's identity override the labels in this
   // record.
   NodeInfo info = {};
   Versions versions = {};
@@ -28,10 +28,10 @@ struct NodeView {
   std::map<std::string, std::string> damage = {};  // the fault of each damaged record, by its key
 
   [[nodiscard]] bool reports() const { return !instances.empty(); }
-  // Returns why the node is degraded, or an empty text if it is not.
+  // Returns why the node is degraded, or an empty string if it is not.
   [[nodiscard]] std::string degraded() const;
 
-  // Sets the labels in the node's identity.
+  // Sets the labels that the node's identity has.
   void take_given(const std::map<std::string, std::string>& labels);
 
   // Stores a record of this node, or notes that the node has no record at this key.
@@ -45,8 +45,8 @@ struct NodeView {
 // Returns all nodes in the order of their names.
 [[nodiscard]] std::vector<NodeView> nodes_in(const Reading& reading);
 
-// Returns the nodes that run a newer version of the component, such as `n1 (2.1.0), n2 (2.1.0)`, or
-// an empty text if there are none.
+// Returns the nodes that run a newer version of the component than `version`, such as `n1 (2.1.0),
+// n2 (2.1.0)`. Returns an empty string if there are none.
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
 

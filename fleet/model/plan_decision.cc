@@ -68,8 +68,8 @@ class PlanDecider {
     if (next.kind == StepClass::together && needs_places()) {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // Give back the plan's places of budgets. If the next step is of the kind `any`, keep the
-    // places of those members that run this step first.
+    // Give back the plan's places of budgets. But if the next step is of the kind `any`, take or
+    // keep the places of those members that run this step first.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;
@@ -108,8 +108,8 @@ class PlanDecider {
                 "");
   }
 
-  // Waits for the members that may run the step now. When they have run it, lets further members
-  // run it: as many as can have places of budgets.
+  // Waits for the members that may run the step now. When they have run the step, lets the next
+  // members run it: as many as the budgets allow to be down at the same time.
   PlanDecision any() {
     std::vector<std::string> behind = view_.those_before(plan_.step + 1);
     if (plan_.lock.empty() || behind.front() <= plan_.lock) {
@@ -174,15 +174,15 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
-    // The record `stop` is ignored here: the members have stopped their services already, and would
-    // be down while they wait.
+    // The record `stop` is ignored here: the members have stopped their services already, and the
+    // services would be down while the members wait.
     return write("all have stopped for step " + name() + ", and may act");
   }
 
   // ---- places of budgets
 
   [[nodiscard]] bool needs_places() const { return fleet::needs_places(plan_, facts_.budgets); }
-  // Returns the first of these members: as many as can have places of budgets at the same time.
+  // Returns the first of these members: as many as the budgets allow to be down at the same time.
   [[nodiscard]] std::vector<std::string> fitting(std::vector<std::string> ids) const {
     if (needs_places()) ids.resize(facts_.budgets->fitting(ids));
     return ids;
@@ -208,8 +208,8 @@ class PlanDecider {
   }
 
   // Takes places of budgets for these members. Returns no value if they already have all places. If
-  // a place is not free, gives back all places of the plan, so that no other rollout or plan waits
-  // for them, and notes for which places the plan waits.
+  // a place is not free, gives back all places of the plan, so that no other rollout or plan has to
+  // wait for them. Then notes in the plan for which places it waits.
   std::optional<PlanDecision> take_places(const std::vector<std::string>& nodes) {
     if (!needs_places()) return std::nullopt;
     const std::size_t room = operations_max - transaction_.compares.size() - 2;
@@ -249,9 +249,9 @@ class PlanDecider {
 
   // ---- the end of a plan
 
-  // Returns whether stopped members may start the old version again. This is allowed if no member
-  // has begun `act`, and if the member that migrates has not begun or has reported that it changed
-  // nothing.
+  // Returns whether stopped members may start the old version again. They may if no member has
+  // begun `act`, and if the member that migrates has not begun to, or has reported that the
+  // migration changed nothing.
   [[nodiscard]] bool may_go_back() const {
     if (plan_.step == 0 || step().kind != StepClass::together || plan_.acting) return false;
     if (plan_.lock.empty()) return true;
@@ -310,8 +310,8 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // Writes the desired version of the plan's component. From then on, nodes move to that version
-  // again.
+  // Writes the desired version of the plan's component, which is not pending any more: from now on,
+  // nodes move to the desired version again.
   void put_desired(const std::string& version, const std::string& digest) {
     const Desired desired{
         .version = version, .digest = digest, .why = "plan/" + view_.name, .trace = plan_.trace};

@@ -54,8 +54,8 @@ std::optional<std::string> why_no_plan(const Plan& plan) {
 
 namespace {
 
-// Lets the plan run. The store refuses this if the records from which the plan was made have
-// changed.
+// Adds the changes that let the plan run to the transaction. The store refuses the transaction if
+// the records in `ground` have changed since the plan was made.
 void begin(const std::string& name, Plan& plan, const PlanGround& ground,
            Transaction& transaction) {
   plan.state = PlanState::running;
@@ -65,9 +65,9 @@ void begin(const std::string& name, Plan& plan, const PlanGround& ground,
   }
   if (plan.component.empty()) return;
   const std::string wish = key_of(KeyKind::desired, {plan.component});
-  // The plan notes which version was desired before, so that this version can be desired again
-  // later. A version that another plan still holds back is not noted, since no node has moved to it
-  // yet.
+  // Note in the plan which version was desired before, so that the plan can restore it if it goes
+  // back. A pending version, which another plan still holds back, is not noted, since no node has
+  // moved to it yet.
   if (!ground.desired.pending) {
     plan.previous = ground.desired.version;
     plan.previous_digest = ground.desired.digest;
@@ -100,8 +100,8 @@ std::optional<Transaction> next_creation(const std::string& name, const Plan& wa
   if (!written) transaction.compares.push_back({.key = key_of(KeyKind::rollout, {name})});
   transaction.compares.push_back({.key = key_of(KeyKind::stop)});
   const auto all = static_cast<std::int64_t>(members.size());
-  // Add records of members, as many as fit into the transaction together with the plan's own record
-  // and the desired version.
+  // Add as many records of members as fit into the transaction besides two more records: the plan's
+  // own and the desired version.
   while (plan.enlisted < all && transaction.puts.size() + 2 < operations_max) {
     const std::string& id = members[static_cast<std::size_t>(plan.enlisted++)];
     transaction.puts.push_back(

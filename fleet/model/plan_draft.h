@@ -1,5 +1,5 @@
-// Decides whether a new plan that a person has written can run, and writes its records to the
-// store.
+// This file decides whether a new plan that a person has written can run, and makes the
+// transactions that write the plan's records.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,11 @@ inline constexpr std::int64_t step_timeout_ms_max = 86'400'000;
 // Returns why the plan cannot run, or no value if it can.
 [[nodiscard]] std::optional<std::string> why_no_plan(const Plan& plan);
 
-// The state of the records that must not change until the plan begins: revisions and the desired
-// version.
+// The records that must not change until the plan begins: their revisions, and the desired version.
 struct PlanGround {
-  // Revision of the record of the component's release; 0: the plan has no component.
+  // The revision of the release record of the plan's component; 0: the plan has no component.
   Revision release = 0;
-  // Revision of the record of the release of fleet-agent; 0: the plan names none.
+  // The revision of the release record of fleet-agent; 0: the plan names no version of fleet-agent.
   Revision agent_release = 0;
   Desired desired = {};  // the desired version of the plan's component
   Revision desired_revision = 0;
@@ -34,11 +33,13 @@ struct PlanGround {
 // Returns the next transaction that writes a new plan, or no value if everything is written.
 // `written` is the plan's record, which the caller reads from the store before each call; it has no
 // value before the first transaction. The plan's state is `created` until the records of all its
-// members are written. The last transaction sets the state to `running`, and the desired version of
-// the plan's component to the plan's version, as pending. The store refuses:
+// members are written. The last transaction sets the state to `running`. It also sets the desired
+// version of the plan's component to the plan's version, marked as pending: no node moves to it
+// until the plan has migrated. The store refuses:
 // - each transaction, if the record `stop` exists;
-// - the first one, if a plan or a rollout has this name;
-// - the last one, if a release or the desired version is at another revision than in `ground`.
+// - the first transaction, if a plan or a rollout already has this name;
+// - the last transaction, if a release or the desired version has another revision than in
+//   `ground`.
 using WrittenPlan = Written<Plan>;
 [[nodiscard]] std::optional<Transaction> next_creation(const std::string& name, const Plan& wanted,
                                                        const std::vector<std::string>& members,

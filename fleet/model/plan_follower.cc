@@ -44,8 +44,8 @@ class Follower {
     if (own_.phase == MemberPhase::rebooting) return reboot();
     switch (step().kind) {
       case StepClass::any:
-        // If not all members may run the step yet, `lock` names the last one that may, in the order
-        // of names.
+        // If not all members may run the step yet, `lock` names the last member, in the order of
+        // names, that may run it.
         if (!plan_.lock.empty() && facts_.node > plan_.lock) return NothingToDo{};
         return check_and_begin();
       case StepClass::one_at_a_time:

@@ -1,32 +1,35 @@
-// Decides what a member of a plan does next (follow()), and does it (PlanPart). A member is a node
-// that takes part in the plan. The decision depends on the plan, on the member's own record, and on
-// the hooks that this process has run for the step. The kind of a step is `any`, `one-at-a-time`,
-// `once` or `together`.
+// `follow()` decides what a member of a plan does next, and `PlanPart` carries that out. A member
+// is a node that takes part in the plan. The decision depends on the plan, on the member's own
+// record, and on the hooks that this process has run for the step. The kind of a step is `any`,
+// `one-at-a-time`, `once` or `together`.
 //
 //     phase         what the member does while the plan runs, if the plan is at the member's step
-//     no record     writes its record, with its version; again after its own upgrade
-//     waiting       in a step `any`: runs the hook `check`, then acts; in a step `one-at-a-time` or
-//                   `once`: the same, but only when it has the lock; in a step `together`: runs
-//                   `stop`, and then has the phase `stopped`
+//     no record     writes its record, with the version of its fleet-agent. Writes the record again
+//                   if fleet-agent is upgraded before the first step
+//     waiting       in a step `any`: runs the hook `check`, then acts; in a step `one-at-a-time`:
+//                   does so when it has the lock; in a step `once`: acts when it has the lock; in a
+//                   step `together`: runs `stop`, and then has the phase `stopped`
 //     stopped       acts when the plan allows it, or migrates when it has the lock
 //     acting        runs `act` (in a step `together` also `start`) and `post`, and waits at the
 //                   next step; if it migrates: runs `migrate`, and then has the phase `migrated`
 //
-// Before a member acts, it records the phase `acting`, by a transaction which compares that the
-// plan is unchanged and that this instance acts for the node. So if a person stops the plan at this
-// moment, the member does not begin. If fleet-agent is killed while the member acts, the next
-// process reports `interrupted`. If it is killed in another phase, the next process does the work
-// of that phase again. If `check` ends with a status from 1 to 125, the member skips the step. If
-// `check` cannot be run, or is killed, the step fails.
+// Before a member acts, it records the phase `acting`. The transaction compares that the plan is
+// unchanged and that this instance acts for the node. So if the plan stops at this moment, the
+// store refuses the transaction, and the member does not begin. If fleet-agent is killed while the
+// member acts, the next process reports `interrupted`. If fleet-agent is killed in any other phase,
+// the next process does the work of that phase again. If `check` ends with a status from 1 to 125,
+// the member skips the step. If `check` cannot be run, or is killed, the step fails.
 //
 // If the hook `act` exits with status 76, it asks for a reboot. The member records the phase
-// `rebooting`, with the id of the present boot. The process that has written this record orders the
-// reboot, once. If another process finds the record in the same boot, it waits for the reboot, and
-// does not order another. After the reboot, `start` and `post` follow.
+// `rebooting`, with the id of the current boot. The process that has written this record orders the
+// reboot, once. If a later process finds this record in the same boot, it waits for the reboot that
+// was ordered, and does not order a second one. After the reboot, the member runs the hooks `start`
+// (in a step `together`) and `post`.
 //
-// When the plan stops, a member that acts finishes its `act` first. A member that has stopped for a
-// step in which no `act` has begun runs `start`, and has the phase `resumed`. Every other member
-// stays as it is, in the phase `halted`.
+// When the plan stops, a member in the phase `acting` finishes its hooks first. If the plan stops
+// in a step `together` before any `act` has begun, each member runs `start`, and then has the phase
+// `resumed`: its service runs again. Every other member leaves its service as it is, and has the
+// phase `halted`.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +51,8 @@ namespace fleet {
 inline constexpr int exit_nothing_changed = 75;
 // The exit status by which the hook `act` asks for a reboot. After the boot, the hook `post` runs.
 inline constexpr int exit_reboot_required = 76;
-// An exit status from here on means, as in shells, that a hook could not be run or was killed.
+// An exit status of at least this number means, as in shells, that a hook could not be run or was
+// killed.
 inline constexpr int exit_not_run = 126;
 
 enum class HookVerb { check, stop, act, start, post, migrate, reboot };
@@ -61,10 +65,10 @@ struct FollowerFacts {
   std::string version = {};  // the version of the node's fleet-agent
   std::string boot = {};     // the id of this boot of the machine
   Revision active = 0;       // revision of the record `active`; 0 if it does not name this instance
-  // The exit statuses of the hooks that this process has already run for the member's present step
+  // The exit statuses of the hooks that this process has already run in the member's current step
   // and phase.
   std::map<HookVerb, int> done = {};
-  bool began_to_act = false;  // this process has written the present phase, `acting` or `rebooting`
+  bool began_to_act = false;  // this process has written the current phase, `acting` or `rebooting`
   std::string output = {};    // the last line of the last hook's output
 };
 
@@ -96,10 +100,10 @@ struct PlanSight {
   Revision own_revision = 0;
 };
 
-// Returns the next step. Called when a hook has ended, the outcome of a transaction is known, or a
-// record has changed, but never while a hook runs. If the member's record gets another step or
-// phase, the caller clears `done` and sets `began_to_act`: to true if a transaction of this process
-// has written the phase `acting` or `rebooting`, otherwise to false.
+// Returns what the member does next. The caller calls it when a hook has ended, the outcome of a
+// transaction is known, or a record has changed, but never while a hook runs. When the step or
+// phase in the member's record changes, the caller clears `done` and sets `began_to_act`. It is
+// true if a transaction of this process has written the phase `acting` or `rebooting`.
 [[nodiscard]] FollowerStep follow(const PlanSight& sight, const FollowerFacts& facts);
 
 // ---- the member's part
@@ -121,12 +125,12 @@ struct MemberWritten {
 };
 using PlanPartEvent = std::variant<PlanSeen, HookEnded, MemberWritten>;
 
-// Executes a node's part in one plan, as a state machine around the decisions of follow(). Runs one
-// hook or writes one transaction at a time, and remembers what this process itself has begun.
+// Executes a node's part in one plan, as a state machine around the decisions of `follow()`. Orders
+// one hook or one transaction at a time, and remembers which phases this process itself has begun.
 //
 // If the answer to a transaction was lost, the next reading of the member's record shows whether
-// the transaction was committed. Only the acting instance writes this record. So if the record has
-// the contents that were sent, the transaction was committed.
+// the transaction was committed. Only the instance that acts for the node writes this record. So if
+// the record has the contents of the lost transaction, that transaction was committed.
 class PlanPart {
  public:
   // `version` is the version of this fleet-agent.
@@ -152,7 +156,7 @@ class PlanPart {
   FollowerFacts facts_;
   PlanSight sight_;
   std::optional<RunHook> running_;
-  bool outdated_ = false;  // the member's record has changed while the hook runs
+  bool outdated_ = false;  // the member's record has changed since the hook began
   std::optional<WriteMember> pending_;
   Basis decided_on_ = {};              // the revisions on which the write in `pending_` was decided
   std::optional<PlanMember> unknown_;  // the record in a transaction whose outcome is unknown

@@ -1,4 +1,4 @@
-// The records of a plan: its steps, its members, and how far each member is. Plain data;
+// The records of a plan: its steps, its members, and how far each member has come. Plain data;
 // record_members.h says how records are written.
 #pragma once
 
@@ -29,7 +29,7 @@ enum class PlanState {
   unknown,
   created,  // not all records of the plan are written yet
   running,
-  stopping,  // there was an error; each member stops when it can
+  stopping,  // there was an error; each member stops as soon as it can
   halted,    // the plan has failed; a person has to `recover` it
   aborted,   // the plan has failed, and the members work with the old version
   completed,
@@ -45,11 +45,11 @@ constexpr bool is_over(PlanState state) {
   return state == PlanState::completed || state == PlanState::aborted;
 }
 
-// The record plan/NAME: what the plan does, its state, and how far it is.
+// The record plan/NAME: what the plan does, its state, and its progress.
 struct Plan {
   std::string version = {};  // the version that the plan brings
-  // The component whose desired version is held back until the plan has migrated; empty if there is
-  // none.
+  // The component whose desired version stays pending (no node moves to it) until the plan has
+  // migrated; empty if the plan has none.
   std::string component = {};
   std::string digest = {};  // the digest of the component's release
   std::string agent = {};   // the version of fleet-agent that the plan's members need; may be empty
@@ -60,11 +60,11 @@ struct Plan {
   PlanState state = PlanState::created;
   std::string previous = {};  // the desired version before the plan, to go back to
   std::string previous_digest = {};
-  std::int64_t step = 0;  // the step that may run now, counted from 1; 0: no step yet
+  std::int64_t step = 0;  // the number of the step that may run now, from 1; 0: none yet
   bool acting = false;  // in a step `together`: `act` may begin; in a step `once`: the step is done
   bool back = false;    // true: the plan stops before any `act`, and stopped members start again
-  // The only member that may run its hook `act` or `migrate` now. In a step `any`, this member and
-  // all members before it, in the order of names, may run the step.
+  // The member that has the lock: only this member may run its hook `act` or `migrate` now. In a
+  // step `any`, this member and all members before it, in the order of names, may run the step.
   std::string lock = {};
   std::string error = {};  // the first error of the run; empty if there was none
   bool ignore_window = false;
@@ -99,8 +99,8 @@ struct PlanPlace {
   bool operator==(const PlanPlace&) const = default;
 };
 
-// The record node/ID/plan/NAME: how far node ID is in the plan. Only the node itself writes this
-// record.
+// The record node/ID/plan/NAME: how far node ID has come in the plan. Only the node itself writes
+// this record.
 struct PlanMember {
   std::string version = {};
   std::int64_t step = 0;  // the step that the member is at, from 1

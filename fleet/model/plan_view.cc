@@ -1,6 +1,6 @@
-// The views of a plan's driver: reads the records that the driver needs, finds out how far the
-// plan's rollout of fleet-agent is, and begins that rollout. Also erases the records of a run that
-// is over.
+// PlanView, the records that a plan's driver needs, and functions on it. They begin the plan's
+// rollout of fleet-agent and find out how far it has come. They also make the transactions that
+// erase the records of a run.
 #include <algorithm>
 #include <utility>
 
@@ -69,8 +69,8 @@ void PlanView::take_all(const Reading& reading) {
 namespace {
 
 // Returns the transactions that erase the plan's records. Each transaction compares the plan's own
-// record, and the last one erases it. So if the plan's own record still exists, the erasing can be
-// continued.
+// record, and the last transaction erases it. So if the work is interrupted, the plan's own record
+// still exists, and the erasing can be continued.
 std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases) {
   const std::string key = key_of(KeyKind::plan, {view.name});
   erases.push_back({.key = key_below(key), .subtree = true});
@@ -85,8 +85,8 @@ std::vector<Transaction> erasure(const PlanView& view, std::vector<Erase> erases
   return parts;
 }
 
-// Returns what has to be erased beside the plan: the members' own records, and the plan's places of
-// budgets.
+// Returns what must be erased besides the plan's record and the records below it: the members' own
+// records, and the plan's places of budgets.
 std::vector<Erase> of_members(const PlanView& view) {
   std::vector<Erase> erases;
   for (const auto& [key, node] : view.places)
@@ -164,8 +164,8 @@ std::string agent_rollout_id(const std::string& name, const Plan& plan) {
 
 namespace {
 
-// Returns how many nodes, beginning with the node at `from`, fit into one record, but at most
-// `most`.
+// Returns how many nodes to put into one record, beginning with the node at `from`: at most `most`,
+// and fewer if so many names do not fit.
 std::ptrdiff_t batch_size(std::vector<std::string>::const_iterator from, std::ptrdiff_t most) {
   while (most > 1 && write_record(RolloutBatch{{from, from + most}}).size() > value_bytes_max)
     most /= 2;

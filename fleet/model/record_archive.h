@@ -1,7 +1,7 @@
-// Two archives for the serialisation library cereal: one reads a record in JSON, the other writes
-// it. If a member is absent, the value in memory stays as it was; an unknown member is ignored. If
-// a member has the wrong type or occurs twice, the reader refuses the whole record, which must be
-// damaged. agent-protocol parses the JSON.
+// Archives for the serialization library cereal: RecordReader reads a record in JSON, and
+// RecordWriter writes one. If a member is absent in the JSON, the value in memory stays as it was;
+// an unknown member is ignored. If a member has the wrong type or occurs twice, the record must be
+// damaged, and the reader refuses all of it. agent-protocol parses the JSON.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -44,8 +44,8 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
     path_.resize(path_bytes);
   }
 
-  // Reads a record that is a flat map: stores each member whose value is a text in `values`, under
-  // the member's name.
+  // Reads a record that is a flat map: stores each member whose value is a string in `values`,
+  // under the member's name. Skips members of other types.
   void read_texts(std::map<std::string, std::string>& values) { read_map(object_, values, false); }
 
  private:
@@ -110,7 +110,7 @@ class RecordReader : public cereal::InputArchive<RecordReader> {
 };
 
 // Writes the members of a record in their order, on one line. Leaves out members that are `false`
-// or an empty text, list or map: when the record is read, an absent member gets the same value.
+// or an empty string, list or map: a reader gives an absent member this value anyway.
 class RecordWriter : public cereal::OutputArchive<RecordWriter> {
  public:
   RecordWriter() : cereal::OutputArchive<RecordWriter>(this) {}
@@ -218,8 +218,8 @@ inline bool RecordReader::is(std::size_t index, Kind kind, std::string_view othe
 inline void RecordReader::read(std::size_t index, std::string& value) {
   if (!is(index, Kind::text, "is no text")) return;
   value = line_.text(index);
-  // The parser turns half of a UTF-16 surrogate pair, which is not a character, into U+0000. So
-  // this check also finds such halves.
+  // The parser turns an unpaired UTF-16 surrogate, which is not a character, into U+0000. So this
+  // check finds unpaired surrogates, too.
   if (value.find('\0') != std::string::npos) refuse("holds U+0000 or half a character");
 }
 

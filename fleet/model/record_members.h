@@ -1,6 +1,7 @@
-// The names of records' members in JSON: one `serialize` for each structure, for any cereal
-// archive. A name that was once used never gets another meaning. New names may be added, since an
-// absent member keeps its default.
+// The JSON member names of all records: one function `serialize` for each structure, which works
+// with any cereal archive. A name that was once used never gets a different meaning. New names may
+// be added: if an older program has written the record, the new member is absent, and keeps its
+// default.
 #pragma once
 
 #include <cereal/cereal.hpp>
@@ -252,7 +253,7 @@ void serialize(Archive& archive, Once& once) {
           make_nvp("member", once.member), make_nvp("message", once.message));
 }
 
-// The records and texts with which a machine joins a cell.
+// The records and messages with which a machine joins a cell.
 
 template <class Archive>
 void serialize(Archive& archive, Token& token) {

@@ -1,5 +1,5 @@
-// Names the JSON members of the records of a rollout and of a node's failures. record_members.h
-// names those of all other records.
+// The JSON member names of the records about rollouts and about a node's failures. record_members.h
+// has the names for all other records.
 #pragma once
 
 #include <cereal/cereal.hpp>

@@ -1,7 +1,8 @@
-// Checks what the types of a record's members cannot express. Names must be valid in keys, in
-// commands and in the ids of upgrades. Numbers must be so small that calculations with them cannot
-// overflow. Texts for people are cut to the length that a record may have. Of a list of nodes, a
-// record keeps the first names and the number of all nodes.
+// This file checks rules for records that the types of their members cannot express. Names must be
+// valid in keys, in commands and in the ids of upgrades. Numbers must be so small that calculations
+// with them cannot overflow. Strings for people are cut to the length that a record may have. A
+// list of nodes that is only shown to people is cut to its first names; the number of all nodes is
+// stored beside the list.
 #pragma once
 
 #include <algorithm>
@@ -23,29 +24,28 @@
 
 namespace fleet {
 
-// The longest time in a record: a year. It is so short that sums of such times cannot overflow.
+// The longest time in a record: a year. Sums of times with this limit cannot overflow.
 inline constexpr std::int64_t record_ms_max = 366LL * 86'400'000;
 // The longest wait in a step of a plan: a day.
 inline constexpr std::int64_t plan_timeout_ms_max = 86'400'000;
 inline constexpr std::size_t plan_steps_max = 100;
 // The most facts, labels, components or certificates in one record.
 inline constexpr std::size_t record_entries_max = 256;
-// The most machines that may join with one token, and the most public keys of releases that a token
-// may bring.
+// The most machines that may join with one token, and the most public keys for releases that a
+// token may give them.
 inline constexpr std::int64_t token_uses_max = 10'000;
 inline constexpr std::size_t release_keys_max = 16;
-// The most bytes of a machine's request for a certificate, and of the certificate itself. Both
-// usually have about 1,000 bytes. With this limit, a record that has both is never longer than a
-// record may be.
+// The most bytes of a machine's request for a certificate, and of the certificate itself. Each is
+// usually about 1,000 bytes. This limit makes sure that a record with both fits into the store.
 inline constexpr std::size_t pem_bytes_max = 8'192;
-// How many times one batch may be repeated at most. The count is a part of the ids of commands, so
-// it must have few digits.
+// How many times one batch of a rollout may be repeated at most. The count is a part of the ids of
+// commands, so it must have few digits.
 inline constexpr std::int64_t again_max = 100'000;
-// The most failed nodes that the judge's record lists, each as a number. This many numbers fit into
-// one record, beside its other members.
+// The most failed nodes that the judge's record lists, each as a number. So many numbers fit into
+// one record besides its other members.
 inline constexpr std::size_t judge_failed_max = 4'000;
 
-// Cuts texts and lists in the record that are too long. Returns the record's first fault, or no
+// Cuts strings and lists in the record that are too long. Returns the record's first fault, or no
 // value if the record is valid.
 [[nodiscard]] std::optional<std::string> put_right(NodeInfo& record);
 [[nodiscard]] std::optional<std::string> put_right(Versions& record);
@@ -91,7 +91,7 @@ inline constexpr std::size_t judge_failed_max = 4'000;
 [[nodiscard]] std::optional<std::string> put_right(Once& record);
 
 // The checks from which the rules for records are built. Each check either returns the fault that
-// it has found, or cuts a text that is too long.
+// it has found, or cuts strings that are too long.
 namespace record_checks {
 
 using Wrong = std::optional<std::string>;
@@ -108,8 +108,8 @@ inline Wrong first_of(std::initializer_list<Wrong> all) {
   return std::nullopt;
 }
 
-// Returns a fault if `text` is neither empty nor a valid name. If a member is absent in the JSON of
-// a record, it is read as an empty text, so an empty name is allowed.
+// Returns a fault if `text` is neither empty nor a valid name. An empty name is allowed, since a
+// member that is absent in the JSON of a record is read as an empty string.
 using IsName = bool (*)(std::string_view);
 inline Wrong wrong_name(const std::string& text, IsName is_name, std::string_view what) {
   if (text.empty() || is_name(text)) return std::nullopt;

@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::string_view more = "...";
 
-// The name of the member for the person who has written the settings. No setting may have this
+// The name of the JSON member for the person who has written the settings. No setting may have this
 // name.
 constexpr std::string_view settings_who = "who";
 
-// Returns how deep the brackets of the text nest; brackets inside quoted texts do not count.
+// Returns how deep the brackets of the text nest. Brackets inside quoted strings do not count.
 std::size_t nesting(std::string_view text) {
   std::size_t depth = 0;
   std::size_t deepest = 0;
@@ -136,8 +136,8 @@ Result<Record> read_record(std::string_view text) {
 template <class Record>
 std::string write_record(const Record& record) {
   Record written = record;
-  // Cut texts and lists that are too long. put_right() may also report wrong names, but names were
-  // checked before, so its result is ignored.
+  // Cut strings and lists that are too long. put_right() may also report wrong names, but names
+  // were checked before, so its result is ignored.
   static_cast<void>(put_right(written));
   RecordWriter archive;
   archive.write_member("v", std::int64_t{records_version});

@@ -1,13 +1,13 @@
-// Turns a record into its text in the store, and back. A text that is read may come from a newer or
-// older program, or from a broken or hostile one. It becomes either a whole record, or a Refusal
-// with the reason.
+// This file turns a record into its JSON text in the store, and back. A text that is read may come
+// from a newer or older version of this program, or from a broken or hostile program. Reading it
+// gives either a complete record, or a Refusal with the reason.
 //
 // A text is accepted if it is one JSON object in UTF-8 of at most 64 KiB, nested at most 16 deep
 // (which is checked before it is parsed), whose member `"v"` is absent or 1. An unknown member is
-// ignored, an absent one has its default, and an unknown text of an enumeration is read as
-// `unknown`. A text is refused if it has a later version, a member of the wrong type, a repeated
-// member, a name that cannot be in a key, or a number out of its range (record_rules.h). Texts for
-// people are cut: see brief().
+// ignored, an absent member has its default, and an unknown value of an enumeration is read as
+// `unknown`. A text is refused if `"v"` is a later version, a member has the wrong type or is
+// repeated, a name cannot be in a key, or a number is out of its range (record_rules.h). Strings
+// for people are cut: see brief().
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,8 @@ using agent_protocol::Result;
 inline constexpr int records_version = 1;
 inline constexpr std::size_t record_nesting_max = 16;
 
-// Parses the JSON text of a record. `Record` is the type of any record that this directory defines.
+// Parses the JSON text of a record. `Record` can be the type of any record that this directory
+// defines.
 template <class Record>
 [[nodiscard]] Result<Record> read_record(std::string_view text);
 
@@ -46,41 +47,42 @@ template <class Record>
   return read ? std::optional<Record>(read.value()) : std::nullopt;
 }
 
-// Returns the record as one line of JSON, without a newline. Cuts texts and lists to the lengths
-// that a reader accepts, as brief() does. The line may still be too long for the store: see
+// Returns the record as one line of JSON, without a newline. Cuts strings with brief(), and lists
+// to the lengths that a reader accepts. The line may still be too long for the store: see
 // why_not_taken().
 template <class Record>
 [[nodiscard]] std::string write_record(const Record& record);
 
-// Returns the names of a record's members, `v` first. With this list, unknown names can be refused
-// in a text that a person has written. For a record that is a flat map, returns only `v`. There is
-// a list for RolloutTerms too, since people write them.
+// Returns the names of a record's members, `v` first. With this list, a caller can refuse unknown
+// members in JSON that a person has written. For a record that is a flat map, returns only `v`.
+// RolloutTerms is not a record, but has such a list, too, since people write it.
 template <class Record>
 [[nodiscard]] std::vector<std::string> member_names();
 
 // ---- the lengths of texts
 
-// Texts and lists of names are shortened to the lengths that a record may have. Otherwise a text
-// from a node, a hook or a person could make a record too long for the store.
+// Strings and lists of names are shortened to the lengths that a record may have. Otherwise a long
+// string from a node, a hook or a person could make a record too long for the store.
 
-// The limit for a text for people: an error, a reason, the last line of a hook's output. The limit
-// is about two lines of a wide terminal; the whole text is in the log of the program that wrote it.
+// The limit for a message for people: an error, a reason, the last line of a hook's output. The
+// complete message is in the log of the program that wrote it.
 inline constexpr std::size_t text_bytes_max = 1'024;
-// The limit for a short text that is only shown to people: a reported version, the name of a
+// The limit for a short string that is only shown to people: a reported version, the name of a
 // person, a time.
 inline constexpr std::size_t label_bytes_max = 255;
-// How many nodes a list names at most. For further nodes, the list gives only their number.
+// How many nodes a list names at most. If there are more nodes, the list says only how many more.
 inline constexpr std::size_t names_kept = 20;
 
-// Returns `text`, cut so that its JSON form has at most `bytes_max` bytes. A text that was cut ends
-// with "...". A byte that is not valid UTF-8 becomes `?`.
+// Returns `text`, cut so that its JSON form is at most `bytes_max` bytes long. If `text` was cut,
+// the result ends with "...". A byte that is not valid UTF-8 becomes `?`.
 [[nodiscard]] std::string brief(std::string_view text, std::size_t bytes_max = text_bytes_max);
 
-// Returns the names as one text: `n1, n2, n3`. If there are more than names_kept names, the text
-// has only the first of them: `n1, n2, and 2980 more`.
+// Returns the names as one string: `n1, n2, n3`. If there are more than names_kept names, the
+// string has only the first names_kept: `n1, n2, and 2980 more`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& names);
 
-// Sets `count` to the number of names, then removes all names but the first names_kept ones.
+// Makes `count` at least the number of names, then removes all names but the first names_kept ones.
+// `count` may be larger already, if names were removed by an earlier call.
 void keep_some(std::vector<std::string>& names, std::int64_t& count);
 
 }  // namespace fleet

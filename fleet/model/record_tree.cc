@@ -77,12 +77,13 @@ class Reader {
     return tree;
   }
 
-  // Keeps the first reason only: the later ones may follow from it.
+  // Keeps only the first reason, since later reasons may follow from it.
   void refuse(const std::string& reason) {
     if (!refusal) refusal = reason;
   }
 
-  // Returns where the reader is: the names of the members, from the outermost to the innermost.
+  // Returns the path to the member that is being read: the names of the members, from the outermost
+  // to the innermost.
   [[nodiscard]] std::string place() const {
     std::string path;
     for (const std::string& name : place_) {

@@ -1,5 +1,6 @@
-// Parses JSON into a tree, for texts that are not records of the store, such as texts that people
-// and other programs send. The parser of agent-protocol reads the bytes and limits their number.
+// This file parses JSON into a tree. It is for JSON that is not a record of the store, but comes
+// from people or from other programs. The parser of agent-protocol reads the bytes and limits their
+// number.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ struct JsonTree {
   // Returns the member of this name, or null if the member is absent or this value is not an
   // object.
   [[nodiscard]] const JsonTree* find(const std::string& name) const;
-  // Returns the text of the member, or an empty text if it is absent or not a text.
+  // Returns the member's string, or an empty string if the member is absent or not a string.
   [[nodiscard]] std::string text_of(const std::string& name) const;
   [[nodiscard]] bool is_true(const std::string& name) const;
 };
@@ -39,10 +40,11 @@ struct JsonTree {
 [[nodiscard]] JsonTree json_truth(bool truth);
 [[nodiscard]] JsonTree json_texts(const std::vector<std::string>& texts);
 
-// Parses one object. Returns a Refusal if the text is not JSON, a member occurs twice, or a number
-// is not an integer of at most 18 digits.
+// Parses one JSON object. Returns a Refusal if the text is not JSON, a member occurs twice, or a
+// number is not an integer of at most 18 digits.
 [[nodiscard]] agent_protocol::Result<JsonTree> parse_tree(std::string_view text);
-// Parses one object that another program has written. Numbers that are not integers become null.
+// Parses one JSON object from a program that may write numbers which are not integers. Such numbers
+// become null.
 [[nodiscard]] agent_protocol::Result<JsonTree> parse_foreign_tree(std::string_view text);
 
 [[nodiscard]] std::string write_tree(const JsonTree& tree);
@@ -51,9 +53,9 @@ struct JsonTree {
 // removes a member.
 [[nodiscard]] JsonTree merge_patch(JsonTree target, const JsonTree& patch);
 
-// Returns the object with only the members that `fields` lists, such as `a,b.c`. If a member is an
-// array, the rest of its path applies to each element of the array. Leaves out members that are
-// absent.
+// Returns the object with only the members that `fields` lists as paths, such as `a,b.c`. If a
+// member on a path is an array, the rest of the path applies to each element of the array. Ignores
+// paths to members that are absent.
 [[nodiscard]] JsonTree select_fields(const JsonTree& tree, std::string_view fields);
 
 }  // namespace fleet

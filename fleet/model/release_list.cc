@@ -16,7 +16,7 @@ using agent_releases::Version;
 constexpr std::string_view github = "github:";
 constexpr std::string_view signature = ".minisig";
 
-// Returns `url` as an absolute URL. If it is relative, it is relative to the URL of the index.
+// Returns `url` as an absolute URL. A relative `url` is relative to the URL of the index.
 std::string beside(std::string_view index, const std::string& url) {
   if (url.find("://") != std::string::npos) return url;
   const std::size_t scheme = index.find("://");

@@ -1,11 +1,11 @@
-// The list of releases that a source has: an index in this project's format, or a list from
-// GitHub's API. Parses the list, and chooses the release to take by the tags, the wanted channel
-// and the order of versions. Pure.
+// A source of releases has a list of them: an index in this project's format, or a list from
+// GitHub's API. This file parses the list, and chooses the release to take by the tags, the wanted
+// channel and the order of versions. It does no input or output.
 //
 // An index is `{"releases":[{"tag":"agent-1.2.0","prerelease":false,"manifests":["URL", ...]}]}`;
-// its URLs are relative to the URL of the index. In a list from GitHub, the manifests are those
-// files of a release whose names end in `.json` and that have a signature, `.json.minisig`, beside
-// them. Drafts are ignored.
+// its URLs are relative to the URL of the index. In a list from GitHub, a file NAME.json of a
+// release is a manifest if the release also has its signature, the file NAME.json.minisig. Releases
+// that are drafts are ignored.
 #pragma once
 
 #include <compare>
@@ -28,36 +28,37 @@ struct FoundRelease {
 
 enum class Channel { production, staging };
 
-// Returns the version in a tag, which follows the first hyphen: `release-2018.11.07-1` is
-// `2018.11.07-1`. Returns no value if the tag has no hyphen, nothing before it, or nothing after it
-// that may be a version.
+// Returns the version in a tag, which is the part after the first hyphen: for
+// `release-2018.11.07-1`, returns `2018.11.07-1`. Returns no value if the tag has no hyphen, has
+// nothing before the hyphen, or has no valid version after it.
 [[nodiscard]] std::optional<std::string> version_of_tag(std::string_view tag);
 
-// Returns whether a release may have this version. The version must be a semantic version, since
-// nodes refuse others.
+// Returns whether a release may have this version. It must be a semantic version, since nodes
+// refuse all other versions.
 [[nodiscard]] bool may_be_published(std::string_view version);
 
 // Compares versions in the order of releases (agent-releases/version.h). A version that
-// may_be_published() refuses counts as older than any other; two such versions are compared as
-// texts.
+// may_be_published() refuses counts as older than all valid versions. Two invalid versions are
+// compared as strings.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view a, std::string_view b);
 
 // The state of a component whose source is watched.
 struct WatchState {
-  std::string current = {};  // the newest version in use so far; empty if there is none
+  std::string current = {};  // the newest version known in the cell; empty if there is none
   bool under_way = false;    // a rollout runs, or some nodes do not run the desired version yet
-  bool halted = false;       // the last change failed, and a person has to decide
+  bool halted = false;       // the last change of version failed, and a person has to decide
 };
 
 // Returns the newest release that may be published, is newer than the current version, and belongs
-// to the channel (production: not a pre-release). Returns no value if there is no such release, a
-// change is under way, or a person has to decide first.
+// to the channel (production: not a pre-release). Returns no value if the list has no such release,
+// if a change is under way, or if a person has to decide first.
 [[nodiscard]] std::optional<std::string> release_to_take(const std::vector<FoundRelease>& found,
                                                          Channel channel, const WatchState& state);
 
 struct IndexedRelease {
   FoundRelease release = {};
-  // The URLs of the manifests. The signature of each has the same URL with `.minisig` added.
+  // The URLs of the manifests. A manifest's URL with `.minisig` appended is the URL of the
+  // signature.
   std::vector<std::string> manifests = {};
 
   bool operator==(const IndexedRelease&) const = default;
@@ -68,7 +69,7 @@ struct IndexedRelease {
 [[nodiscard]] std::string url_of_source(std::string_view source);
 
 // Returns the releases in the answer of a source, without those that have no manifests. Returns a
-// Refusal if the text is not such an answer.
+// Refusal if the text is not a list of releases in a known format.
 [[nodiscard]] agent_protocol::Result<std::vector<IndexedRelease>> parse_index(
     std::string_view source, std::string_view text);
 

@@ -46,9 +46,9 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
     const auto rollout = read_record<Rollout>(at.value);
     if (!rollout || rollout.value().terms.component != component) return;
     const Rollout& one = rollout.value();
-    // Do not count a rollout as under way if only some of its records are written, since no
-    // controller continues to write it. The controller that watches the source begins this rollout
-    // again.
+    // If the release watcher has written only some records of a rollout, that rollout does not
+    // count as under way, since nobody writes the rest. The watcher will erase these records and
+    // begin the rollout again.
     if (one.state == RolloutState::created && one.who == watch_who) return;
     take_version(state, one.terms.version);
     if (!is_over(one.state)) state.under_way = true;
@@ -59,8 +59,8 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
   });
 }
 
-// Adds to the state what the nodes report. A change is under way until all nodes run the desired
-// version. It is halted if the upgrade of a node to this version has failed.
+// Adds the nodes' reports to the state. A change is under way until all nodes that report run the
+// desired version. The change is halted if the upgrade of a node to this version has failed.
 void take_nodes(const CellRecords& records, const std::string& component,
                 const std::string& desired, WatchState& state) {
   Reading reading;
@@ -78,8 +78,8 @@ void take_nodes(const CellRecords& records, const std::string& component,
   }
 }
 
-// Returns the 32-bit FNV-1a hash of a text, in hexadecimal. It is appended to a name in which
-// characters were replaced, so that two different names stay different.
+// Returns the 32-bit FNV-1a hash of a string, in hexadecimal. The hash is appended to a name in
+// which characters were replaced, so that two different names stay different.
 std::string digits_of(std::string_view text) {
   std::uint32_t sum = 2'166'136'261U;
   for (const char c : text)
@@ -146,8 +146,8 @@ ReleaseWatcher::Step ReleaseWatcher::next(const CellRecords& records, const Mome
 }
 
 // Returns a line for the log about versions in the source's list that no release may have, or an
-// empty text if there are none. Returns the line only once for the same versions, not after each
-// query to the source.
+// empty string if there are none. As long as the list has the same invalid versions, returns this
+// line only once, and not after each query to the source.
 std::string ReleaseWatcher::complaint_of(const std::string& component,
                                          const std::vector<FoundRelease>& releases) {
   std::vector<std::string> refused;
@@ -184,7 +184,8 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
   const std::string component = std::exchange(under_way_, "");
   const auto watched = watched_.find(component);
   if (watched == watched_.end()) return "";
-  // Check that the record can be parsed, since it cannot be changed once it is published.
+  // Check that the release's record can be parsed, since a record cannot be changed after it was
+  // published.
   const auto read = release ? read_record<Release>(write_record(release.value())) : release;
   if (read) {
     watched->second.release = release.value();
@@ -195,7 +196,7 @@ std::string ReleaseWatcher::manifests_came(const agent_protocol::Result<Release>
          read.reason();
 }
 
-// Returns the next step for the version that is to be taken, or no value if everything is done.
+// Returns the next step for the version to take, or no value if nothing is left to do for it.
 std::optional<ReleaseWatcher::Step> ReleaseWatcher::take(const CellRecords& records,
                                                          const std::string& component,
                                                          Watched& watched, const Moment& moment) {

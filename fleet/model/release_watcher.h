@@ -1,11 +1,13 @@
-// Follows sources of releases. If a source has a new release, publishes it, makes it the desired
-// version, or rolls it out, as the settings say. Only the controller that writes the history does
-// so, and each transaction compares that it still does. Pure: next() returns each query to a source
-// as a step; the caller makes the query and passes in the answer.
+// The release watcher follows sources of releases. If a source has a new release, the watcher
+// publishes it, makes it the desired version, or rolls it out, as the settings say. Only the
+// controller that is the driver of the history does this, and each transaction compares that this
+// controller still is that driver. This file does no input or output: next() returns each query to
+// a source as a step, and the caller makes the query and passes in the answer.
 //
-// A release that was tried once is never tried again automatically. Nothing new begins while a
-// rollout or plan is under way, or if the last rollout that was begun here has failed. In the
-// latter case, a person has to start a rollout or to change the desired version.
+// A release that was tried once is never tried again automatically. Under the setting `desire` or
+// `rollout`, no new release is taken while the record `stop` exists, or while a plan or a rollout
+// of the component is under way. Neither is one taken if the watcher's own last change has failed.
+// Then a person has to start a rollout or to change the desired version.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +29,12 @@ namespace fleet {
 
 using CellRecords = std::map<std::string, KeyValue, std::less<>>;
 
-// The text in the member `who` of the record of a rollout, if a controller, and no person, has
-// begun the rollout for a new release.
+// The value of the member `who` in a rollout's record, if the release watcher, and not a person,
+// has begun the rollout.
 inline constexpr std::string_view watch_who = "watch";
 
-// Returns the state of a component whose source is watched, from the records of the cell.
+// Returns the state of a component whose source is watched. The state follows from the cell's
+// records.
 [[nodiscard]] WatchState watch_state(const CellRecords& records, const std::string& component,
                                      const WatchSettings& settings);
 
@@ -56,18 +59,18 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    // The fence of the history's driver; 0 if another controller is that driver.
+    // The fence of the history's driver, if this controller is that driver; otherwise 0.
     Revision fence = 0;
     Ms now = 0;
     std::string time = {};
     std::string trace = {};
   };
 
-  // Returns the next step. As long as the outcome of a step is awaited, the next step is Rest.
+  // Returns the next step. As long as the outcome of the previous step is awaited, returns Rest.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
-  // Handles the outcome of the step. Returns a line for the log, or an empty text if the step has
-  // succeeded.
+  // Handles the outcome of a step, as the next three functions do. Returns a line for the log, or
+  // an empty string if the step has succeeded.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }
@@ -82,7 +85,7 @@ class ReleaseWatcher {
     // The rollout whose records are being written; no value if there is none.
     std::optional<Rollout> wanted = {};
     RolloutDraft draft = {};
-    std::string refused = {};  // the invalid versions that were logged last
+    std::string refused = {};  // the invalid versions in the last warning of this kind
   };
 
   [[nodiscard]] std::optional<Step> take(const CellRecords& records, const std::string& component,
@@ -99,9 +102,9 @@ class ReleaseWatcher {
   std::string under_way_;                   // the component whose step is under way
 };
 
-// Returns the name of the rollout for a release, such as `watch-agent-1.2.0`. A name that would be
-// too long, or has a character that is not valid in the name of a rollout, is changed. A changed
-// name ends in a hash, so that it differs from other names: `watch-agent-1.2.0-rc-5d2a91c0`.
+// Returns the name of the rollout for a release, such as `watch-agent-1.2.0`. If this name is too
+// long, or has a character that a rollout's name may not have, the name is changed. A changed name
+// ends in a hash, so that it differs from all other names: `watch-agent-1.2.0-rc-5d2a91c0`.
 [[nodiscard]] std::string watch_rollout_id(std::string_view component, std::string_view version);
 
 }  // namespace fleet

@@ -18,9 +18,9 @@ constexpr std::size_t members_at_once = 100;
 
 const std::string plans_group = "plans";
 
-// Returns a text that identifies one run of a rollout or plan. A name may be used again, but each
-// run has a trace (id) of its own. A rollout that is undone after it has ended has two ends. It
-// gets a different text for each end, so that each end has its own line.
+// Returns a string that identifies one run of a rollout or plan. A later run may have the same
+// name, but each run has a trace (id) of its own. A rollout that is undone after it has ended, ends
+// twice. The string for the second end is different, so that each end gets its own line.
 std::string run_of(const PastRun& line) {
   const bool is_undone = line.state == text_of(RolloutState::undone);
   return line.subject + " " + line.trace + (is_undone ? " undone" : "");
@@ -51,9 +51,9 @@ PastRun line_of(const Plan& one, const std::string& subject) {
 
 }  // namespace
 
-// Notes a run that has ended. The texts in lines of history/ were cut to the lengths that a record
-// may have. The run's texts are therefore cut in the same way, before they are compared with the
-// lines.
+// Notes a run that has ended. The strings in lines of history/ were cut to the lengths that a
+// record may have. So the run's strings are cut in the same way, before they are compared with
+// those lines.
 void Retention::take_run(const std::string& subject, std::optional<Ended> ended) {
   ended_.erase(subject);
   if (!ended) return;
@@ -136,7 +136,7 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
 }
 
 // Erases the oldest lines of history/. Keeps the line of each run that still has its own records:
-// without the line, the run would get a new one.
+// otherwise write_lines() would write a new line for this run.
 std::optional<Transaction> Retention::erase_lines() const {
   std::set<std::uint64_t> needed;
   for (const auto& [subject, run] : ended_) {
@@ -157,8 +157,8 @@ std::optional<Transaction> Retention::erase_lines() const {
 
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
-  // Of the ended rollouts to the highest version, only the last one is kept: the one whose line in
-  // history/ has the highest number.
+  // If several rollouts to the highest version have ended, only the last of them is needed: the one
+  // whose line in history/ has the highest number.
   const auto number_of = [this](const Ended& one) {
     const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;

@@ -1,19 +1,19 @@
-// Decides which records of ended rollouts and plans are kept, and which are erased. In this file, a
-// run is one execution of a rollout or plan.
+// This file decides which records of ended rollouts and plans are kept, and which are erased. A run
+// is one execution of a rollout or plan.
 //
 // As soon as a run has ended, one line about it is written to the record history/NUMBER: the
-// release, how the run ended, and who began it. The run's own records are erased when its end is
+// release, how the run ended, and who began it. The run's own records are erased when the run ended
 // longer ago than the setting `keep` says. Records that somebody may still need are kept:
 //
-//     the last 20 rollouts of each component, and the last 20 plans
-//     the rollout of a component's highest version: a controller that watches releases must not
-//                                                   begin it twice
-//     rollouts that a plan has begun, as long as that plan has not ended well
+//     the last 20 ended rollouts of each component, and the last 20 ended plans
+//     the last rollout of a component's highest version: a controller that watches releases must
+//                                                        not roll this version out twice
+//     rollouts that a plan has begun, as long as that plan runs or is halted
 //     plans that are halted: a person has to recover them
-//     once/PLAN/STEP, always: a step that was done once for a version is not done again
+//     once/PLAN/STEP, always: the record prevents that the step is done again for this version
 //
-// Of the lines about ended runs, the newest 10,000 are kept, and all lines about runs that still
-// have their own records. Pure.
+// The newest 10,000 lines about ended runs are kept. Besides, each run that still has its own
+// records keeps its line. This file does no input or output.
 #pragma once
 
 #include <cstdint>
@@ -35,25 +35,25 @@ inline constexpr std::size_t lines_kept_max = 10'000;
 
 class Retention {
  public:
-  // Returns the time `ago_s` seconds ago, as a text for records.
+  // Returns the time `ago_s` seconds ago, as a string for records.
   using TimeText = std::function<std::string(std::int64_t ago_s)>;
 
   void take(const ParsedKey& key, const KeyValue& record);
   void take_absent(const ParsedKey& key);
 
   // Returns the next transaction, or no value if there is nothing to do now. Each transaction is
-  // small enough for the store, and compares the records on which the decision depends. The caller
-  // adds the compare of the driver's key.
+  // small enough for the store. A transaction that writes lines or erases a run compares the
+  // records on which the decision depends. The caller adds the compare of the driver's key.
   [[nodiscard]] std::optional<Transaction> next(const CellSettings& settings,
                                                 const TimeText& time) const;
 
  private:
-  // A rollout or a plan that has ended. Maps of such objects have the subject, such as
-  // `rollout/r1`, as their key.
+  // A rollout or a plan that has ended. The keys of maps with Ended objects are the subjects of the
+  // runs, such as `rollout/r1`.
   struct Ended {
     Revision revision = 0;
-    // The group that the run belongs to: the rollouts of one component, or all plans. The last runs
-    // of each group are kept.
+    // The group to which the run belongs: the rollouts of one component, or all plans. The last
+    // runs of each group are kept.
     std::string group = {};
     std::string version = {};  // the version of a rollout; empty for a plan
     PastRun line = {};

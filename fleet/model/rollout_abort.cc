@@ -1,4 +1,4 @@
-// The part of RolloutDecider for nodes that go back.
+// The part of RolloutDecider for nodes that go back to the old version.
 #include <algorithm>
 
 #include "fleet/model/record_text.h"
@@ -87,8 +87,8 @@ What RolloutDecider::abort() {
   auto begun = batch_.in(NodeStage::rolling_back, Standing::interrupted);
   append(begun, batch_.in(NodeStage::applying));
   append(begun, batch_.in(NodeStage::confirming));
-  // If a node of batch_ is in the stage `preparing` here, its record says that an earlier `apply`
-  // was interrupted. The node may therefore run the new version, and must also go back.
+  // A node that is still in the stage `preparing` here was ordered to `apply` before, and that
+  // order was interrupted. So the node may run the new version, and must go back, too.
   append(begun, batch_.in(NodeStage::preparing));
   if (!begun.empty()) return give(begun, RolloutStep::rollback, view_.rollout->phase);
   if (is_any(NodeStage::rolling_back, Standing::pending)) return wait_for_answers();

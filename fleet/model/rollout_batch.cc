@@ -7,8 +7,8 @@
 namespace fleet {
 namespace {
 
-// Returns how the undo of a node has ended, or no value if it has not ended. If a node cannot go
-// back, the end is the stage `kept` with the reason.
+// Returns how the undo of a node has ended, or no value if it has not ended. If the node cannot go
+// back, returns the stage `kept` with the reason.
 std::optional<NodeEnding> ending_of_undo(const RolloutBatchNow::Node& node) {
   switch (node.stand.what) {
     case Standing::confirmed:
@@ -44,7 +44,7 @@ void begin_waits(const RolloutView& view, RolloutMarks& marks, Ms now) {
   }
 }
 
-// Returns the outcome for a node that has not answered in time.
+// Returns the outcome for a node that has not answered an order in time.
 Stand late(NodeStage stage) {
   if (stage == NodeStage::preparing) return {Standing::failed, "no answer to prepare"};
   if (stage == NodeStage::applying) {
@@ -83,8 +83,8 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
   // A node that has not soaked at the time `soaked_by` has failed. Shortly after that time, the
-  // first node of the batch would go back by itself if it is not confirmed, so the batch cannot
-  // wait longer. To soak in time, a node must begin its soak before `applied_by`.
+  // first node of the batch goes back by itself if it is not confirmed, so the batch cannot wait
+  // longer. To have soaked in time, a node must begin its soak before `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {
@@ -146,8 +146,8 @@ std::vector<std::string> RolloutBatchNow::in(Standing what) const {
   return found;
 }
 
-// Returns the delay between the beginning of the batch's first node and that of the node `id`. The
-// nodes of a batch are sorted by name.
+// Returns how much later than the batch's first node the node `id` has to begin. The nodes of a
+// batch are sorted by name.
 Ms RolloutBatchNow::delay_of(const std::string& id) const {
   const auto found =
       std::lower_bound(nodes_.begin(), nodes_.end(), id,

@@ -1,7 +1,8 @@
-// One decision about a rollout, for rollout_decision.h: RolloutDecider makes it from the state of
-// the batch under way (RolloutBatchNow), and writes it down as a transaction (RolloutWriter). The
-// functions of RolloutDecider that move nodes forward are in rollout_decision.cc, and those that
-// bring nodes back in rollout_abort.cc.
+// The classes behind decide() in rollout_decision.h. RolloutDecider makes one decision about a
+// rollout, from the state of the batch under way (RolloutBatchNow). RolloutWriter makes the
+// transaction that carries out the decision. The functions of RolloutDecider that bring nodes to
+// the new version are in rollout_decision.cc, and those that bring nodes back are in
+// rollout_abort.cc.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,8 @@ struct NodeEnding {
 };
 
 // Makes the transactions of a rollout's driver. Each transaction compares the driver's fence and
-// the revision of the rollout's record, and writes that record. So only one transaction after the
-// other can be committed, and a transaction that arrives late is refused.
+// the revision of the rollout's record, and writes that record. So the transactions are committed
+// one after the other, and the store refuses a transaction that arrives late.
 class RolloutWriter {
  public:
   RolloutWriter(const RolloutView& view, const DriverFacts& facts);
@@ -34,26 +35,27 @@ class RolloutWriter {
   Rollout& rollout() { return rollout_; }
 
   // Adds a compare, so that the store refuses the transaction while the record `stop` exists.
+  // Called if the transaction lets nodes begin something.
   void begins_something();
 
   // Returns whether the transaction has room for the writes of one more node.
   [[nodiscard]] bool has_room() const;
 
-  // Gives a node the order for a step: writes its command and its record, and with the first order
-  // its claim. The node has to begin `delay_ms` after the receipt of the command, and at most
-  // `ttl_ms` later.
+  // Orders a node to do a step: writes the node's command and its record in the rollout, and with
+  // the first order also a claim on the node. The node has to begin `delay_ms` after the receipt of
+  // the command, and at most `ttl_ms` later.
   void order(const std::string& node, RolloutStep step, Ms ttl_ms, Ms delay_ms);
 
-  // Asks a node of the control group for its health while the batch under way soaks.
+  // Asks a node of the control group to report its health while the batch under way soaks.
   void ask_control(const std::string& node);
 
-  // Records how a node has ended. Erases the claim and the command, so that the node cannot begin
-  // the command any more. A confirmed node gets the version as its own desired version, so that it
-  // stays there. An undone node gets back its earlier desired version, unless somebody has written
-  // another one since.
+  // Records how a node's part in the rollout has ended. Erases the node's claim and its command, so
+  // that the node cannot begin the command any more. A confirmed node gets the new version as its
+  // own desired version, so that it keeps this version. An undone node gets back its own earlier
+  // desired version, unless somebody has changed the desired version since.
   void end(const NodeEnding& ending);
 
-  // Returns how many places of budgets one transaction can take.
+  // Returns how many places of budgets can still be taken in this transaction.
   [[nodiscard]] std::size_t places_room() const;
   // Adds the writes by which the rollout takes the places in `answer`.
   void take_places(const PlacesAnswer& answer);
@@ -62,7 +64,8 @@ class RolloutWriter {
   bool free_places(const std::string& node);
 
   // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks
-  // it as refused: no node moves to it until a person writes a desired version anew.
+  // the desired version as refused: no node moves to it until a person writes the desired version
+  // anew.
   void refuse_wish();
 
   // Adds the judge's findings to the transaction.
@@ -80,8 +83,8 @@ class RolloutWriter {
   Transaction transaction_;
 };
 
-// Returns the transaction that writes the judge's findings. If they show that the version is worse,
-// it also aborts the rollout.
+// Returns the transaction that writes the judge's findings. If the findings show that the new
+// version is worse, the transaction also aborts the rollout.
 [[nodiscard]] Write judged(const RolloutView& view, const DriverFacts& facts);
 
 // Describes the batch under way: the state of each of its nodes at one moment. The state follows
@@ -95,11 +98,11 @@ class RolloutBatchNow {
     // The time limit for the node's answer; no value if no answer is awaited.
     std::optional<Ms> answer_by = {};
     bool undoes = false;       // true while an undo of the rollout is under way
-    bool is_unjudged = false;  // the node had to go back since there was no verdict in time
+    bool is_unjudged = false;  // the node must go back since there was no verdict in time
   };
 
-  // Finds out for which answers of its nodes the batch waits now. If such a wait begins now, notes
-  // the time in `marks`.
+  // Finds out for which answers of its nodes the batch waits now. If a wait begins now, notes the
+  // time `now` in `marks`.
   RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, Ms now);
 
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
@@ -109,14 +112,14 @@ class RolloutBatchNow {
   // Returns the nodes that have gone back in this run of the batch because the judge or a gate gave
   // no verdict.
   [[nodiscard]] std::vector<std::string> unjudged() const;
-  // Returns whether the batch has begun: at least one node is moving, or all nodes have begun
-  // already.
+  // Returns whether the batch has begun: at least one node has an order to carry out, or no node
+  // waits for its first order.
   [[nodiscard]] bool has_begun() const;
   // Returns the earliest time limit for an answer of a node, or no value if no answer is awaited.
   [[nodiscard]] std::optional<Ms> first_answer_by() const;
 
-  // Returns the time over which the nodes of the batch begin a step, and the delay of one node
-  // within this time.
+  // Returns the time over which the beginnings of the batch's nodes are spread, since not all nodes
+  // begin a step at the same time. delay_of() returns the delay of one node within this time.
   [[nodiscard]] Ms spread() const { return spread_; }
   [[nodiscard]] Ms delay_of(const std::string& id) const;
 
@@ -131,12 +134,13 @@ class RolloutBatchNow {
   std::vector<Node> nodes_;
 };
 
-// Returns how a node has ended, or no value if it has not ended or its end is recorded already.
+// Returns how a node's part in the rollout has ended, or no value if it has not ended, or if its
+// end is recorded already.
 [[nodiscard]] std::optional<NodeEnding> ending_of(const RolloutBatchNow::Node& node);
 
-// Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty text if
-// it goes on. With --batches and without --max-failed, a rollout is also aborted if all nodes of
-// one batch have failed.
+// Returns why a rollout in which `failed` nodes have failed has to be aborted, or an empty string
+// if the rollout goes on. Without --max-failed, and with sizes as in --batches (the default), a
+// rollout is also aborted if all nodes of one batch have failed.
 [[nodiscard]] std::string why_too_many(const RolloutView& view, const RolloutBatchNow& batch,
                                        std::int64_t failed);
 
@@ -162,8 +166,9 @@ class RolloutDecider {
 
   // ---- writes
 
-  // Records for each node of the batch how its part in the rollout has ended. Confirmed nodes are
-  // recorded only if `confirmed_too` is true, that is when the whole batch has ended.
+  // Records for each node of the batch how its part in the rollout has ended, if it has. Confirmed
+  // nodes are recorded only if `confirmed_too` is true. While a rollout rolls, it is true only when
+  // the whole batch has ended.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   [[nodiscard]] What ask_control(RolloutWriter& writer) const;
@@ -174,7 +179,7 @@ class RolloutDecider {
 
   What roll();
   What next_order();
-  // Takes the places of the cell's budgets that these nodes need before they may begin the new
+  // Takes the places of the cell's budgets that these nodes need before they may start the new
   // version. Returns no value if the rollout has these places already.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
@@ -187,8 +192,8 @@ class RolloutDecider {
   What pause_unjudged(const Ids& nodes);
   What complete();
   // Ends the rollout, or lets it bake (be judged for some more time) first. If no node has kept the
-  // version, the rollout does not end as completed, even if fewer nodes have failed than are
-  // allowed to. Returns a message for people.
+  // new version, the rollout ends as `aborted`, even if no more nodes have failed than are allowed
+  // to. Returns a message for people.
   std::string end(Rollout& rollout) const;
   // Waits until the time of the bake has passed, or the version turns out to be worse.
   What bake();
@@ -198,11 +203,12 @@ class RolloutDecider {
   // ---- nodes go back: see rollout_abort.cc
 
   // Waits for the verdicts of the judge and the gates, or orders the batch to go back. If one node
-  // of the batch has been ordered to go back, all others are, too.
+  // of the batch was ordered to go back, all other nodes that wait for `confirm` are ordered to,
+  // too. Returns no value if the batch may be confirmed.
   std::optional<What> go_back_unjudged(const Ids& ready);
-  // Returns the next step if a gate says worse, if the answer of a gate has changed, or if the
-  // batch has to wait for its gates or its judge. Returns no value if the batch may be confirmed,
-  // or has waited for as long as it may.
+  // Returns the next step if a gate says `worse`, if the answer of a gate has changed, or if the
+  // batch has to wait for a gate or the judge. Returns no value if the batch may be confirmed, or
+  // if its time limit for verdicts has passed.
   std::optional<What> wait_to_be_judged(const GatesNow& gates);
   // Aborts the rollout, since one of these gates says that the new version is worse.
   What abort_by(const GatesNow& gates);
@@ -216,8 +222,8 @@ class RolloutDecider {
   [[nodiscard]] std::string no_batch() const;
   What begin_abort(const std::string& why);
   What abort();
-  // Records for nodes that they keep the version that they run: for all nodes that have not begun
-  // the upgrade and, with --leave, also for those that have.
+  // Records that nodes keep the version that they run. These are all nodes that were not ordered to
+  // `apply` and, with --leave, also the nodes that were.
   std::optional<What> leave_untouched();
   [[nodiscard]] bool undoes() const { return is_undoing(view_); }
   What undo();

@@ -105,8 +105,8 @@ What RolloutDecider::give(const Ids& nodes, RolloutStep step, BatchPhase phase) 
   return Write{writer.transaction(), ""};
 }
 
-// Asks nodes of the control group for their health. The records for that have the same lease as the
-// batch's commands.
+// Asks nodes of the control group for their health. The records that ask them have the same lease
+// as the batch's commands.
 What RolloutDecider::ask_control(RolloutWriter& writer) const {
   for (const std::string& id : facts_.controls) {
     if (!writer.has_room()) break;
@@ -183,7 +183,7 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
   if (!answer.impossible.empty()) {
-    // An undo does not pause, since there may be nobody to resume it. It waits for places until
+    // An undo is not paused, since there may be nobody to resume it. It waits for places until
     // somebody makes the budget larger.
     if (undoes()) return give_places_back(nodes, answer.impossible);
     return pause("more nodes of the batch than places: " + answer.impossible);
@@ -195,8 +195,9 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   return Write{writer.transaction(), ""};
 }
 
-// Gives back the budget places of these nodes, so that other rollouts need not wait for them while
-// this rollout waits for more. Notes in the rollout's record for which places it waits.
+// Gives back the budget places of these nodes, so that no other rollout or plan waits for these
+// places while this rollout waits for more. Notes in the rollout's record for which places it
+// waits.
 What RolloutDecider::give_places_back(const Ids& nodes, const std::string& waits_for) {
   RolloutWriter writer(view_, facts_);
   bool is_news = view_.rollout->waits_for != brief(waits_for);
@@ -227,8 +228,8 @@ What RolloutDecider::wait_for_answers() const {
   return Wait{batch_.first_answer_by()};
 }
 
-// Pauses a rollout whose batch got no verdict. When somebody resumes the rollout, this batch is
-// done again.
+// Pauses a rollout whose batch has gone back because it got no verdict. When a person resumes the
+// rollout, this batch is done again.
 What RolloutDecider::pause_unjudged(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   Rollout& rollout = writer.rollout();
@@ -277,7 +278,7 @@ std::string RolloutDecider::end(Rollout& rollout) const {
     return one.second.node.stage == NodeStage::confirmed;
   });
   rollout.order = RolloutOrder::none;
-  // The reason may still name gates for which the bake has waited.
+  // The reason may still name the gates for which the bake was waiting.
   if (rollout.state == RolloutState::baking) rollout.reason.clear();
   const bool bakes = is_kept && terms().bake_ms > 0 && rollout.state != RolloutState::baking;
   rollout.state = bakes ? RolloutState::baking : RolloutState::completed;
@@ -313,9 +314,9 @@ What RolloutDecider::bake() {
   return Wait{until};
 }
 
-// Keeps a rollout waiting whose bake has passed, but without all gates saying `well`. The rollout
-// is completed as soon as all gates do; a person may abort it. The rollout's record says for which
-// gate it waits.
+// Lets the rollout wait: its bake has passed, but not all gates say `well`. It is completed as soon
+// as all of them do, unless a gate says `worse` or a person aborts the rollout. The rollout's
+// record says for which gates it waits.
 What RolloutDecider::hold_bake(const GatesNow& gates) const {
   const std::string why = brief("its bake has passed, and it waits: " + gates.not_known);
   const bool has_answers = !gates.stands.empty();

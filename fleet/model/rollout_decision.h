@@ -1,49 +1,53 @@
-// Decides the next step of a rollout's driver. The decision depends only on the records in the
-// store and on how long the driver has waited. So every driver decides the same, and no step is
-// repeated when another driver takes over.
+// This file decides the next step of a rollout's driver. The decision depends only on the records
+// in the store, on how long the driver has waited, on whether windows are open, and on the answers
+// of the gates. So any controller that becomes the driver decides in the same way, and repeats no
+// step.
 //
 //     nodes of the batch            what the driver does
-//     some waiting                  orders them to `prepare`, all at once (`stop` must be absent)
-//     some preparing                waits for them, at most prepare_ms
-//     all prepared or ended         takes places of the cell's budgets (budgets.h) for all of them;
-//                                   if some are not free, gives back the others, and waits. Then
-//                                   asks the control group (nodes with the old version, for
-//                                   comparison) for its health, and orders `apply` (`stop` must be
-//                                   absent)
-//     some applying                 waits until all report `soaked`; a node that has not soaked
+//     some wait for an order        orders all of them to `prepare`, if the record `stop` is absent
+//     some are preparing            waits for them, at most prepare_ms
+//     all have prepared or ended    takes places of the cell's budgets (budgets.h) for all of them.
+//                                   If some places are not free, gives back all places, and waits.
+//                                   Then asks the control group (nodes with the old version, for
+//                                   comparison) for its health, and orders `apply`, if the record
+//                                   `stop` is absent
+//     some are applying             waits until all report `soaked`. A node that has not soaked
 //                                   when the first node must be confirmed has failed
-//     all soaked or ended           asks the gates, and waits for them and for the judge, at most
-//                                   judge_timeout_ms(). If all are well, orders `confirm`; if one
-//                                   of them has no verdict by then, `rollback`
-//     some rolling back             waits for them, at most rollback_ms
-//     some confirming               waits for them, at most confirm_answer_ms; then they count as
-//                                   unconfirmed
-//     all confirmed or ended        records that. After the last batch, the rollout is completed,
+//     all have soaked or ended      asks the gates, and waits for their answers and the judge's
+//                                   verdict, at most judge_timeout_ms(). If all say `well`, orders
+//                                   `confirm`. If one of them has given no verdict by then, orders
+//                                   `rollback`
+//     some are rolling back         waits for them, at most rollback_ms
+//     some are confirming           waits for them, at most confirm_answer_ms. Nodes that have not
+//                                   answered by then count as unconfirmed
+//     all are confirmed or ended    records that. After the last batch, the rollout is completed,
 //                                   or bakes first. If a node is unconfirmed or was ordered to
 //                                   go back, the rollout is paused. Otherwise the next batch begins
-//                                   after the time `pause`. When a paused rollout goes on, a batch
-//                                   without a verdict is done again: its nodes that went back for
-//                                   lack of a verdict begin anew
+//                                   after the time `pause`. If a batch got no verdict, it is done
+//                                   again when a person resumes the rollout: the nodes that went
+//                                   back for lack of a verdict begin anew
 //
-// A failure is recorded at once. The rollout becomes `aborting` at the max_failed-th failure, if a
-// gate says worse, or by a person's order. Then the nodes that have begun and are not confirmed get
-// the order to roll back, unless the person's order is to leave them. Nodes that have begun nothing
-// stay as they are. When all have answered, or rollback_ms have passed, the rollout is `aborted`. A
-// pause that a person orders begins between batches. `prepare` and `apply` are ordered only if the
+// The failure of a node is recorded immediately. The rollout becomes `aborting` at the
+// max_failed-th failure, if the judge or a gate says that the version is worse, or by a person's
+// order. Then the nodes that were ordered to `apply` and are not confirmed get the order to roll
+// back, unless the person's order is to leave them as they are. All other nodes stay as they are.
+// When all nodes have answered, or rollback_ms have passed, the rollout is `aborted`. A pause that
+// a person orders begins between batches. `prepare` and `apply` are ordered only if the maintenance
 // windows of all nodes of the batch are open, and stay open until the nodes would go back by
 // themselves.
 //
 // A rollout with a bake is `baking` for bake_ms after its last batch: the judge and the gates may
-// still abort it, and so may a person. The record notes ten times how much of the bake has passed,
-// so a driver that takes over the rollout repeats at most a tenth. A pause of a baking rollout is
-// refused, since nothing is left to begin. While a gate's verdict is not known, the bake does not
-// end: not known is never well.
+// still abort it, and so may a person. Ten times in a bake, the rollout's record is updated with
+// the part of the bake that has passed. So a driver that takes over the rollout repeats at most a
+// tenth of the bake. An order to pause a baking rollout is refused, since nothing is left to begin.
+// While the verdict of a gate is not known, the bake does not end.
 //
-// An undo orders the same steps, without a soak, for each node that was ordered to apply and still
-// runs the version: batch by batch from the newest, or all batches at once. It does not wait for
-// windows, nor for the end of `stop`, since the version may do harm until it is undone. If a node
-// cannot go back, it is recorded as `kept`, and the undo continues. When the first batch has gone
-// back, the rollout is `undone`.
+// An undo orders the same steps, without a soak, for each node that was ordered to `apply` and
+// still runs the new version. It goes batch by batch, from the last batch that has begun to the
+// first one, or undoes all batches at the same time. An undo waits neither for windows nor until
+// the record `stop` is gone, since the new version may do harm until it is undone. If a node cannot
+// go back, it is recorded as `kept`, and the undo continues. When the first batch has gone back,
+// the rollout is `undone`.
 #pragma once
 
 #include <optional>
@@ -61,7 +65,8 @@
 
 namespace fleet {
 
-// How long a node may take to fetch and verify a release. Links may be slow.
+// How long a node may take to fetch and verify a release. The limit is long, since network links
+// may be slow.
 inline constexpr Ms prepare_ms = 600'000;
 // The order to confirm is given at least this time before the first node would go back by itself.
 inline constexpr Ms confirm_margin_ms = 30'000;
@@ -78,9 +83,9 @@ inline constexpr std::size_t rollout_id_bytes_max = 40;
 enum class RolloutStep { prepare, apply, confirm, rollback };
 [[nodiscard]] std::string_view text_of(RolloutStep step);
 
-// The times at which this driver began to wait for nodes of the present batch, for each kind of
-// wait. They are not in the store: if another driver takes over the rollout, it begins the waits
-// anew.
+// The times at which this driver began to wait for nodes of the current batch, for each kind of
+// wait. The store does not have these times: if a different controller takes over the rollout, it
+// begins the waits anew.
 struct RolloutMarks {
   std::int64_t batch = -1;
   std::optional<Ms> prepare = {};
@@ -89,13 +94,15 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  std::optional<Ms> bake = {};  // when the bake would have begun if no driver had interrupted it
+  // The time from which the bake counts. It includes the part that has passed under earlier
+  // drivers.
+  std::optional<Ms> bake = {};
 
   bool operator==(const RolloutMarks&) const = default;
 };
 
-// The lease for the commands of one step of a batch. When the lease ends, the commands vanish, so a
-// command that no node has begun cannot be begun any more.
+// The lease for the commands of one step of a batch. When the lease ends, the store erases the
+// commands. So a node cannot begin any of these commands later.
 struct StepLease {
   std::int64_t batch = -1;
   RolloutStep step = RolloutStep::prepare;
@@ -111,9 +118,9 @@ struct DriverFacts {
   RolloutMarks marks = {};
   std::optional<StepLease> lease = {};
   Opening window = {};  // whether the batch may begin a step now
-  // Why the store denies the driver's writes; empty if it does not.
+  // Why the store has denied a write of the driver; empty if it has not.
   std::string denied = {};
-  std::optional<RolloutJudge> judge = {};  // the judge's findings, if they are not written yet
+  std::optional<RolloutJudge> judge = {};  // the judge's findings, if not written yet
   bool is_worse = false;                   // the findings show that the new version is worse
   // Why the batch must still wait for the judge; empty if it need not wait.
   std::string unjudged = {};

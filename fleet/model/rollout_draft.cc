@@ -22,8 +22,8 @@ Refusal refuse(std::string reason) {
   return Refusal{std::move(reason)};
 }
 
-// Returns the first nodes whose protocol is too old and the number of further ones, such as `a
-// (protocol 1 < 2), b (protocol 0 < 2)`. Returns an empty text if no node is too old.
+// Returns the nodes whose protocol is too old, as listed() writes them, such as `a (protocol 1 <
+// 2), b (protocol 0 < 2)`. Returns an empty string if no protocol is too old.
 std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& nodes,
                     std::int64_t wanted) {
   std::vector<std::string> old;
@@ -36,8 +36,8 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
   return listed(old);
 }
 
-// Returns the draft with these nodes divided into batches by the draft's terms, which must have no
-// open members.
+// Returns the draft after dividing these nodes into batches by the draft's terms, which must have
+// no open members.
 Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
                              const std::vector<RolloutCandidate>& candidates,
                              const std::map<std::string, std::int64_t>& budgets) {
@@ -152,7 +152,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.compares.push_back(
         {.key = key_of(KeyKind::release, {wanted.terms.component, wanted.terms.version}),
          .revision = release});
-    // A plan of the same name would need the same key driver/NAME.
+    // A plan with the rollout's name would need the same key driver/NAME.
     transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});
     transaction.compares.push_back({.key = key_of(KeyKind::stop)});
     rollout.state = RolloutState::created;
@@ -173,7 +173,7 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }
-  // Add batches while there is certainly room for one more batch of the largest size, beside the
+  // Add batches while there is certainly room for one more batch of the largest size, besides the
   // rollout's own record.
   constexpr std::size_t enough = transaction_bytes_max - 3 * value_bytes_max;
   std::size_t bytes = 0;

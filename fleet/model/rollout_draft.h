@@ -1,6 +1,6 @@
-// Makes the draft of a rollout before anything is written: its nodes and batches, or the reason why
-// it must not begin. With `--dry-run`, only the draft is made; otherwise a RolloutCreation then
-// writes the rollout.
+// draft_rollout() makes the draft of a rollout before anything is written: its nodes and batches,
+// or the reason why the rollout must not begin. With `--dry-run`, only the draft is made. Without
+// it, a RolloutCreation then writes the rollout.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@
 namespace fleet {
 
 // Returns whether a new rollout may have this name. The name must be short, since the ids of the
-// rollout's commands begin with it. A name is refused if its key driver/NAME belongs to another
-// driver of the cell.
+// rollout's commands begin with it. A name is refused if the key driver/NAME already has a
+// different use in the cell, such as the driver of the history.
 [[nodiscard]] bool is_rollout_id(std::string_view text);
 
 // A node that may become a part of the rollout, since it has the component.
@@ -31,7 +31,8 @@ struct RolloutCandidate {
   std::string degraded = {};  // why the node is degraded; empty if it is not
 };
 
-// Returns whether a rollout of this release may be undone: no manifest of it has `"undo": false`.
+// Returns whether a rollout of this release may be undone, that is, whether none of the release's
+// manifests has `"undo": false`.
 [[nodiscard]] bool may_be_undone(const Release& release);
 
 // Returns the nodes that have the component.
@@ -39,19 +40,20 @@ struct RolloutCandidate {
                                                           const std::string& component);
 
 struct RolloutDraft {
-  // the rollout's terms, with values for all terms that the person left open
+  // The rollout's terms, with values for all terms that the person left open.
   RolloutTerms terms = {};
   std::vector<std::vector<std::string>> batches = {};  // the nodes of each batch are sorted by name
   std::vector<std::string> excluded = {};  // nodes that are left out, since they are degraded
   std::vector<std::string> not_covered = {};
-  // For each label of `--apart`, the nodes without it.
+  // For each label of `--apart`, the nodes without this label.
   std::map<std::string, std::vector<std::string>> unlabelled = {};
 };
 
 // Permissions and limits for a draft that do not belong to the rollout's terms.
 struct DraftLeave {
   bool many_batches = false;  // allows more than batches_unasked_max batches
-  // The budgets of the cell, by label: no batch has more nodes of one value than there are places.
+  // The budgets of the cell, by label. No batch gets more nodes with one value of the label than
+  // the budget has places.
   std::map<std::string, std::int64_t> budgets = {};
 };
 
@@ -65,11 +67,12 @@ struct DraftLeave {
                                                  const DraftLeave& leave = {});
 
 // Returns the next transaction that writes a new rollout, or no value if everything is written.
-// `written` is the rollout's record as it is in the store; after a crash or a lost answer, the
-// caller reads it again. The rollout is `created` until its last transaction makes it `rolling`, so
-// that nobody drives half a rollout; until then its `batch` counts the batches that are written.
-// The store refuses the first transaction if the release is absent or a plan has this name, and the
-// last one if the record `stop` exists.
+// `written` is the rollout's record as the store has it now, so that a caller can continue after a
+// crash or a lost answer. The rollout's state is `created` until the last transaction sets it to
+// `rolling`, so that nobody drives half a rollout. Until then, its `batch` counts the batches that
+// are written. The store refuses the first transaction if the release has changed, a plan has this
+// name, or the record `stop` exists. The store refuses the last transaction if the record `stop`
+// exists.
 using WrittenRollout = Written<Rollout>;
 [[nodiscard]] std::optional<Transaction> next_creation(
     std::string_view id, const Rollout& wanted, const RolloutDraft& draft, Revision release,

@@ -1,5 +1,5 @@
-// The records of a rollout: its terms, the nodes of each batch, and how far each node is. Plain
-// data; record_members.h says how records are written.
+// The records of a rollout: its terms, the nodes of each batch, and how far each node has come.
+// Plain data; record_members.h says how records are written.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ constexpr auto names(NodeOrder) {
   return std::to_array<std::string_view>({"unknown", "name", "random"});
 }
 
-// Numbers in records are integers, so ratios and logarithms are written there in millionths.
+// Numbers in records are integers, so records have ratios and logarithms in millionths.
 inline constexpr double million = 1e6;
 
 // The default values of --alpha and --tolerate, in millionths.
@@ -50,26 +50,28 @@ struct RolloutTerms {
   std::int64_t min_protocol = 0;
   bool ignore_window = false;
   bool downgrade = false;
-  // Sizes as in `--batches`; if empty, `batch` and `canary` set the sizes.
+  // The sizes of batches, as in the option `--batches`; if empty, `batch` and `canary` set the
+  // sizes.
   std::string batches = {};
   NodeOrder order = NodeOrder::name;
   std::string seed = {};                // the seed for a random order of the nodes
   std::vector<std::string> apart = {};  // the values of `--apart`, each LABEL:LIMIT
-  // the time over which the nodes of a batch begin; -1: depends on the batch's size
+  // the time over which the beginnings of a batch's nodes are spread; -1: depends on the batch's
+  // size
   std::int64_t spread_ms = 0;
   bool max_failed_unsaid = false;  // no --max-failed was given, so failures_allowed() decides
   bool undo = false;               // --undo: an automatic abort is followed by an undo
   bool no_undo = false;            // the release's manifest forbids an undo
-  // How long a batch waits for its judge and its gates after its soak. 0 stands for as long as the
-  // soak, but at least five minutes.
+  // How long a batch waits for the judge and the gates after its soak. 0 stands for the length of
+  // the soak, but at least five minutes.
   std::int64_t judge_timeout_ms = 0;
   // The gates, by the names that --gate-prometheus or --gates give them.
   std::vector<std::string> gates = {};
-  std::int64_t bake_ms = 0;  // the bake: how long the judge goes on judging after the last batch
+  std::int64_t bake_ms = 0;  // the bake: how long the rollout is still judged after the last batch
   // The largest probability that the judge stops a good version, in the whole rollout.
   std::int64_t alpha_millionths = alpha_default;
   // The factor of --tolerate: the new version counts as good as long as its failure rate is at most
-  // this many times that of the control group.
+  // this many times the failure rate of the control group.
   std::int64_t tolerate_millionths = tolerate_default;
 
   bool operator==(const RolloutTerms&) const = default;
@@ -83,7 +85,7 @@ enum class RolloutState {
   aborting,
   aborted,
   completed,
-  undoing,  // nodes that have kept the version go back, the newest batch first
+  undoing,  // nodes that have kept the new version go back, the newest batch first
   undone,
   baking,  // every batch is done, but the rollout is still judged, for bake_ms
 };
@@ -98,16 +100,17 @@ constexpr bool is_over(RolloutState state) {
          state == RolloutState::undone;
 }
 
-// The phase of the batch under way. It is only shown to people: decisions depend on the record of
-// each node.
+// The phase of the batch under way, for people. The driver decides from the records of the nodes,
+// and looks only at two phases. In `confirming`, it no longer waits for the judge and the gates. In
+// `pausing`, it waits for the time `pause` before the next batch begins.
 enum class BatchPhase { unknown, preparing, applying, soaking, confirming, pausing };
 constexpr auto names(BatchPhase) {
   return std::to_array<std::string_view>(
       {"unknown", "preparing", "applying", "soaking", "confirming", "pausing"});
 }
 
-// The answer of a gate: a measurement outside the fleet, such as a query to Prometheus, that says
-// whether the new version works well.
+// The answer of a gate. A gate is a measurement outside the fleet, such as a query to Prometheus,
+// that says whether the new version works well.
 enum class GateSays { unknown, well, worse, not_known };
 constexpr auto names(GateSays) {
   return std::to_array<std::string_view>({"unknown", "well", "worse", "not-known"});
@@ -120,7 +123,7 @@ inline constexpr std::size_t gates_max = 8;
 struct GateStand {
   std::string name = {};
   GateSays says = GateSays::unknown;
-  std::string words = {};  // the reason as a text, with the value that the gate saw
+  std::string words = {};  // the reason for the answer, with the value that the gate saw
 
   bool operator==(const GateStand&) const = default;
 };
@@ -132,7 +135,7 @@ constexpr auto names(RolloutOrder) {
 }
 
 // The record rollout/NAME. Every transaction of the rollout's driver compares and writes this
-// record. So a transaction that got no answer cannot be committed after a later one.
+// record. So a transaction that got no answer cannot be committed after a later transaction.
 struct Rollout {
   RolloutTerms terms = {};
   RolloutState state = RolloutState::created;
@@ -144,18 +147,18 @@ struct Rollout {
   std::int64_t batches = 0;
   BatchPhase phase = BatchPhase::unknown;
   std::int64_t failed = 0;
-  // Each of the following lists names at most names_kept nodes (record_text.h). The count after a
-  // list is the number of all nodes that belong to the list.
+  // Each of the following lists names at most names_kept nodes (record_text.h). The count after
+  // each list is the number of all nodes that belong to the list.
   std::vector<std::string> unconfirmed = {};
   std::int64_t unconfirmed_count = 0;
-  // Selected nodes that are left out, since they were degraded at the beginning.
+  // Selected nodes that the rollout leaves out, since they were degraded when it began.
   std::vector<std::string> excluded = {};
   std::int64_t excluded_count = 0;
-  // Selected nodes that are left out, since they do not report.
+  // Selected nodes that the rollout leaves out, since they do not report.
   std::vector<std::string> not_covered = {};
   std::int64_t not_covered_count = 0;
   bool undo = false;      // true if an undo follows the abort
-  bool undo_now = false;  // true if the undo takes back all batches at once
+  bool undo_now = false;  // true if the undo takes back all batches at the same time
   // True if the driver has marked the desired version of the cell as refused.
   bool wish_refused = false;
   std::int64_t kept = 0;              // how many nodes the undo could not take back
@@ -163,7 +166,7 @@ struct Rollout {
   // How many times the nodes of the batch under way have gone back because the judge or a gate gave
   // no verdict in time.
   std::int64_t again = 0;
-  std::int64_t baked_ms = 0;   // how much of the bake has passed, as last noted
+  std::int64_t baked_ms = 0;   // how much of the bake had passed at the last note
   std::string waits_for = {};  // the places of budgets that the batch under way waits for
   std::string driver = {};     // the controller that drives the rollout, or drove it last
   std::string who = {};
@@ -180,8 +183,8 @@ struct RolloutBatch {
   bool operator==(const RolloutBatch&) const = default;
 };
 
-// The comparison of a rollout's nodes by one measure that the component reports about itself. It is
-// a part of the judge's record (judge_verdict.h).
+// The comparison of a rollout's nodes by one measure, such as a latency, that the component reports
+// about itself. It is a part of the judge's record (judge_verdict.h).
 struct JudgedMeasure {
   std::string name = {};
   MeasureType type = MeasureType::unknown;
@@ -198,8 +201,8 @@ struct JudgedMeasure {
   bool operator==(const JudgedMeasure&) const = default;
 };
 
-// The record rollout/NAME/judge: what the judge has found so far. A driver that takes over
-// continues with it (judge_watch.h).
+// The record rollout/NAME/judge: the judge's findings so far. A driver that takes over the rollout
+// continues with these findings (judge_watch.h).
 struct RolloutJudge {
   // The logarithms of the evidence that the new version fails more often, in millionths.
   std::vector<std::int64_t> logs = {};
@@ -209,10 +212,11 @@ struct RolloutJudge {
   std::int64_t control_failed = 0;
   std::vector<std::int64_t> failed = {};  // the failed nodes; see short_place()
   std::int64_t batch = 0;                 // the number of the batch under way; see turn_of()
-  std::int64_t seen_ms = 0;      // how long the batch's soak was seen, added up over its nodes
+  std::int64_t seen_ms = 0;               // how long the batch's nodes were seen to soak, added up
   std::int64_t control_ms = 0;   // how long the nodes of the control group were at risk, added up
-  std::int64_t bake_failed = 0;  // nodes of the new version that have failed during the bake
-  std::int64_t bake_ms = 0;      // how long new nodes were at risk during the bake, added up
+  std::int64_t bake_failed = 0;  // how many nodes with the new version have failed during the bake
+  // How long nodes with the new version were at risk during the bake, added up over the nodes.
+  std::int64_t bake_ms = 0;
   std::string verdict = {};
   std::string words = {};
   // The measures by which the rollout is judged. They are chosen once, at the first batch, from the
@@ -222,8 +226,8 @@ struct RolloutJudge {
   bool operator==(const RolloutJudge&) const = default;
 };
 
-// The last order that a node of a rollout got, or the outcome of that order. If the node has no
-// record, it has got no order yet.
+// The last order that a node of a rollout got, or the outcome of that order. A node without a
+// record has got no order yet.
 enum class NodeStage {
   unknown,
   waiting,
@@ -232,14 +236,14 @@ enum class NodeStage {
   confirming,
   rolling_back,
   confirmed,    // the node keeps the new version
-  failed,       // the old version is active, or will be again
-  unconfirmed,  // the node got no `confirm` in time and went back, or did not answer it
+  failed,       // the old version is active, or will be active again
+  unconfirmed,  // the node got no `confirm` in time and went back, or did not answer `confirm`
   rolled_back,  // the node was ordered to go back, and has done so
-  left,         // the rollout has ended, and the node keeps its present version
+  left,         // the rollout has ended, and the node keeps its current version
   undone,       // the undo has brought back the earlier version
   kept,         // the undo could not bring back the earlier version
-  // The node went back since the judge or a gate gave no verdict in time. The batch of the node is
-  // done again.
+  // The node went back because the judge or a gate gave no verdict in time. When a person resumes
+  // the rollout, the node's batch is done again.
   not_judged,
 };
 constexpr auto names(NodeStage) {
@@ -271,7 +275,7 @@ constexpr bool is_end(NodeStage stage) {
   return false;
 }
 
-// The record rollout/RID/node/ID: how far node ID is in rollout RID.
+// The record rollout/RID/node/ID: how far node ID has come in rollout RID.
 struct RolloutNode {
   NodeStage stage = NodeStage::waiting;
   std::string command = {};  // the id of the last command to the node
@@ -282,7 +286,7 @@ struct RolloutNode {
   std::string before = {};                   // the version that the node ran before the rollout
   std::vector<Desired> desired_before = {};  // the node's own desired version before the rollout
   bool undo = false;                         // true if the node's last order belongs to an undo
-  // the value of Rollout::again when the node got its last order
+  // the value of Rollout::again when the node last began anew for lack of a verdict; 0: never
   std::int64_t again = 0;
   std::vector<Capsule> evidence = {};  // at most one: why the node has failed, beside `error`
 

@@ -11,9 +11,9 @@
 namespace fleet {
 namespace {
 
-// Without --max-failed, a rollout is aborted as soon as at least `failures_min` nodes have failed,
-// and at least one in `begun_for_a_failure` of the nodes that have begun. Fewer failures may be
-// accidents.
+// Without --max-failed, and with sizes as in --batches (the default), a rollout is aborted as soon
+// as at least `failures_min` nodes have failed, and these are at least one in `begun_for_a_failure`
+// of the nodes that have begun. Fewer failures may be accidents.
 constexpr std::int64_t failures_min = 3;
 constexpr std::int64_t begun_for_a_failure = 100;
 
@@ -58,7 +58,8 @@ std::optional<std::string> wrong_gates(const std::vector<std::string>& gates) {
   return std::nullopt;
 }
 
-// Returns whether each batch waits for the judge or for gates, even in a rollout to few nodes.
+// Returns whether each batch waits for the judge or for gates, even in a rollout to so few nodes
+// that the judge compares nothing.
 bool waits_for_verdict(const RolloutTerms& terms) {
   return !terms.gates.empty() || terms.judge_timeout_ms != 0;
 }
@@ -93,13 +94,14 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
-    // An older controller does not have failures_allowed(). It aborts the rollout at this number of
-    // failures.
+    // An older controller, which does not have failures_allowed(), aborts the rollout at this
+    // number of failures.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
   // The first node of a batch waits for `confirm` while the other nodes begin, soak and are judged.
-  // Its time limit must be longer than all that. Otherwise it would go back by itself.
+  // The time limit of its wait must be longer than all of this. Otherwise the first node would go
+  // back by itself.
   const std::int64_t spread = spread_ms(terms, nodes_of_largest(terms, nodes));
   const bool is_judged =
       waits_for_verdict(terms) || control_size(static_cast<std::int64_t>(nodes)) > 0;
@@ -198,7 +200,7 @@ std::int64_t least_ms(const RolloutTerms& terms,
                       const std::vector<std::vector<std::string>>& batches) {
   std::int64_t sum = 0;
   for (const auto& batch : batches)
-    // A batch takes the time of its spread twice: for the step `prepare` and for `apply`.
+    // A batch takes its spread twice: for the step `prepare` and for the step `apply`.
     sum += 2 * spread_ms(terms, batch.size()) + terms.soak_ms + terms.pause_ms;
   return batches.empty() ? 0 : sum - terms.pause_ms;
 }

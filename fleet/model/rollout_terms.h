@@ -1,4 +1,5 @@
-// Fills in those terms of a rollout that a person has left open, and checks terms. Pure.
+// This file fills in the terms of a rollout that a person has left open, and checks terms. It does
+// no input or output.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@
 
 namespace fleet {
 
-// Without --confirm, a node waits three soaks for `confirm`, but at least this time. Then it goes
-// back by itself.
+// Without --confirm, a node waits three soaks for the command `confirm`, but at least this time.
+// Then the node goes back by itself.
 inline constexpr std::int64_t confirm_ms_min = 300'000;
 // --confirm must be at least this much longer than the spread and the soak together.
 inline constexpr std::int64_t confirm_beyond_soak_ms = 60'000;
@@ -33,23 +34,23 @@ inline constexpr std::int64_t judge_timeout_ms_min = 300'000;
 // --bake may be at most 30 days.
 inline constexpr std::int64_t bake_ms_max = 30 * 86'400'000LL;
 
-// --alpha must be larger than bake_alpha (judge_evidence.h), which a bake takes from it. With more
-// than one half, the judge could stop most good versions.
+// --alpha must be larger than bake_alpha (judge_evidence.h), the part of --alpha that is kept for
+// the bake. If --alpha were more than one half, the judge could stop most good versions.
 inline constexpr std::int64_t alpha_max = 500'000;
-// With less than 1, --tolerate would make the judge stop versions that are as good as the one
-// before.
+// With less than 1, --tolerate would make the judge stop versions that are as good as the old
+// version.
 inline constexpr std::int64_t tolerate_min = tolerate_default;
 inline constexpr std::int64_t tolerate_max = 100'000'000;
 
-// The value in the terms that marks a number as not given by the person.
+// The value of a number in the terms that the person has not given.
 inline constexpr std::int64_t unsaid = -1;
 
 // Returns terms in which batches, order, soak, max-failed and spread are open. Terms from the store
 // or from this program's code have no open member.
 [[nodiscard]] RolloutTerms open_terms();
 
-// Fills in the open terms, for a rollout to `nodes` nodes. `seed` is used for a random order if the
-// terms have no seed. Terms that a person has chosen stay as they are.
+// Fills in the terms that are open, for a rollout to `nodes` nodes. `seed` is used for a random
+// order if the terms have no seed. Terms that a person has chosen stay as they are.
 void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 
 // Returns why these terms, which have no open members, are refused, or no value if they are good.
@@ -59,11 +60,11 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 [[nodiscard]] std::optional<std::string> wrong_judging(const RolloutTerms& terms);
 
 // Parses a decimal number such as `0.05`, and returns it in millionths, rounded. Returns no value
-// if the text is no number from 0 to 1,000,000.
+// if the text is not a number from 0 to 1,000,000.
 [[nodiscard]] std::optional<std::int64_t> millionths_in(std::string_view text);
 
-// Returns a text with the values of --alpha and --tolerate, which also says whether they have an
-// effect in a rollout to `nodes` nodes. Returns an empty text if both have their default.
+// Returns a message with the values of --alpha and --tolerate. It also says if they have no effect
+// in a rollout to `nodes` nodes. Returns an empty string if both have their defaults.
 [[nodiscard]] std::string judging_words(const RolloutTerms& terms, std::int64_t nodes);
 
 // Returns how long a node waits for `confirm` before it goes back. The time counts on the node's
@@ -76,7 +77,8 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed);
 // Returns the number of failures at which a rollout is aborted, if `begun` nodes have begun.
 [[nodiscard]] std::int64_t failures_allowed(const RolloutTerms& terms, std::int64_t begun);
 
-// Returns the shortest time that a rollout with these batches can take, if no node delays a step.
+// Returns the shortest time that a rollout with these batches can take: the time if no node is
+// slow.
 [[nodiscard]] std::int64_t least_ms(const RolloutTerms& terms,
                                     const std::vector<std::vector<std::string>>& batches);
 

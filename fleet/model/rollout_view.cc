@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// Parses a record of a node. If it cannot be read, returns an empty record, and sets `damage` to
-// the reason.
+// Parses a record. If the record cannot be read, returns an empty record, and sets `damage` to the
+// reason.
 template <class Record>
 Record record_of(const std::string* text, std::string& damage) {
   if (text == nullptr) return {};
@@ -20,9 +20,9 @@ Record record_of(const std::string* text, std::string& damage) {
   return {};
 }
 
-// Returns whether this rollout or, during an undo, its undo began the node's last upgrade. If a
-// batch is done again, its commands have higher attempt numbers than the first time. The upgrades
-// of the first time therefore do not count.
+// Returns whether this rollout (for a node that is undone: the undo) began the node's last upgrade.
+// If a batch is done again, its commands have higher attempt numbers than before. So upgrades from
+// before do not count.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -44,8 +44,8 @@ Stand prepare_stand(const NodeSight& sight) {
   return error_stand(sight.answer.result);
 }
 
-// Returns the state of the upgrade that this rollout began on the node. Returns `pending` if the
-// upgrade has not begun or has not ended.
+// Returns the node's state according to the upgrade that this rollout began there. Returns
+// `pending` if the upgrade has not begun, or if it says nothing yet.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_ours(sight, view)) return {Standing::pending};
   switch (sight.upgrade.phase) {
@@ -72,8 +72,8 @@ Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
 
 Stand apply_stand(const NodeSight& sight, const RolloutView& view) {
   const bool answered = sight.answer.command == sight.node.command;
-  // Look at the record of the upgrade before the answer to the command: the new version may be
-  // active even if the answer was lost.
+  // Look first at the record of the upgrade, and then at the answer to the command: the new version
+  // may be active even if the answer was lost.
   const Stand stand = upgrade_stand(sight, view);
   if (stand.what != Standing::pending) return stand;
   if (!answered || sight.answer.result == result_done) return {Standing::pending};
@@ -105,9 +105,9 @@ Stand rollback_stand(const NodeSight& sight, const RolloutView& view) {
   return error_stand(sight.answer.result);
 }
 
-// Returns how far the undo of a node is. A node has to be undone if it was ordered to apply and
-// still runs the new version. A confirmed node that still reports the old version has to be undone,
-// too, since a node reports the new version only after the commit.
+// Returns how far the undo of a node has come. A node has to be undone if it was ordered to `apply`
+// and still runs the new version. A confirmed node that reports the old version has to be undone,
+// too: a node reports the new version only after the commit, so its report may be late.
 Stand undo_stand(const NodeSight& sight, const RolloutView& view) {
   const std::string& version = view.rollout->terms.version;
   const bool is_late = sight.node.stage == NodeStage::confirmed &&
@@ -181,7 +181,7 @@ void RolloutView::take_absent(const std::string& key) {
 
 void RolloutView::take_all(const Reading& reading) {
   RolloutView fresh{.id = id};
-  // Read the rollout's own records first: they show which records of nodes matter.
+  // Read the rollout's own records first: they show which other records matter.
   const std::string own = key_of(KeyKind::rollout, {id});
   for (const KeyValue& record : reading.found) {
     if (record.key.starts_with(own)) fresh.take(record);
@@ -239,12 +239,12 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
         rollout ? versions.running.find(rollout->terms.component) : versions.running.end();
     nodes[names[0]].running = found == versions.running.end() ? "" : found->second;
   }
-  // Read the records of all components until the rollout's own record is read: before that, it is
-  // not known which component matters.
+  // Until the rollout's own record is read, keep the records of all components: it is not known yet
+  // which component matters.
   if (names.size() < 2 || (rollout && names[1] != rollout->terms.component)) return;
   if (key.kind == KeyKind::node_answer) {
     nodes[names[0]].answer = record_of<Answer>(text, wrong);
-    // An answer that cannot be read counts as an error of the node's last command.
+    // An answer that cannot be read counts as a failure of the node's last command.
     if (!wrong.empty()) nodes[names[0]].answer = {nodes[names[0]].node.command, wrong, ""};
   }
   if (key.kind == KeyKind::node_upgrade) nodes[names[0]].upgrade = record_of<Upgrade>(text, wrong);
@@ -256,7 +256,8 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // A claim that names nobody still counts as a claim, so the node gets no second claim.
+    // A claim that names nobody still counts as somebody's claim, so the rollout makes no claim of
+    // its own.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

@@ -1,6 +1,7 @@
-// A rollout as its driver sees it: the records that decisions depend on, each parsed once, when it
-// is read or changes. The driver decides from this view alone. So another driver that takes over
-// the rollout, and has read the same records, decides the same.
+// A rollout as its driver sees it: the records on which decisions depend. Each record is parsed
+// once, when it is read or has changed. Besides this view, a decision depends only on DriverFacts
+// (rollout_decision.h) and on the time. So a controller that takes over the rollout, and has read
+// the same records, decides as the earlier driver would.
 #pragma once
 
 #include <map>
@@ -21,7 +22,7 @@ struct NodeSight {
   RolloutNode node = {};
   Answer answer = {};
   Upgrade upgrade = {};
-  std::string running = {};     // the version of the component, as the node reports it
+  std::string running = {};     // the component's running version, as the node reports it
   std::string claimed_by = {};  // the name in the claim on the node; empty if there is no claim
   std::optional<Desired> desired = {};
 
@@ -45,16 +46,16 @@ struct RolloutView {
   bool operator==(const RolloutView&) const = default;
 
   // Returns the nodes of the batch under way. After the last batch, returns no nodes. While an undo
-  // goes through all batches at once, returns all nodes of the rollout.
+  // takes back all batches at the same time, returns all nodes of the rollout.
   [[nodiscard]] const std::vector<std::string>& batch() const;
   [[nodiscard]] NodeSight sight(const std::string& node) const;
 
-  // Stores a record, or notes that the record at a key is absent. Ignores keys that do not matter
-  // to this rollout.
+  // Stores a record in this view, or notes that the record at a key is absent. Ignores keys that do
+  // not matter to this rollout.
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
 
-  // Replaces all records in this view by those of the reading.
+  // Replaces all records in this view with the records of the reading.
   void take_all(const Reading& reading);
 
  private:
@@ -64,11 +65,12 @@ struct RolloutView {
   void take_of_node(const ParsedKey& key, const std::string* text);
 };
 
-// How many times an order is given to a node at most. It is repeated if its outcome is unknown.
+// How many times an order is given to a node at most. The order is repeated if its outcome is
+// unknown.
 inline constexpr std::int64_t attempts_max = 3;
 
 // Returns a number that identifies the batch under way. Wait times, leases, gates and the judge
-// refer to a batch by this number. If a batch is done again or undone, it gets another number.
+// refer to a batch by this number. A batch gets a new number when it is done again or undone.
 [[nodiscard]] std::int64_t turn_of(const Rollout& rollout);
 
 // Returns whether an undo of the rollout is under way.
@@ -77,13 +79,13 @@ inline constexpr std::int64_t attempts_max = 3;
 // Returns `rollout/NAME`: the name of the rollout in claims.
 [[nodiscard]] std::string claim_of(const RolloutView& view);
 
-// The state of a node of the batch, as its records show it. Time limits are not considered.
+// The state of a node of the batch, as the node's records show it. Time limits are not considered.
 enum class Standing {
-  waiting,      // no order was given to the node yet
-  claimed,      // another rollout or a person moves the node
+  waiting,      // the node has got no order yet, or begins anew
+  claimed,      // a different rollout or a person moves the node
   pending,      // the node has not answered its order yet
-  ready,        // the node has prepared or soaked, and waits for its next order
-  interrupted,  // the outcome is unknown: the order is given again
+  ready,        // the node has prepared or soaked, and waits for the next order
+  interrupted,  // the outcome of the order is unknown: the order is given again
   confirmed,
   failed,
   unconfirmed,
@@ -98,8 +100,8 @@ struct Stand {
 
 [[nodiscard]] Stand stand_of(const RolloutView& view, const std::string& node);
 
-// Returns the evidence that the node has given for the failure of its last order, or an empty list
-// if it has given none.
+// Returns the evidence (capsule) that the node has reported for the failure of its last order, or
+// an empty list if it has reported none.
 [[nodiscard]] std::vector<Capsule> evidence_of(const RolloutView& view, const std::string& node);
 
 }  // namespace fleet

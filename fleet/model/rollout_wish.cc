@@ -41,8 +41,9 @@ Result<WishedRollout> resume(Rollout rollout) {
   return WishedRollout{rollout, true, "goes on"};
 }
 
-// Orders a rollout to abort. If only some of the rollout's records are written, it has no driver,
-// so it is aborted here at once. An undo cannot be aborted, so for an undo the order is refused.
+// Orders a rollout to abort. A rollout of which only some records are written has no driver, so it
+// is aborted here directly. The order is refused if the rollout is completed, or if its undo has
+// begun.
 Result<WishedRollout> abort(Rollout rollout, bool leave) {
   const RolloutOrder order = leave ? RolloutOrder::abort_and_leave : RolloutOrder::abort;
   const bool is_too_late = rollout.state == RolloutState::completed ||

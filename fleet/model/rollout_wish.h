@@ -1,4 +1,4 @@
-// Changes a rollout's record by a person's order. Pure.
+// This file changes a rollout's record as a person has ordered. It does no input or output.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,8 @@ namespace fleet {
 // The orders that a person may give to a rollout.
 enum class RolloutWish { pause, resume, abort, undo, undo_now };
 
-// Returns the reason of a pause or an abort that a person has ordered: `asked for by NAME`.
+// Returns the reason to be recorded for a pause or an abort that a person has ordered: `asked for
+// by NAME`.
 [[nodiscard]] std::string asked_for(const Rollout& rollout);
 
 // Begins the undo of a rollout, starting with its last batch. The rollout must have ended, or must
@@ -23,8 +24,8 @@ void begin_undo(Rollout& rollout);
 
 struct WishedRollout {
   std::optional<Rollout> rollout = {};  // the new record; no value if nothing changes
-  // True if the order lets nodes begin a step. They still do not begin while the record `stop`
-  // exists.
+  // True if the order lets nodes begin a step. While the record `stop` exists, the store refuses
+  // such an order.
   bool begins = false;
   std::string words = {};
 };
@@ -40,8 +41,8 @@ struct OrderedRollout {
 };
 
 // Returns the transaction that carries out an order of the person `who` to the rollout `found`. The
-// store refuses it if the record has changed. If it lets nodes begin something, the store also
-// refuses it while the record `stop` exists.
+// store refuses the transaction if the rollout's record has changed. If the order lets nodes begin
+// something, the store also refuses the transaction while the record `stop` exists.
 [[nodiscard]] agent_protocol::Result<OrderedRollout> ordered(std::string_view id,
                                                              const KeyValue& found,
                                                              RolloutWish wish, bool leave,

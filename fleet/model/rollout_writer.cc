@@ -8,8 +8,9 @@
 namespace fleet {
 namespace {
 
-// The most writes that a transaction needs for one node, to give an order or to record the node's
-// end. The write of the rollout's own record is included.
+// The most writes that a transaction needs to give one node an order, or to record the node's end.
+// Not included are the budget places of the node and the write of the rollout's own record: see
+// has_room().
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {
@@ -40,8 +41,8 @@ NodeStage stage_of(RolloutStep step) {
   return NodeStage::unknown;
 }
 
-// Returns the node's record, changed by the order for this step. The first order also notes in the
-// record which version the node runs, so that an undo can go back to this version.
+// Returns the node's record as it is after the order for this step. The first order also notes in
+// the record which version the node runs, so that an undo can bring this version back.
 RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Standing standing,
                            RolloutStep step) {
   RolloutNode record = sight.node;
@@ -60,7 +61,7 @@ RolloutNode ordered_record(const RolloutView& view, const NodeSight& sight, Stan
   }
   const bool is_first = step == RolloutStep::prepare && record.attempt == 0;
   // If the node's batch is done again, the node may still report the version that it has just
-  // tried, so the earlier version in the record stays.
+  // tried. So the version that was noted the first time stays in the record.
   if (!record.undo && is_first && record.again == 0) {
     record.before = sight.running;
     if (sight.desired) record.desired_before = {*sight.desired};
@@ -205,8 +206,8 @@ void RolloutWriter::end(const NodeEnding& ending) {
                                .value = write_record(desired)});
 }
 
-// Undoes the rollout's change of the node's own desired version. If the rollout has written that
-// version, writes the one from before the rollout.
+// Undoes the rollout's change of the node's own desired version. If the rollout has written this
+// desired version, restores the desired version from before the rollout.
 void RolloutWriter::put_wish_before(const std::string& node) {
   const NodeSight sight = view_.sight(node);
   if (!sight.desired || sight.desired->why != claim_of(view_)) return;

@@ -23,8 +23,8 @@ constexpr std::int64_t event_count_min = 10;
 constexpr std::int64_t event_count_max = 100'000;
 constexpr std::string_view unavailable = "unavailable.";
 
-// Why the given value is wrong: which kind of value the setting needs. No value if the given value
-// is right.
+// Says which kind of value a setting needs, if the given value is wrong. No value if the given
+// value is right.
 using Wrong = std::optional<std::string>;
 
 Wrong take_number(const std::string& text, std::int64_t& number, std::int64_t min,

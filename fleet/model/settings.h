@@ -1,5 +1,6 @@
-// The settings of a cell: their names, the values that each may have, and their defaults. They are
-// defined in no other file. Turns the texts that people write into plain data.
+// The settings of a cell: their names, the values that each may have, and their defaults. No other
+// file defines them. This file also turns the settings' values, as people write them, into plain
+// data.
 //
 //     event-age                30d                how long events are kept
 //     event-count              10000              how many events are kept at most
@@ -7,8 +8,8 @@
 //     webhook                  URL, file:PATH     the address that gets successes, failures and
 //                                                 halts; a URL with a secret in it is better kept
 //                                                 in a file on each controller
-//     join                     token, ask         whether a token lets a new name in, or everybody
-//                                                 waits for approval
+//     join                     token, ask         `token`: a machine with a new name may join with
+//                                                 a token; `ask`: a person approves each machine
 //     controllers              URL,URL            the controllers' addresses, for tokens
 //     unavailable.LABEL        2                  how many nodes with the same value of LABEL may
 //                                                 be down at a time: see budgets.h
@@ -34,8 +35,8 @@
 
 namespace fleet {
 
-// The setting whose value is secret, since the URL of a webhook usually contains a password. Its
-// value is never put into an event, an answer or a list of differences.
+// The setting whose value is secret, since the URL of a webhook usually contains a password. The
+// value is never written into an event, an answer or a list of differences.
 inline constexpr std::string_view secret_setting = "webhook";
 
 enum class ThenDo { publish, desire, rollout };
@@ -55,7 +56,7 @@ struct CellSettings {
   std::int64_t event_count = 10'000;
   std::int64_t keep_s = 90 * 86'400;
   std::string webhook = {};
-  bool joins_wait = false;                    // a person must approve every machine before it joins
+  bool joins_wait = false;                    // a person must approve each machine before it joins
   std::vector<std::string> controllers = {};  // the URLs of controllers, for machines that join
   std::map<std::string, WatchSettings> watches = {};     // the watched components, by their names
   std::map<std::string, std::int64_t> unavailable = {};  // how many nodes may be down, by label
@@ -63,13 +64,13 @@ struct CellSettings {
   bool operator==(const CellSettings&) const = default;
 };
 
-// Returns the first setting that is wrong, and why, or no value if all are right.
+// Returns the first setting that is wrong, and why, or no value if all settings are right.
 [[nodiscard]] std::optional<std::string> why_no_settings(const Settings& settings);
 
-// Returns the settings as plain data. A setting with a wrong value has its default.
+// Returns the settings as plain data. A setting with a wrong value gets its default.
 [[nodiscard]] CellSettings cell_settings(const Settings& settings);
 
-// Returns the budgets that the settings among these records set, by label.
+// Returns the budgets, by label, from the record `settings` among these records.
 [[nodiscard]] std::map<std::string, std::int64_t> budgets_in(const Reading& reading);
 
 // Parses a duration such as `500ms`, `30s`, `10m`, `2h` or `30d`, and returns it in milliseconds.

@@ -21,7 +21,7 @@ bool is_white(char c) {
 struct Token {
   std::string text = {};
   std::size_t at = 0;
-  bool quoted = false;  // is in quotes, so it is a term even if it reads `and`
+  bool quoted = false;  // the text was in quotes, so it is a term even if it is `and`
 };
 
 Refusal refuse(std::size_t at, const std::string& what) {
@@ -151,7 +151,7 @@ class Parser {
     if (token.text == "not") return 3;
     if (token.text == "and") return 2;
     if (token.text == "or") return 1;
-    return 0;  // an open parenthesis binds less than all operations
+    return 0;  // an open parenthesis is weaker than all operations
   }
 
   void apply_last() {

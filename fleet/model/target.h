@@ -1,4 +1,5 @@
-// Parses the expression by which a person selects nodes, over their names and facts.
+// This file parses a target: the expression with which a person selects nodes by their names and
+// facts.
 //
 //     web*                     nodes whose id matches the glob: * ? [abc] [!a-z]
 //     E@web[0-9]+\.(east|west) a regular expression (PCRE) for the whole id: E@web1 is not web10
@@ -6,9 +7,9 @@
 //     G@os:linux               a fact of the node, or a label if it has no such fact: KEY:GLOB
 //     not A, A and B, A or B   `not` binds most, `or` least; parentheses group
 //
-// A term ends at white space or at a parenthesis; a regular expression ends only at a closing
-// parenthesis that it has not opened. A text with such characters in other places must be quoted:
-// E@"a b".
+// A term ends at white space or at a parenthesis. A regular expression may contain parentheses: it
+// ends at white space, or at a closing parenthesis that it has not opened. A term that contains
+// such characters in other places must be quoted: E@"a b".
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,8 @@ namespace fleet {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The limit for an expression: about a screenful. A person who needs a longer one can label the
-// nodes.
+// The limit for an expression: about a screenful. A person who needs a longer expression can give
+// the nodes a label instead.
 inline constexpr std::size_t target_bytes_max = 4096;
 inline constexpr std::size_t target_terms_max = 256;
 
@@ -35,7 +36,7 @@ struct TargetTerm {
   Kind kind = Kind::glob;
   std::string key = {};                  // for a fact, the name of the fact
   std::string pattern = {};              // for a glob, a regular expression or a fact
-  std::vector<std::string> listed = {};  // only for a list: the names of nodes in it, sorted
+  std::vector<std::string> listed = {};  // only for a list: the names of the listed nodes, sorted
 
   bool operator==(const TargetTerm&) const = default;
 };
@@ -48,8 +49,8 @@ struct Target {
   bool operator==(const Target&) const = default;
 };
 
-// Parses a target. If it cannot be parsed, the Refusal names the position of the fault, as a byte
-// counted from 1, and what is expected there.
+// Parses a target. If the text cannot be parsed, the Refusal says at which byte, counted from 1,
+// the fault is, and what is expected there.
 [[nodiscard]] Result<Target> parse_target(std::string_view text);
 
 // A node that a target may select.
@@ -69,8 +70,8 @@ struct Selection {
   bool operator==(const Selection&) const = default;
 };
 
-// Returns the nodes among `nodes` that the target selects. Returns a Refusal only if a regular
-// expression takes too long on the name of a node.
+// Returns the nodes that the target selects: some of `nodes`, and unknown nodes that a list in the
+// target names. Returns a Refusal only if matching a regular expression takes too many steps.
 [[nodiscard]] Result<Selection> select_nodes(const Target& target,
                                              const std::vector<TargetNode>& nodes);
 

@@ -18,8 +18,8 @@ namespace {
 using Kind = TargetTerm::Kind;
 
 // Returns the index after the bracket expression, such as `[a-z]`, that begins at `at`. Returns
-// npos if its closing bracket is missing. A `]` directly after the opening bracket is one of the
-// characters, and does not close it.
+// npos if the closing bracket is missing. A `]` directly after the opening bracket (or after `[!`)
+// is one of the listed characters, and does not close the expression.
 std::size_t bracket_end(std::string_view pattern, std::size_t at) {
   std::size_t first = at + 1;
   if (first < pattern.size() && pattern[first] == '!') ++first;
@@ -55,11 +55,12 @@ std::size_t take(std::string_view pattern, std::size_t at, char c) {
   return is_in(pattern.substr(at + 1, end - at - 2), c) ? end : std::string_view::npos;
 }
 
-// The limit for the steps of one match. A node's name has at most 63 bytes, so an expression that
-// needs more steps is a mistake or an attack.
+// The limit for PCRE's steps in one match. A node's name has at most 63 bytes, so an expression
+// that needs more steps is a mistake or an attack.
 constexpr std::uint32_t match_steps_max = 100'000;
 constexpr std::uint32_t match_heap_kib_max = 1'024;
-// The limit for nested parentheses. Compiling deeper nested ones would need too much stack.
+// The limit for the nesting of parentheses. To compile more deeply nested parentheses would need
+// too much stack.
 constexpr std::uint32_t parentheses_max = 50;
 
 struct FreePcre {
@@ -195,7 +196,7 @@ class Matcher {
 bool glob_matches(std::string_view pattern, std::string_view text) {
   std::size_t at = 0;
   std::size_t behind_star = std::string_view::npos;
-  std::size_t star_took = 0;  // where in the text the match of the last star ends
+  std::size_t star_took = 0;  // the index in the text at which the match of the last star ends
   std::size_t i = 0;
   while (i < text.size()) {
     if (at < pattern.size() && pattern[at] == '*') {
@@ -243,7 +244,7 @@ Result<Selection> select_nodes(const Target& target, const std::vector<TargetNod
     if (meant.value()) (node.reports ? reporting : others).insert(node.id);
   }
   // A list in a target may name a node that has no record. Such a node is selected if its name
-  // alone fulfils the target, since nothing else is known about it.
+  // alone matches the target, since nothing else is known about it.
   for (const TargetTerm& term : target.terms) {
     for (const std::string& id : term.listed) {
       if (known.contains(id)) continue;

@@ -11,7 +11,7 @@ using std::chrono::sys_days;
 using std::chrono::year;
 using std::chrono::year_month_day;
 
-// Reads big-endian numbers from bytes. The bytes may end too early.
+// Reads big-endian numbers from bytes. If the bytes end too early, is_short() returns true.
 class Bytes {
  public:
   explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
@@ -76,8 +76,8 @@ std::int64_t seconds_of(sys_days day) {
   return day.time_since_epoch().count() * day_seconds;
 }
 
-// Returns when the offset changes in that year. The result is the local time before the change,
-// written as the seconds since 1970 that it would be in UTC.
+// Returns the moment in that year at which the offset changes. The result is a local time by the
+// offset before the change, written as the seconds since 1970 that it would be in UTC.
 std::int64_t change_in(year in, const ZoneChange& change) {
   using std::chrono::last;
   using std::chrono::weekday;
@@ -127,7 +127,7 @@ class RuleReader {
 
   void expect(char c) { wrong_ = !take(c) || wrong_; }
 
-  // Parses the name of a zone in a rule, such as `CET` or `<+03>`.
+  // Parses the name of a time zone in a rule, such as `CET` or `<+03>`.
   void name() {
     std::size_t length = 0;
     if (take('<')) {
@@ -243,7 +243,7 @@ std::int64_t TimeZone::offset_at(UnixSeconds moment) const {
 
 UnixSeconds TimeZone::moment_of(std::int64_t local) const {
   // The changes of a zone's offset are more than two days apart. So the offset at this local time
-  // is either that of a day earlier or that of a day later.
+  // is either the offset a day earlier or the offset a day later.
   const std::int64_t before = offset_at(local - offset_at(local) - day_seconds);
   const std::int64_t after = offset_at(local - offset_at(local) + day_seconds);
   const UnixSeconds by_before = local - before;

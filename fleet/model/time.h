@@ -1,6 +1,6 @@
-// Times. State machines get the time as an argument, in milliseconds (Ms) on a clock that never
-// goes back. Wall clocks are told in seconds since 1970, and shown in a time zone (TimeZone). No
-// code in fleet/model reads a clock.
+// Types for times. State machines get the time as an argument, in milliseconds (Ms) on a clock that
+// never goes back. Times of the wall clock are in seconds since 1970 (UnixSeconds); a TimeZone
+// converts them to local time. No code in fleet/model reads a clock.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace fleet {
 
-// The time of state machines. Only differences between such times have a meaning.
+// A time for state machines. Only the difference between two such times has a meaning.
 using Ms = std::int64_t;
 
 inline constexpr std::int64_t day_seconds = 86'400;
@@ -25,7 +25,7 @@ using agent_protocol::Result;
 // A time of the wall clock, in seconds since 1970.
 using UnixSeconds = std::int64_t;
 
-// The limit for a time zone's file. The largest in tzdata has about 4 KiB.
+// The limit for a time zone file. The largest file in tzdata is about 4 KiB.
 inline constexpr std::size_t time_zone_bytes_max = 65'536;
 
 // The day of a year on which the local time changes, by a rule in the format of POSIX's TZ: Mm.w.d,
@@ -35,14 +35,14 @@ struct ZoneChange {
 
   Kind kind = Kind::month_week_day;
   int month = 0;
-  int week = 0;  // the week of the month from 1; 5: the last one
+  int week = 0;  // the week of the month, from 1; 5: the last week
   int day = 0;
   std::int64_t seconds = 7'200;  // seconds after midnight, in the local time before the change
 
   bool operator==(const ZoneChange&) const = default;
 };
 
-// The rule for the time after the last change that the file lists.
+// The rule for times after the last change that the time zone file lists.
 struct ZoneRule {
   std::int64_t standard = 0;  // the offset without daylight saving, in seconds ahead of UTC
   std::optional<std::int64_t> summer = {};
@@ -52,13 +52,14 @@ struct ZoneRule {
   bool operator==(const ZoneRule&) const = default;
 };
 
-// A time zone, parsed from the bytes of a file of tzdata (TZif, RFC 8536): how far local time is
-// ahead of UTC at any moment, with daylight saving. Other files read the bytes.
+// A time zone, parsed from the bytes of a tzdata file (TZif, RFC 8536). It knows how far local time
+// is ahead of UTC at any moment, including daylight saving. Code elsewhere reads the file.
 class TimeZone {
  public:
   [[nodiscard]] static TimeZone utc() { return {}; }
 
-  // Returns a Refusal if the bytes are damaged, or not TZif of version 2 or later.
+  // Parses the bytes of a time zone file. Returns a Refusal if they are damaged, or are not TZif of
+  // version 2 or later.
   [[nodiscard]] static Result<TimeZone> parse(std::string_view bytes);
 
   // Returns how many seconds local time is ahead of UTC.

@@ -1,5 +1,6 @@
-// Readings of the store, transactions, and their outcomes. fleet/model makes transactions and never
-// carries them out; fleet/store carries them out, and does not know their meaning. Plain data.
+// Readings of the store, transactions, and outcomes of transactions, as plain data. Code in
+// fleet/model makes transactions, and never carries them out. Code in fleet/store carries
+// transactions out, and does not know their meaning.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +15,25 @@
 
 namespace fleet {
 
-// The store's number of a change: each committed transaction that changes anything gets the next
+// The store's count of changes: each committed transaction that changes anything gets the next
 // number. An absent key has the revision 0.
 using Revision = std::int64_t;
 
 // The number of a lease. 0 stands for no lease: the key stays until somebody erases it.
 using LeaseId = std::int64_t;
 
-// The most compares in a transaction, and the most writes in it: etcd's own default
+// The most compares, and the most writes, that a transaction may have: etcd's own default
 // (--max-txn-ops).
 inline constexpr std::size_t operations_max = 128;
 // The limit for a record's text: see record_text.h.
 inline constexpr std::size_t value_bytes_max = 65'536;
 // The limit for a transaction: two thirds of etcd's limit for a request, 1.5 MiB
-// (--max-request-bytes); the rest is for framing.
+// (--max-request-bytes); the rest is for the other parts of the request.
 inline constexpr std::size_t transaction_bytes_max = 1'048'576;
-// The limit for a key. By the rules of keys.h all keys are shorter, so a longer one is a mistake.
+// The limit for a key. By the rules of keys.h all keys are shorter, so a longer key is a mistake.
 inline constexpr std::size_t key_bytes_max = 512;
 
-// A key and its value, as they were read.
+// A key and its value, as they were read from the store.
 struct KeyValue {
   std::string key = {};
   std::string value = {};
@@ -111,21 +112,23 @@ struct Committed {
   bool operator==(const Committed&) const = default;
 };
 
-// Nothing was written: a compare did not hold, or a lease that a put names has ended.
+// The store wrote nothing: a compare did not hold, or a lease that a put names has ended.
 struct Refused {
   bool operator==(const Refused&) const = default;
 };
 
-// No answer came. The transaction may have been committed or not, or may still be committed later.
-// The caller has to read the records again, compare them, and continue from there.
+// No answer came from the store. The transaction may have been committed, may still be committed
+// later, or may never be. The caller has to read the records again, find out what has changed, and
+// continue from there.
 struct Unknown {
   std::string reason = {};
 
   bool operator==(const Unknown&) const = default;
 };
 
-// The transaction was refused, but not because of a compare: no permission, no space, damage, or a
-// transaction that the store does not accept. Nothing was written, and another try would not help.
+// The store refused the transaction, but not because of a compare. Possible reasons are: no
+// permission, no space, damage, or a transaction that the store does not accept. The store wrote
+// nothing, and to try again would not help.
 struct Denied {
   std::string reason = {};
 
@@ -134,12 +137,12 @@ struct Denied {
 
 using Outcome = std::variant<Committed, Refused, Unknown, Denied>;
 
-// Returns why the store would refuse the transaction whatever its records are: too many operations,
-// too many bytes, a key that is written twice (etcd refuses that), or an empty key. Returns no
-// value if there is no such reason.
+// Returns why the store would refuse the transaction, whatever records it has. The reasons are: too
+// many operations, too many bytes, a key that is written twice (etcd refuses that), or an empty
+// key. Returns no value if there is no such reason.
 [[nodiscard]] std::optional<std::string> why_not_taken(const Transaction& transaction);
 
-// Returns the transaction as a text, for messages of tests and for the log: `if a@4 b@absent: put
+// Returns the transaction as a string, for the log and for messages of tests: `if a@4 b@absent: put
 // c, erase d/*`.
 [[nodiscard]] std::string words(const Transaction& transaction);
 [[nodiscard]] std::string words(const Outcome& outcome);

@@ -14,7 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 7> day_names = {"sun", "mon", "tue", "wed",
                                                        "thu", "fri", "sat"};
 
-// Returns a start such as `22:30` in seconds after midnight, or no value if it is not valid.
+// Parses the start of a window, such as `22:30`. Returns it in seconds after midnight, or no value
+// if the text is not valid.
 std::optional<std::int64_t> start_of(const std::string& text) {
   const auto digit = [&](std::size_t at) { return text[at] >= '0' && text[at] <= '9'; };
   if (text.size() != 5 || text[2] != ':' || !digit(0) || !digit(1) || !digit(3) || !digit(4)) {
@@ -66,8 +67,8 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   if (why_no_window(window)) return std::nullopt;
   const std::int64_t start = *start_of(window.start);
   const std::int64_t today = day_of(now + zone.offset_at(now));
-  // Try each day, from the earliest day whose window may still be open, to a week ahead: by then,
-  // each day of the week has come once.
+  // Try each day, from the earliest day whose window may still be open, to a week ahead. Every day
+  // of the week has come at least once by then.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
   std::optional<OpenWindow> next;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {
@@ -75,7 +76,7 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
     const UnixSeconds begins = zone.moment_of(day * day_seconds + start);
     const UnixSeconds ends = begins + window.duration_s;
     if (next && begins > next->ends) break;
-    // If the next window opens before this one ends, the two count as one window.
+    // If the window opens again before the earlier opening ends, both count as one opening.
     if (next) {
       next->ends = std::max(next->ends, ends);
     } else if (ends > now) {
@@ -175,9 +176,9 @@ Opening WindowView::opening(const std::string& node, Ms takes, Ms now) const {
   return held == nullptr ? Opening{} : opening(*held, known, takes, now);
 }
 
-// Returns whether the windows of all `nodes` are open. If some are closed, `until` is when the last
-// of them opens. The caller has to ask again at that time, since another window may have closed by
-// then.
+// Returns whether the windows of all `nodes` are open. If some are closed, `until` is the time when
+// the last of these opens. The caller has to ask again at that time, since a window that is open
+// now may have closed by then.
 Opening WindowView::opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const {
   Opening all;
   for (const std::string& node : nodes) {

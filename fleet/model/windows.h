@@ -1,4 +1,4 @@
-// Maintenance windows: the times at which an upgrade may begin. No other decision in the fleet
+// Maintenance windows: the times at which an upgrade may begin. No other decision about an upgrade
 // depends on a wall clock. WindowView has the cell's windows, as a driver sees them.
 #pragma once
 
@@ -17,9 +17,9 @@
 
 namespace fleet {
 
-// The longest window: a week. A longer window would always be open if it begins each week.
+// The longest window: a week. A longer window that opens every week would never close.
 inline constexpr std::int64_t window_seconds_max = 7 * 86'400;
-// A window with this time zone opens by the time zone of each node itself.
+// A window with this time zone opens by each node's own time zone.
 inline constexpr std::string_view site_local = "site-local";
 
 // Returns what is wrong with the window, or no value if it is valid.
@@ -32,28 +32,29 @@ struct OpenWindow {
   bool operator==(const OpenWindow&) const = default;
 };
 
-// Returns the window that is open at the moment `now`, or else the next one. A window begins when
-// local time reaches its start. If clocks are put forward and skip the start, the window begins at
-// the moment at which it would have begun without that change. If clocks show the start twice, it
-// begins at the first time. A change of clocks does not change the window's duration. Returns no
-// value if the window is not valid.
+// Returns when the window is open: the opening that contains the moment `now`, or otherwise the
+// next opening. A window opens when local time reaches its start. If clocks are put forward and
+// skip the start, the window opens at the moment at which it would have opened without that change.
+// If clocks show the start twice, the window opens at the first time. A change of clocks does not
+// change how long the window stays open. Returns no value if the window is not valid.
 [[nodiscard]] std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone,
                                                     UnixSeconds now);
 
-// Returns whether an upgrade that takes `takes_seconds` may begin now: the window must be open, and
-// stay open for that long.
+// Returns whether an upgrade that takes `takes_seconds` may begin at the moment `now`: the window
+// must be open, and stay open for that long.
 [[nodiscard]] bool may_begin(const Window& window, const TimeZone& zone, UnixSeconds now,
                              std::int64_t takes_seconds);
 
-// Returns a duration as a text such as `1d4h18s`, or `0s` if no time is left.
+// Returns a duration as a string such as `1d4h18s`, or `0s` if no time is left.
 [[nodiscard]] std::string countdown(std::int64_t seconds);
 
 // ---- the windows of a cell
 
-// A node's group is its label `group`, from its identity or reported by itself. The node's window
-// is the record window/GROUP, or window/all if its group has none. Without a window, an upgrade may
-// begin at any time. A window that cannot be read, or whose time zone is unknown, counts as closed:
-// somebody has written it to hold upgrades back.
+// A node's group is the value of its label `group`, which comes from the node's identity or is
+// reported by the node itself. The node's window is the record window/GROUP, or window/all if its
+// group has no window. Without a window, an upgrade may begin at any time. A window that cannot be
+// read, or whose time zone is unknown, counts as closed, since somebody has written it to prevent
+// upgrades at some times.
 
 // The name of the window for all nodes whose group has no window.
 inline constexpr std::string_view window_of_all = "all";
@@ -65,7 +66,7 @@ using ZoneBook = std::function<Result<TimeZone>(const std::string& name)>;
 
 struct Opening {
   bool is_open = true;
-  // When the window opens. No value if only a changed record can open it.
+  // When the window opens. No value if the window opens only after a record has changed.
   std::optional<Ms> until = {};
   std::string why = {};  // why the window is closed
 
@@ -78,20 +79,20 @@ class WindowView {
  public:
   explicit WindowView(ZoneBook zones) : zones_(std::move(zones)) {}
 
-  // Sets the time of the wall clock at the moment `now`. After this, time zones are looked up anew,
-  // since tzdata may have been updated.
+  // Tells the view which time the wall clock shows at the moment `now`. Afterwards, time zones are
+  // looked up anew, since tzdata may have been updated.
   void set_wall(UnixSeconds shown, Ms now);
 
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   void take_all(const Reading& reading);
 
-  // A counter that grows with each change that may open or close a window: a change of a record, or
-  // a new time of the wall clock.
+  // Returns a counter that grows with each change that may open or close a window. Such a change is
+  // a changed record, or a call of set_wall().
   [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
   // Returns whether an upgrade that takes the time `takes` may begin now: on this node, or on all
-  // of these nodes.
+  // of these nodes at the same time.
   [[nodiscard]] Opening opening(const std::string& node, Ms takes, Ms now) const;
   [[nodiscard]] Opening opening(const std::vector<std::string>& nodes, Ms takes, Ms now) const;
 
@@ -116,13 +117,13 @@ class WindowView {
   ZoneBook zones_;
   std::uint64_t changes_ = 0;
   // Caches: each time zone is looked up once until the next set_wall(), and each answer is computed
-  // once for each moment. Without them, every node would cause a look-up, but a cell has far more
-  // nodes than windows and time zones.
+  // once for each moment. Without these caches, every node would cause a look-up, although a cell
+  // has far more nodes than windows and time zones.
   mutable std::map<std::string, Result<TimeZone>> known_zones_;
   mutable std::map<std::tuple<std::string, std::string, Ms>, Opening>
       answers_;  // the answers by group, time zone and `takes`
   mutable Ms answered_at_ = 0;
-  std::map<std::string, Held> windows_;  // the windows by the names of groups
+  std::map<std::string, Held> windows_;  // the windows, by the names of their groups
   std::map<std::string, Node> nodes_;
   // The groups of nodes according to their identities. Such a group overrides the group that the
   // node itself reports.

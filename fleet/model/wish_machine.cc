@@ -7,9 +7,9 @@
 namespace fleet {
 namespace {
 
-// Returns how the ids of all attempts to reach this desired version begin: `desired.REVISION.`,
-// with the revision at which the version was written. The revision at which the attempt began
-// follows.
+// Returns the prefix of the ids of all attempts to reach this desired version: `desired.REVISION.`,
+// with the revision at which the desired version was written. In an id, the revision at which the
+// attempt began follows this prefix.
 std::string attempts_at(const Wish& wish) {
   return "desired." + std::to_string(wish.revision) + ".";
 }
@@ -53,14 +53,15 @@ void WishMachine::take(const WishSeen& seen) {
   claimed_ = seen.claimed;
   at_ = seen.at;
   if (stage_ == Stage::idle || under_way_) return;
-  // An earlier process of fleet-agent has begun the upgrade that is under way.
+  // An earlier process of fleet-agent has begun the upgrade that is under way. Find out whether it
+  // is an attempt to reach the current wish.
   if (!wish_ || !upgrade_.attempt.starts_with(attempts_at(*wish_)))
     return give_up("the wish has changed");
   under_way_ = wish_;
 }
 
-// Handles the end of a fetch. If the upgrade is not wanted any more, or not now, the release stays
-// on disk, and no upgrade is requested.
+// Handles the end of a fetch. If the upgrade is not wanted any more, or must not begin now, the
+// release stays on disk, and no upgrade is requested.
 void WishMachine::take(const Fetched& fetched) {
   if (stage_ != Stage::fetching || fetched.attempt != upgrade_.attempt) return;
   if (!fetched.error.empty()) return fail(fetched.error, fetched.evidence);
@@ -91,8 +92,8 @@ void WishMachine::take(const AttemptEnded& ended) {
 
 void WishMachine::consider() {
   if (!settled_) return;
-  // A fetch is not broken off if the same release will be wanted afterwards: a second fetch of it
-  // would have to wait for the first.
+  // A fetch is not given up if its release will be wanted again afterwards: a second fetch of this
+  // release would have to wait for the first one.
   const bool is_wanted_later = stage_ == Stage::fetching && wish_ &&
                                wish_->desired.version == under_way_->desired.version &&
                                wish_->desired.digest == under_way_->desired.digest;
@@ -101,7 +102,8 @@ void WishMachine::consider() {
   begin(*wish_);
 }
 
-// Returns why the attempt that is under way has to be cancelled, or an empty text.
+// Returns why the attempt that is under way has to be cancelled, or an empty string if it need not
+// be.
 std::string WishMachine::why_unwanted() const {
   if (!under_way_) return "";
   if (!wish_ || wish_->revision != under_way_->revision) return "the wish has changed";
@@ -113,9 +115,10 @@ bool WishMachine::was_tried(const Wish& wish) const {
   return upgrade_.phase == UpgradePhase::done || upgrade_.phase == UpgradePhase::failed;
 }
 
-// Returns the id of the next attempt. If a restart has interrupted an attempt before its end, that
-// attempt continues under its id, by which the upgrader recognises it. Otherwise the id is new, as
-// the revision in it is: the upgrader may still know the id of an attempt that was cancelled.
+// Returns the id of the next attempt. If a restart has interrupted an attempt, that attempt
+// continues under its old id, by which the upgrader recognizes it. Otherwise the id is new, since
+// it contains the current revision. It must be new, since the upgrader may still know the id of an
+// attempt that was cancelled.
 std::string WishMachine::next_attempt(const Wish& wish) const {
   const std::string same = attempts_at(wish);
   const bool continues = upgrade_.attempt.starts_with(same) && is_under_way(upgrade_.phase);
@@ -139,8 +142,8 @@ bool WishMachine::must_wait(CommandAction action) const {
   return stage_ != Stage::idle && stage_ != Stage::fetching;
 }
 
-// Cancels the attempt. After the order to stop the old version, this is no longer possible, and the
-// attempt continues.
+// Cancels the attempt. After the order to stop the old version, the attempt cannot be cancelled any
+// more, and continues.
 void WishMachine::give_up(const std::string& why) {
   switch (stage_) {
     case Stage::idle:
@@ -158,7 +161,7 @@ void WishMachine::give_up(const std::string& why) {
   }
 }
 
-// Ends an attempt that the node itself has cancelled. Its release is not to blame, so the attempt
+// Ends an attempt that the node itself has cancelled. The release is not to blame, so the attempt
 // does not count as failed.
 void WishMachine::abandon(const std::string& why) {
   stage_ = Stage::idle;

@@ -1,27 +1,29 @@
-// Moves a node to the desired version of one component: fetches the release, asks the upgrader to
-// start it beside the old version, records the phase `cutover-ready`, and lets the old version end
-// when a command orders that. Pure.
+// This state machine moves a node to the desired version of one component. It fetches the release,
+// and asks the upgrader to start the new version beside the old one. When the new version is ready,
+// the machine records the phase `cutover-ready`. When a command `stop` comes, the machine lets the
+// new version replace the old one. This file does no input or output.
 //
-// The orders come by the record node/ID/desired/COMPONENT. The driver of the cell's desired
-// versions writes that record when this node may begin; a person may write it to send this node to
-// another version. Each write of that record is called a wish, even if it names the same version.
-// Each wish is tried once: its revision is in the attempt's id, and the record
-// node/ID/upgrade/COMPONENT says how the attempt ended. So if the same wish is read again, for
-// example after a restart, it is not tried again. An attempt that the node itself has cancelled
-// does not count.
+// The desired version comes in the record node/ID/desired/COMPONENT. The driver of the cell's
+// desired versions writes that record when this node may begin. A person may also write it, to give
+// this node a different version than the rest of the cell. Each write of that record is called a
+// wish, even if it names the same version. Each wish is tried once: the wish's revision is in the
+// attempt's id, and the record node/ID/upgrade/COMPONENT says how the attempt ended. So if a wish
+// is read again, for example after a restart, it is not tried again. An attempt that the node
+// itself has cancelled does not count as a try.
 //
 //   phase of the attempt | event                 | next phase, and what is done
 //   none                 | an untried wish       | staging: fetch the release
-//   staging              | fetched               | verifying: ask for the upgrade
-//   verifying            | ready, and waits      | cutover-ready
+//   staging              | release fetched       | verifying: ask the upgrader for the upgrade
+//   verifying            | new version is ready  | cutover-ready: the new version waits
 //   cutover-ready        | a command to stop     | going: confirm the upgrade
-//   any but going        | another wish          | cancel; when that is done, begin the new wish
+//   any but going        | a different wish      | cancel the attempt, then begin the new wish
 //   staging              | a claim on the node   | let the fetch end, then rolled-back
-//   verifying            | a claim on the node   | cancel; when that is done, rolled-back
-//   cutover-ready        | a claim on the node   | the same
-//   rolled-back          | the claim is gone     | staging, as another attempt
-//   any                  | failed                | failed, with the error as a text
-//   (the new instance)   | committed             | done
+//   verifying            | a claim on the node   | cancel the attempt, then rolled-back
+//   cutover-ready        | a claim on the node   | cancel the attempt, then rolled-back
+//   rolled-back          | the claim is gone     | staging, as a new attempt
+//   any                  | the upgrade fails     | failed, with the error
+//   any                  | the upgrade is        | done, as the new instance of fleet-agent reports
+//                        | committed             |
 #pragma once
 
 #include <optional>
@@ -47,13 +49,14 @@ struct Wish {
 
 // ---- events
 
-// The first event: this instance of fleet-agent is active and will stay so. Its upgrader has
-// started it as the first agent or as a fallback, or the upgrade to it is committed. `failure` is
-// the error of the last upgrade, if that has failed. If a command began that upgrade, NodeCommander
-// reports how it ended, and WishMachine reports nothing.
+// The first event: this instance of fleet-agent is active and will stay active. Its upgrader has
+// started this instance as the first agent or as a fallback, or has committed the upgrade to it.
+// `failure` is the error of the last upgrade, if that upgrade has failed. If a command began that
+// upgrade, NodeCommander reports how the upgrade ended, and WishMachine reports nothing.
 struct Settled {
-  // How far the upgrader has come with the upgrade of `recorded`: `waits` if the new version starts
-  // or waits at the gate, `goes` if the old version was told to stop, `no` otherwise.
+  // How far the upgrader has come with the upgrade in `recorded`. `waits`: the new version starts,
+  // or waits at the gate. `goes`: the old version was ordered to stop. `no`: the upgrader does not
+  // carry out that upgrade.
   enum class Upgrading { no, waits, goes };
 
   std::string version = {};
@@ -63,17 +66,17 @@ struct Settled {
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade has failed
   Upgrading upgrading = Upgrading::no;
 };
-// The node's desired version (the wish) and the claim on the node, both read at one revision of the
-// store. When a rollout ends, one transaction erases the claim and writes the node's wish. If they
-// were read at different revisions, the node could find no claim but still the earlier wish, and
-// would begin that wish.
+// The node's desired version (the wish) and the claim on the node, both read at the same revision
+// of the store. When a rollout ends, one transaction erases the claim and writes the node's new
+// wish. If wish and claim were read at different revisions, the node could find no claim but still
+// the earlier wish, and would begin the earlier wish.
 struct WishSeen {
   std::optional<Wish> wish = {};
   bool claimed = false;  // a rollout, person or command moves this node, so the wish waits
   Revision at = 1;       // the revision of the store at which both were read
 };
-// Reports which version of the component runs now, whether a wish, a rollout or a person has
-// started it.
+// Reports which version of the component runs now. A wish, a rollout or a person may have started
+// it.
 struct RunsSeen {
   std::string version = {};
 };
@@ -131,11 +134,12 @@ class WishMachine {
   [[nodiscard]] WishActions step(const WishEvent& event, const std::string& now);
 
   // Returns whether a command with this action has to wait. The command to stop the old version
-  // waits until the new version is ready to replace it. All others wait until the upgrader has
-  // ended the upgrade to a desired version, since the upgrader carries out one upgrade at a time.
+  // waits until the new version is ready to replace it. All other commands wait while the upgrader
+  // carries out the upgrade to a desired version, since an upgrader carries out one upgrade at a
+  // time.
   [[nodiscard]] bool must_wait(CommandAction action) const;
-  // Returns whether the upgrade with this id has begun and is still wanted, and its new version is
-  // not waiting beside the old one yet.
+  // Returns whether the upgrader was asked for the upgrade with this id, this upgrade is still
+  // wanted, and its new version does not wait beside the old one yet.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }

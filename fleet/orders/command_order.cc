@@ -1,4 +1,4 @@
-// Decides about a person's order to send a command to one node.
+// This file decides about a person's order to send a command to one node.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -15,10 +15,10 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The members of a command that a person may write. Programs write the others.
+// The members of a command that a person may write. Programs write all other members.
 constexpr auto command_members = std::to_array<std::string_view>(
     {"v", "action", "version", "reason", "downgrade", "not_after_ms"});
-// The time within which a command must begin, if the order does not name one.
+// The time within which a command must begin, if the order does not set it.
 constexpr std::int64_t usual_not_after_ms = 600'000;
 constexpr std::int64_t shortest_not_after_ms = 1'000;
 
@@ -35,7 +35,7 @@ Result<Command> command_in(const Order& order, const Orderer& orderer) {
     if (std::find(command_members.begin(), command_members.end(), name) == command_members.end())
       return Refusal{"there is no member " + name};
   }
-  // The form of the id is that of a rollout's commands: TRACE.ACTION.ATTEMPT.
+  // The id has the form of the ids in rollouts: TRACE.ACTION.ATTEMPT.
   body.value().members["id"] = json_text("c-" + orderer.trace + ".x.1");
   auto read = read_record<Command>(write_tree(body.value()));
   if (!read) return read.refusal();

@@ -13,11 +13,11 @@ namespace {
 using agent_protocol::Refusal;
 using agent_protocol::Result;
 
-// The kinds of records that a document may contain more than once, each record under its name.
+// The kinds of records of which a document may contain more than one, each record under its name.
 constexpr auto named_kinds =
     std::to_array<std::string_view>({"desired", "window", "rollout", "plan"});
-// The members of a record that say by whom and when it was written. They are not a part of the
-// order, so they are not compared.
+// The members of a record that say who wrote it and when, and its format (`v`). They are not a part
+// of an order, so they are not compared.
 constexpr auto signatures = std::to_array<const char*>({"v", "who", "trace", "since"});
 
 JsonTree object() {
@@ -61,15 +61,15 @@ std::vector<std::string> differences(JsonTree before, JsonTree after) {
   return lines;
 }
 
-// ---- rollouts and plans, which are not begun again if they exist
+// ---- rollouts and plans, which are not begun again if they exist already
 
 struct There {
   bool is_there = false;
-  std::string why_not = {};  // why the record contradicts the order, or empty
+  std::string why_not = {};  // why the existing record contradicts the order; may be empty
 };
 
-// Compares an existing rollout with the document's order. Only terms that the document names are
-// compared, since the other terms were filled in when the rollout began.
+// Compares an existing rollout with the document's order. Compares only terms that the document
+// names, since all other terms were filled in when the rollout began.
 There rollout_there(const Order& order, const KeyValue& found) {
   const JsonTree there = tree_of_text(found.value);
   const JsonTree wanted = tree_of_text(order.body);
@@ -103,7 +103,8 @@ There plan_there(const Order& order, const KeyValue& found) {
 }
 
 // Returns whether a record of the history shows that this rollout or plan has ended. Called if the
-// record of the rollout or plan is absent, since that record is erased some time after the end.
+// record of the rollout or plan itself is absent, since this record is erased some time after the
+// end.
 There in_history(const Order& order, const Reading& reading) {
   for (const KeyValue& found : reading.found) {
     if (!found.key.starts_with(prefix_of(KeyKind::history))) continue;
@@ -142,9 +143,9 @@ void put(Transaction& all, const Put& one) {
   *same = one;
 }
 
-// Returns one transaction that writes all records of a new rollout or plan. (Outside of documents,
-// the same records are written by several transactions.) Returns a Refusal if the transaction would
-// be too large.
+// Returns one transaction that writes all records of a new rollout or plan. (If a rollout or plan
+// is ordered without a document, several transactions write these records.) Returns a Refusal if
+// the transaction would be too large.
 Result<Transaction> whole(Creation& creation) {
   Transaction all;
   KeyValue written{.key = creation.key()};
@@ -156,8 +157,8 @@ Result<Transaction> whole(Creation& creation) {
     }
     Transaction part = std::get<Transaction>(next);
     // Each part compares the record of the rollout or plan with the version that the previous part
-    // has written. All parts go into one transaction here, in which no earlier part has been
-    // written yet, so this compare is dropped.
+    // has written. Here all parts go into one transaction, and none of them has been written yet.
+    // So this compare would not hold, and is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;
@@ -176,8 +177,8 @@ class DocumentDecider {
   DocumentDecider(const Reading& reading, const Orderer& orderer)
       : reading_(reading), orderer_(orderer) {}
 
-  // Adds the order to the decision. Returns an empty text on success, or else why the order is
-  // refused.
+  // Adds the order to the decision. Returns an empty string on success, or otherwise why the order
+  // is refused.
   std::string add(const Order& order) {
     const auto key = parse_key(std::string(key_root) + order.subject);
     if (!key) return "it has a name that no record may have";

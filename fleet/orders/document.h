@@ -1,4 +1,5 @@
-// Applies a JSON document that says what a cell should be, and may be kept in git:
+// This file applies a JSON document that describes what a cell should be. People may keep the
+// document in git:
 //
 //     {"desired": {"agent": {"version": "1.2.0"}},
 //      "window": {"all": {"start": "01:00", "duration_s": 7200, "time_zone": "UTC"}},
@@ -7,8 +8,8 @@
 //      "plan": {"move": {"version": "3", "steps": […], "target": "web*"}}}
 //
 // One transaction replaces all records that the document names; other records stay as they are. A
-// rollout or a plan is not begun again if it exists already with the same terms, or if it has ended
-// and its records were erased. This file does no input or output.
+// rollout or a plan in the document is not begun again if it already exists with these terms, or if
+// it has ended and its records were erased. This file does no input or output.
 #pragma once
 
 #include <string>
@@ -33,7 +34,7 @@ inline constexpr std::size_t document_bytes_max = 262'144;
 struct DocumentChange {
   std::string subject = {};
   // The differences: one line for each changed member, such as `start: "01:00" -> "02:00"`. If the
-  // record is new, or if the order begins a rollout or plan, there is only one line, which says so.
+  // record is new, or if the order begins a rollout or plan, a single line says so.
   std::vector<std::string> lines = {};
 };
 
@@ -44,8 +45,8 @@ struct DocumentDecision {
   FleetEvent event = {};  // the event for the history
 };
 
-// Decides about a whole document. If one of its orders is refused, nothing is written. The result
-// is then a Refusal that begins with the key of that order's record.
+// Decides about all orders of a document together. If one order is refused, nothing is written. The
+// result is then a Refusal that begins with the key of the refused order's record.
 [[nodiscard]] agent_protocol::Result<DocumentDecision> decide_document(
     const std::vector<Order>& orders, const Reading& reading, const Orderer& orderer);
 

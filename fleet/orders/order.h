@@ -1,7 +1,8 @@
-// Decides about the orders of people: to write, change or erase a record of the cell, or to begin a
-// rollout or a plan. An order comes by fleetctl, by HTTP, or in a document that fleetctl applies.
-// The caller first reads the keys that order_reads() returns. Then decide_order() decides what to
-// write, and which event for the history names the person. Does no input or output.
+// This file decides about the orders of people: to write, change or erase a record of the cell, or
+// to begin a rollout or a plan. An order comes through fleetctl, through HTTP, or in a document.
+// The caller first reads the records whose keys order_reads() returns. Then decide_order() decides
+// what to write to the store. It also makes the event for the history, which names the person. This
+// file does no input or output.
 //
 //     desired/COMPONENT, node/ID/desired/COMPONENT    the desired version: put, patch, erase
 //     window/GROUP, settings, stop                    put, patch, erase
@@ -42,16 +43,16 @@ struct Order {
 struct Orderer {
   std::string who = {};
   bool is_proved = false;  // true if `who` was read from a certificate
-  std::string time = {};   // the present time, as a text for records
+  std::string time = {};   // the current time, as a string for records
   std::string trace = {};  // an id for the records and events of this order
-  ZoneBook zones = {};     // finds time zones; if empty, names of zones are not checked
+  ZoneBook zones = {};     // finds time zones; if empty, names of time zones are not checked
 };
 
 struct OrderRefused {
   enum class Why {
-    malformed,  // the order is wrong in itself
+    malformed,  // the order is wrong, whatever records exist
     absent,     // the order changes or erases a record that does not exist
-    conflict,   // the present record does not allow the order
+    conflict,   // the existing records do not allow the order
   };
   Why why = Why::malformed;
   std::string reason = {};
@@ -59,16 +60,16 @@ struct OrderRefused {
 
 struct OrderTaken {
   bool is_new = false;  // true if the record did not exist before the order
-  // The transactions to write, one after the other. The caller adds the event to the last one. If
-  // the store refuses one of them, the caller reads the records again and decides anew. The list is
-  // empty if nothing has to change, or if `creation` writes everything.
+  // The transactions to write, one after the other. The caller adds the event to the last
+  // transaction. If the store refuses a transaction, the caller reads the records again and decides
+  // anew. The list is empty if nothing has to change, or if `creation` writes everything.
   std::vector<Transaction> parts = {};
   // If not null, this object writes the records of a new rollout or plan. The caller runs it after
-  // writing `parts`. It makes several transactions, each from the records that the store has at
-  // that time.
+  // writing `parts`. It makes several transactions, each from the records that the store has after
+  // the previous one.
   std::shared_ptr<Creation> creation = {};
-  // If not 0, the caller first makes a lease of so many seconds, and gives it to all records in
-  // `parts` by add_lease(). The store erases these records when the lease ends.
+  // If not 0, the caller first makes a lease of so many seconds, and gives the lease to all records
+  // in `parts` with add_lease(). The store erases these records when the lease ends.
   std::int64_t lease_s = 0;
   FleetEvent event = {};
   std::string shown = {};  // JSON: the nodes of a new rollout or plan, or the id of a command
@@ -80,10 +81,10 @@ using OrderDecision = std::variant<OrderRefused, OrderTaken>;
 [[nodiscard]] bool is_orderable(KeyKind kind);
 
 // Returns the keys that must be read before decide_order(). A key that ends in `/` stands for all
-// keys that begin with it.
+// keys with this prefix.
 [[nodiscard]] std::vector<std::string> order_reads(const Order& order);
 
-// Decides about an order. `reading` contains all records whose keys order_reads() returns.
+// Decides about an order. `reading` must contain all records whose keys order_reads() returns.
 [[nodiscard]] OrderDecision decide_order(const Order& order, const Reading& reading,
                                          const Orderer& orderer);
 

@@ -1,7 +1,7 @@
-// Decides about the orders of people, with functions for each kind of record: set_record() for the
-// records that people set themselves, and others for commands, plans and rollouts. The sources
-// set_record.cc, command_order.cc, plan_order.cc and rollout_order.cc implement them, and orders.cc
-// chooses among them. Does no input or output.
+// Functions that decide about the orders of people, for each kind of record. set_record() decides
+// about the records that people set themselves; the other functions decide about commands, plans
+// and rollouts. They are in set_record.cc, command_order.cc, plan_order.cc and rollout_order.cc;
+// orders.cc chooses among them. None does input or output.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@
 
 namespace fleet {
 
-// ---- records that people set: checks such a record, and fills in the members that were left out
+// ---- records that people set, such as a window: checks the record, and fills in the members that
+// the person has left out
 
 // Returns the keys that must be read before set_record(). For a desired version, these are the keys
 // of the release and of the nodes.
@@ -22,13 +23,13 @@ namespace fleet {
 
 struct RecordSet {
   std::string record = {};
-  std::string words = {};  // the order in words, for the event in the history
+  std::string words = {};  // the order as a message, for the event in the history
   // Conditions for the transaction: the records from which the decision was made must be unchanged.
   std::vector<Compare> compares = {};
 };
 
-// Returns the record to be stored. `body` is the whole new record. `before` is the present record,
-// or null if it is absent.
+// Returns the record to be stored. `body` is the whole new record. `before` is the existing record,
+// or null if there is none.
 [[nodiscard]] agent_protocol::Result<RecordSet> set_record(const ParsedKey& key,
                                                            const JsonTree& body,
                                                            const JsonTree& before,
@@ -45,20 +46,20 @@ struct PublishedRelease {
 [[nodiscard]] agent_protocol::Result<PublishedRelease> published_release(
     const Reading& reading, const std::string& component, const std::string& version);
 
-// Returns a refusal if some of `nodes` run a newer version than `version`, or no value if no node
-// does.
+// Returns an error message if some of `nodes` run a newer version than `version`, or no value if no
+// node does.
 [[nodiscard]] std::optional<std::string> why_no_going_down(const std::vector<NodeView>& nodes,
                                                            const std::string& component,
                                                            const std::string& version);
 
 // ---- a command to one node, such as `node/n1/command/agent`. The records of a command have a
-// lease, so that the store erases them when the command must no longer begin
+// lease, so that the store erases them when the node may no longer begin the command
 
 [[nodiscard]] std::vector<std::string> needs_of_command(const Order& order, const ParsedKey& key);
 
-// Decides about the command. The order's body has the command's action, and optionally version,
-// reason, downgrade and not_after_ms. Refuses while a rollout, a desired version or another command
-// has a claim on the node.
+// Decides about the command. The order's body has the command's member `action`, and optionally
+// `version`, `reason`, `downgrade` and `not_after_ms`. Refuses the order while a rollout or an
+// earlier command moves the node (has a claim on it), and while the record `stop` exists.
 [[nodiscard]] OrderDecision decide_command_order(const Order& order, const ParsedKey& key,
                                                  const Reading& reading, const Orderer& orderer);
 

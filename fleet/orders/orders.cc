@@ -1,6 +1,6 @@
-// Decides an order in two steps. First returns the keys that must be read for the order. Then
-// passes the order to the function for its kind of record, which is a plan, a rollout, or a record
-// that people set.
+// An order is decided in two steps. order_reads() returns the keys that must be read for the order.
+// Then decide_order() passes the order to the function for its kind of record: a plan, a rollout, a
+// command, or a record that people set.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,2 +1,3 @@
-# The library of fleet/orders, which decides what people may order, for fleetctl and for HTTP alike.
+# The library fleet/orders decides about the orders that people give, both through fleetctl and
+# through HTTP.
 $(BUILD)/libfleet-orders.a: $(call unit,fleet/orders,$(wildcard fleet/orders/*.cc)); $(make_archive)

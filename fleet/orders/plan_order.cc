@@ -1,4 +1,4 @@
-// Decides about orders of people to begin a plan, or to recover it.
+// This file decides about orders of people to begin a plan, or to recover it.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -57,8 +57,9 @@ std::optional<std::string> why_no_name(const std::string& name, const Plan& plan
   return "the name is too long";
 }
 
-// Returns all enrolled nodes that the target selects, even nodes that do not report. If a node is
-// gone for good, a person has to remove it before the plan begins.
+// Returns all enrolled nodes that the target selects, even nodes that do not report. A plan needs
+// all its members, so if a node is gone for good, a person has to remove the node from the cell
+// first.
 Result<std::vector<std::string>> members_of(const std::string& text,
                                             const std::vector<NodeView>& views) {
   const auto nodes = target_nodes(views);
@@ -99,9 +100,9 @@ Result<PlanGround> ground_of(const Reading& reading, Plan& plan) {
   return ground;
 }
 
-// Returns why the nodes cannot be members of the plan, or no value if they can. A plan may not
-// bring a member to an older version, since data that a newer version has migrated cannot be
-// migrated back.
+// Returns why the nodes cannot be members of the plan, or no value if they can. A plan must not
+// bring a member to an older version than it runs, since data that a newer version has migrated
+// cannot be migrated back.
 std::optional<std::string> why_no_member(std::vector<NodeView> nodes, const Plan& plan,
                                          const std::vector<std::string>& members) {
   if (plan.component.empty()) return std::nullopt;

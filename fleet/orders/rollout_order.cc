@@ -1,4 +1,4 @@
-// Decides about orders of people to begin, pause, resume, abort or undo a rollout.
+// This file decides about orders of people to begin, pause, resume, abort or undo a rollout.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -34,9 +34,8 @@ Result<JsonTree> only_member(const Order& order, const std::string& name) {
   return *member;
 }
 
-// Returns the terms in an order. An unknown member is refused, since a person has written the
-// terms, and has most likely made a mistake. In records from the store, unknown members are
-// ignored.
+// Returns the terms in an order. Unlike in records from the store, an unknown member is refused: a
+// person has written the terms, so the unknown member is most likely a mistake.
 Result<RolloutTerms> terms_in(const Order& order) {
   const auto terms = only_member(order, "terms");
   if (!terms) return terms.refusal();
@@ -57,7 +56,8 @@ Result<RolloutTerms> terms_in(const Order& order) {
   if (is_said("order") && read.order == NodeOrder::unknown) {
     return Refusal{"terms: order is random or name"};
   }
-  // This number stands for a value that was not given. So a person must not write it as a value.
+  // The number `unsaid` stands for a value that was not given. So a person must not write this
+  // number as a value.
   if ((is_said("batch") && read.batch == unsaid) ||
       (is_said("max_failed") && read.max_failed == unsaid)) {
     return Refusal{"terms: batch and max_failed are at least 1"};

@@ -1,5 +1,5 @@
-// Makes the record to be stored from the one that a person has written: checks it, and fills in the
-// members that the person has left out.
+// This file makes the record to be stored from the record that a person has written. It checks the
+// record, and fills in the members that the person has left out.
 #include <algorithm>
 
 #include "fleet/common/release_draft.h"
@@ -28,9 +28,9 @@ std::string component_of(const ParsedKey& key) {
   return key.names.back();
 }
 
-// Parses the record that a person has written. Unknown members that the present record has, too,
-// are returned in `kept`: a newer program may have written them. Any other unknown member is a
-// person's mistake, and is refused.
+// Parses the record that a person has written. Unknown members that the existing record has, too,
+// with the same value, are returned in `kept`: a newer program may have written them. Any other
+// unknown member is a person's mistake, and is refused.
 template <class Record>
 Result<Record> checked(const Asked& asked, JsonTree& kept) {
   const auto names = member_names<Record>();
@@ -66,7 +66,7 @@ Result<RecordSet> window(const Asked& asked) {
   return RecordSet{written(record.value(), kept), "is set"};
 }
 
-// Returns the settings in which two records differ, in words for the history.
+// Returns a message for the history: the settings in which two records differ.
 std::string changes_in_words(const Settings& before, const Settings& after) {
   std::string words;
   const auto add = [&words](const std::string& change) {
@@ -90,7 +90,8 @@ Result<RecordSet> settings(const Asked& asked) {
     if (name != "v" && member.kind != JsonTree::Kind::text) return Refusal{name + " is no text"};
   }
   Settings set = record.value();
-  // Check only the settings that change, since a newer program may have written the others.
+  // Check only the settings that change, since a newer program, which knows more settings, may have
+  // written the rest.
   Settings changed = set;
   std::erase_if(changed.values, [&asked](const auto& one) {
     return asked.before.text_of(one.first) == one.second;
@@ -154,7 +155,7 @@ Result<RecordSet> desired(const Asked& asked) {
 }
 
 // Returns whether each manifest in the order is really for the architecture that the order states
-// for it. An order need not state the architecture.
+// for this manifest. An order need not state architectures.
 bool names_machines_of(const Release& given, const Release& made) {
   return std::all_of(
       given.manifests.begin(), given.manifests.end(), [&](const ReleaseManifest& one) {

@@ -17,11 +17,12 @@
 namespace fleet {
 namespace {
 
-// The pause after a write whose outcome is unknown, and after a read that has failed.
+// The pause after a step that has failed, such as a write that was refused or whose outcome is
+// unknown.
 constexpr std::chrono::milliseconds pause_time{500};
-// The time between two searches for expired requests and tokens.
+// The time between two searches for expired requests and tokens, which are then erased.
 constexpr std::chrono::minutes sweep_time{1};
-// How long this process waits before its exit until the store has removed the process's record.
+// How long this process waits before its exit until the store has erased the process's record.
 constexpr std::chrono::milliseconds leave_time{2'000};
 
 void log(const std::string& line) {
@@ -93,8 +94,8 @@ void FleetSigner::show() {
   presence_.show(write_record(state));
 }
 
-// Removes the record of this process at once. Without that, the process would seem to be at work
-// until its lease ends.
+// Makes the store erase the record of this process, and ends the process after that. If the record
+// stayed until its lease runs out, a stopped fleet-signer would seem to be at work.
 void FleetSigner::leave() {
   if (std::exchange(leaving_, true)) return;
   presence_.end();
@@ -144,8 +145,8 @@ void FleetSigner::join(const JoinCase& one) {
   write(answer_join(one, JoinRefused{why}), who + ": refused: " + why);
 }
 
-// Returns whether the request already contains a certificate. In that case, a fleet-signer has
-// signed and recorded the certificate, but has not yet given it to the machine.
+// Returns whether the request already contains a valid certificate. In that case, a fleet-signer
+// has signed and recorded the certificate, but has not yet published it for the machine.
 bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
   const std::string& pem = one.request.certificate;
   if (pem.empty()) return false;
@@ -155,8 +156,9 @@ bool FleetSigner::is_made(const JoinCase& one, UnixSeconds now) const {
          is_signed_by(pem, authority().certificate);
 }
 
-// Makes the machine's user and role in the store. If this process is killed here, the request is
-// still in the store with its certificate, and the next process continues.
+// Makes the machine's user and role in the store, and then publishes the certificate. If this
+// process is killed during this, the request with its certificate is still in the store, and
+// another process of fleet-signer continues.
 void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision recorded) {
   admin_.grant(permissions_of(std::string(node_kind), one.request.node),
                [this, one, pem, recorded](const std::optional<Trouble>& trouble) {
@@ -166,14 +168,14 @@ void FleetSigner::admit(const JoinCase& one, const std::string& pem, Revision re
                });
 }
 
-// Gives the certificate to the machine, unless somebody has revoked the machine's name in the
-// meantime.
+// Publishes the certificate for the machine, by a record in the store, unless somebody has revoked
+// the machine's name in the meantime.
 void FleetSigner::publish(const JoinCase& one, const std::string& pem, Revision recorded) {
   write(publish_join(one, pem, recorded),
         one.request.node + " (" + one.fingerprint + "): has joined");
 }
 
-// Removes the store's user that has the name from the request.
+// Removes the user of the store that has the machine's name.
 void FleetSigner::shut_out(const JoinCase& one) {
   admin_.revoke(certificate_name(node_kind, one.request.node),
                 [](const std::optional<Trouble>& trouble) {

@@ -1,10 +1,10 @@
-// The main class of fleet-signer: follows the requests for certificates in the store, and answers
-// them one after the other. It does not listen on a port: machines send their requests to
-// controllers, which write them into the store. It also takes the snapshots of the store, since
-// etcd gives snapshots only to a user with all permissions.
+// Defines the main class of fleet-signer. It follows the requests for certificates in the store,
+// and answers them one after the other. It does not listen on a port: new machines send their
+// requests to controllers, which write the requests into the store. It also takes the snapshots of
+// the store, since etcd gives snapshots only to a user with all permissions.
 //
-// Several processes of fleet-signer may run at once. Each write compares the records that it
-// depends on, so only the first answer to a request is written.
+// Several processes of fleet-signer may run at the same time. Each transaction compares the records
+// on which it is based, so only the first answer to a request is written.
 #pragma once
 
 #include <uv.h>
@@ -30,9 +30,9 @@ namespace fleet {
 // The command line as plain data. fleet-signer(8) describes the options.
 struct SignerOptions {
   StoreOptions store;
-  std::string signer;  // the path of the certificate of the authority that signs
+  std::string signer;  // the path of the signing authority's certificate
   std::string signer_key;
-  int days = 90;          // for how many days the signed certificates are valid
+  int days = 90;          // the number of days for which a signed certificate is valid
   std::string name;       // this signer's name, which no other signer may have
   std::string snapshots;  // the directory for snapshots; if empty, this process takes none
   int snapshots_kept = 48;
@@ -44,7 +44,7 @@ class FleetSigner {
   FleetSigner(const FleetSigner&) = delete;
   FleetSigner& operator=(const FleetSigner&) = delete;
 
-  // Runs until a signal stops it. Returns the exit status.
+  // Runs until SIGTERM or SIGINT stops this process. Returns the exit status.
   int run();
 
  private:
@@ -59,8 +59,8 @@ class FleetSigner {
   void shut_out(const JoinCase& one);
   void renew(const PendingRenewal& pending);
   void sweep();
-  // Writes a transaction. After the commit, logs `news`, and looks for the next request as soon as
-  // the local copy of the records contains the write.
+  // Commits a transaction, and then logs `news`. The next request is handled as soon as the local
+  // copy of the records contains this write.
   void write(const Transaction& transaction, const std::string& news);
   void go_on_at(Revision revision);
   void go_on_later();
@@ -75,8 +75,8 @@ class FleetSigner {
   RenewalRequests renewals_;
   std::unique_ptr<Mirror> mirror_;
   bool busy_ = false;
-  // The revision of this process's last write. Nothing is decided until the local copy of the
-  // records has reached this revision.
+  // The revision of this process's last write. This process decides nothing until the local copy of
+  // the records has reached this revision.
   Revision awaited_ = 0;
   std::string since_;
   std::string own_key_;  // the key of the record signer/NAME of this process

@@ -1,5 +1,5 @@
-// The main program of fleet-signer: reads the arguments, and runs the signer or prints a text such
-// as the help.
+// Implements the main program of fleet-signer: parses the arguments, and runs the signer or prints
+// a text such as the help.
 #include <curl/curl.h>
 #include <uv.h>
 

@@ -60,8 +60,8 @@ void Snapshots::begin() {
                  .ended = [this](const std::optional<Trouble>& trouble) { end(trouble); }});
 }
 
-// Writes a part of the snapshot to the file. If that fails, for example on a full disk, keeps the
-// error, which end() reports.
+// Writes a part of the snapshot to the file. If the write fails, for example because the disk is
+// full, keeps the error for end(), which reports it.
 void Snapshots::take(const std::string& bytes) {
   if (!error_.empty()) return;
   for (std::size_t at = 0; at < bytes.size();) {
@@ -80,7 +80,7 @@ void Snapshots::take(const std::string& bytes) {
 }
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
-  // The object that calls end() must exist until end() has returned.
+  // Keep the object that calls this function alive until this function has returned.
   const auto ended = std::move(under_way_);
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
@@ -104,8 +104,9 @@ void Snapshots::try_later(const std::string& why) {
   attempted_();
 }
 
-// Gives the complete file its final name, and makes sure that it keeps that name after a loss of
-// power. Returns an empty text on success, or else the reason for the failure.
+// Compares the checksum, syncs the complete file, and gives it its final name, so that a loss of
+// power does no harm after that. Returns an empty string on success, or else the reason for the
+// failure.
 std::string Snapshots::put_in_place() {
   unsigned char sum[crypto_hash_sha256_BYTES];
   crypto_hash_sha256_final(&sum_, sum);
@@ -117,7 +118,7 @@ std::string Snapshots::put_in_place() {
   const bool is_there =
       ::fsync(file_.get()) == 0 && std::rename(path(fresh_name).c_str(), place.c_str()) == 0;
   if (!is_there) return place + ": " + std::strerror(errno);
-  // Sync the directory. Otherwise a loss of power could undo the renaming.
+  // Sync the directory. Otherwise a loss of power could undo the rename.
   const upgrader::OwnedFd directory(
       ::open(settings_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory || ::fsync(directory.get()) != 0) return place + ": " + std::strerror(errno);

@@ -1,6 +1,6 @@
-// Takes a snapshot of the store every hour, and keeps the last `kept` snapshots. Each snapshot is
-// one complete file, which `etcdctl snapshot restore` accepts. fleet/model/store_snapshots.h
-// decides when to take a snapshot and which snapshots to keep.
+// Takes a snapshot of the store every hour. Each snapshot is one file, which `etcdctl snapshot
+// restore` accepts. fleet/model/store_snapshots.h decides when a snapshot is taken and which old
+// snapshots are deleted.
 #pragma once
 
 #include <sodium.h>
@@ -24,13 +24,13 @@ class Snapshots {
     int kept = 48;
   };
 
-  // `line`, the connection to etcd, must live longer than this object. `attempted` is called after
-  // each attempt to take a snapshot.
+  // `line` is the connection to etcd, and must live longer than this object. `attempted` is called
+  // after each attempt to take a snapshot, whether or not it has succeeded.
   Snapshots(Timers& timers, EtcdLine& line, Settings settings, std::function<void()> attempted);
 
   // Returns when the last snapshot was taken, in seconds since 1970, or 0 if there is none.
   [[nodiscard]] UnixSeconds taken() const { return taken_; }
-  // Returns why the last attempt to take a snapshot failed, or an empty text if it succeeded.
+  // Returns why the last attempt to take a snapshot failed, or an empty string if it succeeded.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
@@ -52,8 +52,8 @@ class Snapshots {
   UnixSeconds taken_ = 0;
   std::string trouble_;
   upgrader::OwnedFd file_;
-  std::string last_;   // the checksum at the end of the snapshot; `sum_` does not include it
-  std::string error_;  // why this snapshot cannot be used
+  std::string last_;   // the last bytes, which end with the checksum; not in `sum_`
+  std::string error_;  // why the current snapshot cannot be used
   crypto_hash_sha256_state sum_{};
   std::unique_ptr<EtcdSnapshot> under_way_;
   std::unique_ptr<Timer> later_;

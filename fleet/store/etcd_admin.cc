@@ -9,14 +9,14 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// Parts of etcd's error messages after which a step counts as done. They say that the user, role or
-// permission exists already, or does not exist any more.
+// Parts of etcd's error messages after which a step counts as done: a user, role or permission that
+// should be added exists already, or a user or role that should be removed does not exist.
 constexpr std::string_view is_there = "already";
 constexpr std::string_view is_gone = "not found";
 
 }  // namespace
 
-// A list of steps, which are carried out one after the other. Each step is one call to etcd.
+// A list of steps that are carried out one after the other. Each step is one call to etcd.
 struct EtcdAdmin::Steps {
   std::vector<Step> steps;
   std::size_t at = 0;
@@ -102,7 +102,8 @@ void EtcdAdmin::go_on(const std::shared_ptr<Steps>& all) {
 
 namespace {
 
-// The time limit for the whole copy. It is long enough for some GiB over a slow connection.
+// The time limit for the copy of the whole store. It is long enough for some GiB over a slow
+// connection.
 constexpr std::chrono::minutes longest{20};
 
 }  // namespace

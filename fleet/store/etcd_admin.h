@@ -1,5 +1,5 @@
-// Makes the calls to etcd that are not about single records: asks for the state of a member, sets
-// the permissions of users, and copies the whole store for a snapshot.
+// Makes the calls to etcd that are not about records: asks for the state of a member, sets the
+// permissions of users, and copies the whole store for a snapshot.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace fleet {
 
-// The permissions of a user of the store. The user's name is the name in a certificate.
+// The permissions of a user of the store. The user's name is the name in the user's certificate.
 struct Permissions {
   std::string user = {};
   // If true, the user has etcd's role `root`, with all permissions, and `writes` and `reads` are
@@ -30,28 +30,29 @@ class EtcdAdmin {
  public:
   explicit EtcdAdmin(EtcdLine& line) : line_(line) {}
 
-  // Asks for the state of one member, which is the member that `line` uses now.
+  // Asks the member that `line` uses now for its own state.
   void status(std::function<void(const Reply<MemberStatus>&)> then);
   // Asks for the list of all members of the store.
   void members(std::function<void(const Reply<std::vector<StoreMember>>&)> then);
-  // Makes a user, and a role with the same name and these permissions. Existing users, roles and
-  // permissions stay as they are. Then calls `then`, with no value on success, or else with the
-  // error that prevented a step.
+  // Makes a user, and a role with the same name and these permissions, unless they exist. A
+  // permission that the role already has is kept, unless it is for the same range of keys as one of
+  // these permissions, which then replaces it. Calls `then` at the end: with no value on success,
+  // or else with the error of the step that failed.
   void grant(const Permissions& permissions,
              std::function<void(const std::optional<Trouble>&)> then);
   // Removes the user and the role with this name, if they exist.
   void revoke(const std::string& user, std::function<void(const std::optional<Trouble>&)> then);
-  // Turns on access control in the store. From then on, each client has the permissions of the name
-  // in its certificate, and a client without permissions is refused. The user `root`, with all
-  // permissions, must exist before. A second call changes nothing.
+  // Turns on access control in the store. From then on, each client has the permissions of the user
+  // whose name is in its certificate, and other clients are refused. The user `root`, with all
+  // permissions, must exist before the call. A second call changes nothing.
   void enable_users(std::function<void(const std::optional<Trouble>&)> then);
 
  private:
   struct Step {
     std::string path;
     std::string body;
-    // A part of an error message. If etcd refuses the step with such a message, the step was done
-    // before, and counts as done.
+    // A part of an error message. If etcd refuses the step with a message that contains this part,
+    // the step was already done earlier, so it counts as done.
     std::string_view if_so;
   };
   struct Steps;
@@ -65,9 +66,9 @@ class EtcdAdmin {
   std::map<std::uint64_t, std::unique_ptr<EtcdCall>> calls_;
 };
 
-// Copies the whole store from one member. The copy arrives in parts. All parts, written one after
-// the other, make a file that `etcdctl snapshot restore` accepts. At the end of the file is its
-// checksum.
+// Copies the whole store from one member. The copy arrives in parts. If all parts are written to a
+// file one after the other, `etcdctl snapshot restore` accepts that file. The last bytes of the
+// file are its checksum.
 class EtcdSnapshot : public EtcdLine::Rider {
  public:
   struct Observer {
@@ -76,8 +77,7 @@ class EtcdSnapshot : public EtcdLine::Rider {
     std::function<void(const std::optional<Trouble>& trouble)> ended;
   };
 
-  // Begins to copy the store. The destructor breaks off the copying. `ended` may destroy this
-  // object.
+  // Begins to copy the store. The destructor aborts the copy. `ended` may destroy this object.
   EtcdSnapshot(EtcdLine& line, Observer observer);
 
  private:

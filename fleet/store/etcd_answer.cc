@@ -9,8 +9,8 @@ bool says(const CallFailure& failure, std::string_view words) {
   return failure.reason.find(words) != std::string::npos;
 }
 
-// Returns whether etcd refused the call before it did anything. etcd does so if permissions have
-// just changed, if it has too many requests at a time, or if the member knows no leader.
+// Returns whether etcd has refused the call before doing anything. etcd does so if permissions have
+// just changed, if a member has too many requests at the same time, or if a member has no leader.
 bool is_turned_away(const CallFailure& failure) {
   return says(failure, "etcdserver: no leader") || says(failure, "etcdserver: too many requests") ||
          says(failure, "revision of auth store is old") || says(failure, "etcdserver: not capable");

@@ -1,6 +1,6 @@
-// Decides what the failure of a call to etcd means: whether another try may help, and whether the
-// call may have written something. Recognises failures by etcd's error messages. Does no input or
-// output.
+// Decides what the failure of a call to etcd means: whether a repeated call may succeed, and
+// whether the failed call may have written something. Recognises failures by their gRPC status and
+// by etcd's error messages. Does no input or output.
 #pragma once
 
 #include <string>
@@ -14,24 +14,24 @@ namespace fleet {
 
 // The failure of a call to etcd.
 struct CallFailure {
-  int code = -1;            // the gRPC status; -1 if the answer had none
+  int code = -1;            // the gRPC status code; -1 if there was none
   std::string reason = {};  // why the call failed, for people
   bool sent = true;         // false if the member has certainly not received the call
 };
 
 enum class Meaning {
-  passing,     // a later try, or another member, may succeed
-  denied,      // another try would fail, too
+  passing,     // a later call, or a call to another member, may succeed
+  denied,      // a repeated call would fail, too
   lease_gone,  // the lease does not exist (any more)
-  compacted,   // the wanted revision is so old that the store has removed it
+  compacted,   // the store has already removed the wanted revision, which is old
 };
 
 [[nodiscard]] Meaning meaning_of(const CallFailure& failure);
 
 [[nodiscard]] Trouble trouble_of(const CallFailure& failure);
 
-// Parses the bytes of an answer with `read`, and returns the result. Returns an error if the call
-// failed, or if `read` cannot parse the bytes.
+// Parses the bytes of an answer with the function `read`, and returns the parsed answer. Returns an
+// error if the call has failed, or if `read` cannot parse the bytes.
 template <class Value, class Read>
 Reply<Value> answer_from(const std::variant<std::string, CallFailure>& ended, const Read& read) {
   if (const auto* failure = std::get_if<CallFailure>(&ended)) return trouble_of(*failure);

@@ -8,14 +8,14 @@ namespace {
 
 using Milliseconds = Timers::Milliseconds;
 
-// The longest pause before a request is sent again to a member that could not serve it. It is
-// longer for programs of which there are many, and after connections were left: see
-// Endpoints::stretched(). Otherwise their repeated requests would keep members without a leader so
-// busy that they could not elect one.
+// The longest pause before a request is sent again to a member that could not serve it. The pause
+// is longer for programs that run on many machines, and after the client has left connections: see
+// Endpoints::stretched(). Otherwise the repeated requests of all clients would keep members without
+// a leader so busy that they could not elect a leader.
 constexpr Milliseconds pause_max{1'000};
-// The pause between the time limit of a call and the moment at which this class ends the call.
-// Usually libcurl has ended the call by then, with a better error message. But libcurl does not end
-// a call that waits for a connection which another call opens.
+// How long after its time limit a call is ended here. Usually libcurl has ended the call by then,
+// with a better error message. But libcurl does not end a call that is waiting for a connection
+// that another call opens.
 constexpr Milliseconds behind_libcurl{50};
 
 }  // namespace
@@ -31,8 +31,8 @@ EtcdCall::EtcdCall(EtcdLine& line, Question question, std::uint64_t seed,
   try_or_wait();
 }
 
-// Sends the request now, or later if the next connection must not be opened yet. Gives up at the
-// time limit.
+// Sends the request now, or later if the client has to pause before it opens the next connection.
+// Gives up at the time limit.
 void EtcdCall::try_or_wait() {
   const Milliseconds now = line().timers().now();
   const Milliseconds opens = line().endpoints().present().opens;
@@ -43,10 +43,10 @@ void EtcdCall::try_or_wait() {
   });
 }
 
-// Sends the request to the present member. If the request only reads, the member gets only a part
-// of the remaining time to answer, so that other members can be asked afterwards. If the request
-// writes, the member gets all of the remaining time. Another member may be asked only if it is
-// certain that nothing was written.
+// Sends the request to the current member. A member has only a part of the remaining time to answer
+// a request that reads, so that other members can be asked afterwards. A member has all of the
+// remaining time for a request that writes, since after a missing answer no other member may be
+// asked: the first member may have written something.
 void EtcdCall::try_once() {
   answer_ = std::nullopt;
   begun_ = line().timers().now();
@@ -66,8 +66,8 @@ void EtcdCall::try_once() {
                 .ended = [this](const Http2::Ending& ending) { take_ending(ending); }});
 }
 
-// Repeats the request over the new connection. A write that the old member may have received is not
-// repeated: its answer may still come.
+// Repeats the request over the new connection. Does not repeat a write that the old member may have
+// received: the answer to that write may still come.
 void EtcdCall::leave() {
   if (call_ == nullptr || (question_.writes && call_->has_begun())) return;
   call_ = nullptr;

@@ -1,5 +1,6 @@
-// One request to the store. It is sent to one member after the other until the time limit. A
-// request that writes is repeated only if the earlier try has certainly not written anything.
+// Defines the class EtcdCall: one request to the store. The request is sent to one member after the
+// other, until a member has answered or the time limit is over. A request that writes is sent again
+// only if the previous try has certainly written nothing.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,7 @@ class EtcdCall : public EtcdLine::Rider {
     bool writes = false;
   };
 
-  // Later calls `then` once. That function may destroy this object.
+  // Sends the request, and later calls `then` once. `then` may destroy this object.
   EtcdCall(EtcdLine& line, Question question, std::uint64_t seed, std::function<void(Ended)> then);
 
  private:
@@ -42,7 +43,7 @@ class EtcdCall : public EtcdLine::Rider {
   Timers::Milliseconds begun_{0};
   std::optional<std::string> answer_;
   std::unique_ptr<Http2::Call> call_;
-  std::unique_ptr<Timer> timer_;  // waits for the next try, or for the end of the running one
+  std::unique_ptr<Timer> timer_;  // for the next try, or for the time limit of the current try
 };
 
 }  // namespace fleet

@@ -23,9 +23,9 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Removes a rider, that is, a call or watch that uses this connection. If this rider was the one
-// that asked the member for a sign of life, it can no longer receive the answer. So another rider
-// asks, if the member stays silent.
+// Removes a rider, that is, a call or a watch that uses this connection. If this rider has sent the
+// member a heartbeat request, the rider can no longer receive the answer. So if the member stays
+// silent, another rider sends a heartbeat request.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;
@@ -33,8 +33,8 @@ void EtcdLine::forget(Rider* rider) {
   pulse_ = timers_.after(Timers::Milliseconds(0), [this] { look(); });
 }
 
-// Opens the present connection, unless that has begun before. libcurl makes all later calls wait
-// for this connection.
+// Begins to open the current connection, unless that has begun before. libcurl lets all later calls
+// wait until this connection is open.
 void EtcdLine::open() {
   const Endpoints::Endpoint& endpoint = endpoints_.present();
   if (std::exchange(opened_, endpoint.connection) == endpoint.connection) return;
@@ -49,8 +49,8 @@ void EtcdLine::open() {
                                const Http2::Ending& ending) { take_opening(connection, ending); }});
 }
 
-// Handles the end of the call that has opened the connection. The connection is open if there was
-// any answer, even an error.
+// Handles the end of the call that opens the connection. The connection is open if any answer has
+// come, even an error.
 void EtcdLine::take_opening(std::uint64_t connection, const Http2::Ending& ending) {
   if (connection != endpoints_.present().connection) return;
   opening_ = nullptr;
@@ -76,8 +76,8 @@ void EtcdLine::look() {
   }
 }
 
-// Lets one rider of the present connection ask the member for a sign of life. Returns false if no
-// rider can ask.
+// Lets one rider of the current connection send the member a heartbeat request. Returns false if no
+// rider can send one.
 bool EtcdLine::ask(Timers::Milliseconds limit) {
   for (Rider* rider : riders_) {
     const bool rides = rider->connection_ == endpoints_.present().connection;
@@ -136,8 +136,8 @@ void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
   moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });
 }
 
-// Calls leave() of all riders that still use an earlier connection. A rider may then destroy other
-// riders, or even the store.
+// Calls leave() of each rider that still uses an earlier connection. A call of leave() may destroy
+// other riders, or even the store with this object.
 void EtcdLine::tell_left() {
   const std::weak_ptr<char> alive = alive_;
   const std::vector<Rider*> riders(riders_.begin(), riders_.end());

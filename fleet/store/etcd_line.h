@@ -1,6 +1,6 @@
-// The connection of one client to the store. All calls and watches of the client share it. This
-// class decides for all of them whether the member at the other end no longer answers. In that
-// case, all of them move to the next member.
+// Defines the class EtcdLine: the connection of one client to the store, which all calls and
+// watches of the client share. This class finds out when the member at the other end no longer
+// answers. All calls and watches then move to the next member, over a new connection.
 #pragma once
 
 #include <chrono>
@@ -18,14 +18,15 @@ namespace fleet {
 
 class EtcdLine {
  public:
-  // How long a member may be silent. If the member has sent nothing for `patience`, an open watch
-  // asks it for a sign of life, and waits for `patience` once more. If a call got no answer in
-  // time, the member is asked at once, and has only `patience_if_suspected` to answer. After
-  // connections were left, Endpoints::stretched() makes both times longer.
+  // How long a member may be silent before the connection is given up. If the member has sent
+  // nothing for `patience`, an open watch sends it a heartbeat request, and waits for `patience`
+  // once more. If a call got no answer in time, the heartbeat request is sent immediately, and the
+  // member has only `patience_if_suspected` to answer. Endpoints::stretched() makes both times
+  // longer if the client has left other connections before.
   static constexpr Timers::Milliseconds patience{10'000};
   static constexpr Timers::Milliseconds patience_if_suspected{2'000};
 
-  // A call or a watch that uses the connection. The connection has a list of all its riders.
+  // A call or a watch that uses the connection. EtcdLine has a list of all its riders.
   class Rider {
    public:
     explicit Rider(EtcdLine& line) : line_(line) { line_.riders_.insert(this); }
@@ -34,16 +35,17 @@ class EtcdLine {
     virtual ~Rider() { line_.forget(this); }
 
    protected:
-    // Called when the client has changed from this rider's connection to a new one. May destroy
-    // this rider and others.
+    // Called when the client has changed from this rider's connection to a new connection. May
+    // destroy this rider, and other riders.
     virtual void leave() = 0;
-    // Asks the member for a sign of life. Returns false if this kind of rider cannot ask.
+    // Sends the member a heartbeat request. Returns false if this rider cannot send one.
     virtual bool ask_for_life() { return false; }
     [[nodiscard]] EtcdLine& line() const { return line_; }
-    // Returns the number of the connection that this rider used last, or 0 if it has used none.
+    // Returns the number of the connection that this rider used last, or 0 if the rider has not
+    // used any.
     [[nodiscard]] std::uint64_t connection() const { return connection_; }
 
-    // Begins a call over the present connection.
+    // Begins a call over the current connection.
     [[nodiscard]] std::unique_ptr<Http2::Call> call(const std::string& path, std::string body,
                                                     Timers::Milliseconds timeout,
                                                     Http2::Observer observer);
@@ -63,7 +65,7 @@ class EtcdLine {
   [[nodiscard]] const Endpoints& endpoints() const { return endpoints_; }
   [[nodiscard]] Timers::Milliseconds deadline() const { return deadline_; }
   [[nodiscard]] bool has_riders() const { return !riders_.empty(); }
-  // Returns a text that says why the last connection was given up. The text may be empty.
+  // Returns why the previous connection was given up. The text may be empty.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
   // ---- reports of the riders about the connection with this number
@@ -75,12 +77,13 @@ class EtcdLine {
   // Records that the member has answered that it cannot serve requests now, or that it has ended a
   // call without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
-  // Records that a call has failed that was begun at the time `since`.
+  // Records that a call failed. `since` is the time at which the call began.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);
   // Records that the connection has ended. `is_slow`: see Endpoints::broke().
   void broke(std::uint64_t connection, const std::string& reason, bool is_slow = false);
-  // Records that a call that was begun at the time `since` got no answer in time. This is ignored
-  // while the connection is still being opened, since the member may not have received the call.
+  // Records that a call got no answer in time. `since` is the time at which the call began. This
+  // report is ignored while the connection is still being opened, since the member may not have
+  // received the call yet.
   void suspect(std::uint64_t connection, Timers::Milliseconds since, const std::string& reason);
 
  private:
@@ -99,15 +102,15 @@ class EtcdLine {
   Timers::Milliseconds deadline_;
   std::set<Rider*> riders_;
   std::string trouble_;
-  // The call that opens the present connection. A separate call does this, since the opening may
-  // take longer than the time limit of other calls. If such a call opened the connection, it would
-  // close the connection at its time limit.
+  // A call whose only purpose is to open the current connection. If an ordinary call opened it,
+  // libcurl would close the half-open connection at the time limit of that call. But the opening
+  // may take longer than that limit.
   std::unique_ptr<Http2::Call> opening_;
-  std::uint64_t opened_ = 0;       // the connection for which `opening_` was begun
-  Timers::Milliseconds heard_{0};  // when the last message came, or the connection was begun
-  Rider* asking_ = nullptr;        // the rider that has asked the member for a sign of life
+  std::uint64_t opened_ = 0;       // the number of the connection that `opening_` opens
+  Timers::Milliseconds heard_{0};  // when the last message came, or `pulse_` began
+  Rider* asking_ = nullptr;        // the rider that has sent a heartbeat request
   std::unique_ptr<Timer> pulse_;   // checks how long the member has been silent
-  std::unique_ptr<Timer> moved_;   // calls leave() of the riders, a moment later
+  std::unique_ptr<Timer> moved_;   // calls leave() of the riders in the next turn
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

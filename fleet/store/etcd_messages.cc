@@ -7,8 +7,8 @@
 namespace fleet::etcd_messages {
 namespace {
 
-// Returns the smallest key that is larger than all keys with this prefix. If there is no such key,
-// returns "\0", which means the end of all keys in etcd.
+// Returns the end of the range of all keys with this prefix: the smallest key that is larger than
+// these keys. If there is no such key, returns "\0", which etcd takes for the end of all keys.
 std::string behind(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) {
     prefix.pop_back();
@@ -93,8 +93,9 @@ std::string transaction(const Transaction& transaction) {
     one.set_key(erase.key);
     if (erase.subtree) one.set_range_end(behind(erase.key));
   }
-  // Add a read to a transaction that has no writes. Without it, a member would answer from its own
-  // copy, which may be outdated. With a read, etcd asks a majority of the members.
+  // Add a read to a transaction that has no writes. Without the read, a member would answer from
+  // its own copy of the store, which may be outdated. With the read, a majority of the members
+  // confirms the answer.
   if (request.success().empty()) {
     etcd::RangeRequest& one = *request.add_success()->mutable_request_range();
     one.set_key(transaction.compares.empty() ? "/" : transaction.compares.front().key);

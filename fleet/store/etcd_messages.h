@@ -1,5 +1,5 @@
 // Translates between the store's plain data and etcd's protobuf messages. Protobuf checks the
-// encoding, and this file checks the contents. Does no input or output.
+// encoding of a message, and the functions of this file check its content. Does no input or output.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,20 @@
 
 namespace fleet::etcd_messages {
 
-// The maximum number of records in one answer. Even if each record has 64 KiB, the records fit into
-// grpc_message_bytes_max.
+// The maximum number of records in one answer. Even if the size of each record is 64 KiB, such an
+// answer is not longer than grpc_message_bytes_max.
 inline constexpr std::size_t page_records_max = 1'000;
-// The number of records in the first answer. It is small, since the size of the records is not
-// known yet.
+// The maximum number of records in the first answer of a reading. It is small, since the size of
+// the records is not known yet.
 inline constexpr std::size_t first_page_records = 100;
 
-// Returns a request for the records of `keys` at the revision `revision`. It asks for at most
-// `limit` records, beginning with the key `from`. Revision 0 means the newest revision.
+// Returns a request for at most `limit` records of `keys`, from the key `from` on, at the revision
+// `revision`. Revision 0 means the newest revision.
 [[nodiscard]] std::string read(const Keys& keys, const std::string& from, Revision revision,
                                std::size_t limit);
-// Returns how many records to request next, according to the size of those that were read. Many
-// small records are read at once, since a cell of 10,000 nodes has 100,000 records.
+// Returns how many records to request next, according to the size of the records that were read so
+// far. Small records are requested in large numbers, since a cell of 10,000 nodes has 100,000
+// records.
 [[nodiscard]] std::size_t next_page_records(const std::vector<KeyValue>& read);
 struct Page {
   Reading reading = {};
@@ -40,13 +41,14 @@ struct Page {
 [[nodiscard]] std::string revoke(LeaseId lease);
 
 [[nodiscard]] std::string watch(const Keys& keys, Revision from);
-// Returns a request for a sign of life, for an open watch. A working member answers it at once.
+// Returns a heartbeat request (etcd's progress request), which can be sent on the stream of an open
+// watch. A working member answers it immediately.
 [[nodiscard]] std::string progress();
 struct WatchAnswer {
   Changes changes = {};
   bool more = false;  // the next answer has more changes of this revision
   bool canceled = false;
-  // If not 0, the watch has ended, since the store has removed all revisions up to this one.
+  // If this is not 0, the watch has ended: the store has removed the old revisions up to this one.
   Revision compacted = 0;
   std::string reason = {};
 };
@@ -58,8 +60,8 @@ struct WatchAnswer {
 [[nodiscard]] std::optional<std::vector<StoreMember>> members(std::string_view bytes);
 [[nodiscard]] std::string add_role(const std::string& role);
 [[nodiscard]] std::string permit(const std::string& role, const Keys& keys, bool writes);
-// Returns the request to make a user without a password. The store recognises this user only by a
-// certificate.
+// Returns a request to make a user without a password. The store recognises such a user only by the
+// name in a certificate.
 [[nodiscard]] std::string add_user(const std::string& user);
 [[nodiscard]] std::string delete_user(const std::string& user);
 [[nodiscard]] std::string delete_role(const std::string& role);

@@ -9,8 +9,9 @@
 namespace fleet {
 namespace {
 
-// A watch on one member of etcd, over one open stream. If the client changes to another member, the
-// watch ends. Its owner then begins a new watch, which uses the new member.
+// A watch on one member of etcd, over one open stream. If the client changes to the next member,
+// the watch ends with a WatchLost. The owner of the watch then begins a new watch, which uses the
+// new member.
 class EtcdWatch : public Watch, public EtcdLine::Rider {
  public:
   EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const WatchNews&> tell);
@@ -28,9 +29,9 @@ class EtcdWatch : public Watch, public EtcdLine::Rider {
   Keys keys_;
   Revision from_;
   Store::Then<const WatchNews&> tell_;
-  Changes gathered_;  // the changes of a revision of which more changes will come
+  Changes gathered_;  // the changes of a revision that is not complete yet
   std::unique_ptr<Http2::Call> stream_;
-  std::unique_ptr<Timer> timer_;  // first opens the stream, then limits the time for that
+  std::unique_ptr<Timer> timer_;  // waits until the stream may be opened, then for its first answer
 };
 
 EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const WatchNews&> tell)
@@ -38,9 +39,10 @@ EtcdWatch::EtcdWatch(EtcdLine& line, Keys keys, Revision from, Store::Then<const
   open();
 }
 
-// Opens the stream one revision before the wanted one. The reason is an error in etcd 3.4. If the
-// store has removed old revisions up to exactly the wanted one, a watch from there misses erasures,
-// and etcd does not report that. For the revision before, etcd reports that it was removed.
+// Opens the stream. The watch begins one revision before the wanted revision, because of a bug in
+// etcd 3.4: if the store has removed old revisions up to exactly the revision at which a watch
+// begins, that watch misses erasures without any error. For the revision before, etcd does report
+// that the revision was removed.
 void EtcdWatch::open() {
   const Timers::Milliseconds now = line().timers().now();
   const Timers::Milliseconds opens = line().endpoints().present().opens;
@@ -133,8 +135,8 @@ Outcome outcome_of(const CallFailure& failure) {
 
 }  // namespace
 
-// The state of a reading that takes several answers, called pages. All pages show the store at the
-// revision of the first page.
+// The state of a reading that needs several requests. Each answer is called a page. All pages show
+// the store at the revision of the first page.
 struct EtcdStore::Reader {
   Keys keys;
   Then<Reply<Reading>> then;
@@ -192,8 +194,8 @@ void EtcdStore::read_page(const std::shared_ptr<Reader>& reader) {
 
 void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall::Ended& ended) {
   const auto* failure = std::get_if<CallFailure>(&ended);
-  // If the reading takes long, the store may have removed the revision of the first page by now.
-  // Then the whole reading begins again.
+  // If the reading takes long, the store may have removed the revision of the first page in the
+  // meantime. In that case, the whole reading begins again.
   constexpr int restarts_max = 3;
   if (failure != nullptr && meaning_of(*failure) == Meaning::compacted &&
       reader->restarts++ < restarts_max) {
@@ -216,8 +218,8 @@ void EtcdStore::take_page(const std::shared_ptr<Reader>& reader, const EtcdCall:
 void EtcdStore::commit(Transaction transaction, Then<Outcome> then) {
   if (const auto why = why_not_taken(transaction))
     return answer_later([why, then = std::move(then)] { then(Denied{*why}); });
-  // A transaction without writes changes nothing. So if no answer comes, it may be sent to another
-  // member.
+  // A transaction without writes changes nothing. So if no answer comes, the transaction may be
+  // sent again, to another member.
   const bool writes = !transaction.puts.empty() || !transaction.erases.empty();
   ask({.path = "/etcdserverpb.KV/Txn",
        .body = etcd_messages::transaction(transaction),
@@ -237,7 +239,7 @@ void EtcdStore::grant(std::chrono::seconds ttl, Then<Reply<Lease>> then) {
       });
 }
 
-// Renews the lease once. Opens a stream for this, and closes it afterwards.
+// Renews the lease once. etcd demands a stream for this call; it is closed after the first answer.
 void EtcdStore::keep_alive(LeaseId lease, Then<Reply<LeaseState>> then) {
   ask({.path = "/etcdserverpb.Lease/LeaseKeepAlive", .body = etcd_messages::keep_alive(lease)},
       [then = std::move(then)](const EtcdCall::Ended& ended) {

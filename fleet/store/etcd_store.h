@@ -1,5 +1,5 @@
-// Implements the store with etcd. It uses gRPC over HTTP/2, with mutual TLS, and talks to any
-// member that answers.
+// Implements the interface Store with etcd. Uses gRPC over HTTP/2 with mutual TLS, and one member
+// of etcd at a time, whichever answers.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,14 @@ class EtcdStore : public Store {
   struct Settings {
     std::vector<std::string> endpoints;  // at least one member's URL, https://HOST:PORT
     Certificates certificates = {};      // the certificate files for https
-    Http2::Judge judge = nullptr;  // returns the time with which members' certificates are checked
+    Http2::Judge judge = nullptr;        // the time with which members' certificates are checked
     std::chrono::milliseconds deadline{5'000};  // the time limit for one request to the store
-    // The seed of random choices. Each client should have another seed, so that not all of them
-    // begin with the same member.
+    // The seed of random choices. Each client should have a different seed, so that the clients do
+    // not all begin with the same member.
     std::uint64_t seed = 0;
-    // True for programs that run on many machines, such as fleet-agent. They leave a member later
-    // than other programs, and do not all reconnect at once.
+    // True for programs that run on many machines, such as fleet-agent. Such a program waits longer
+    // before it leaves a member, so that the programs of all machines do not reconnect at the same
+    // moment.
     bool is_one_of_many = false;
   };
 

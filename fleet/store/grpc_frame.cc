@@ -6,8 +6,8 @@
 namespace fleet {
 namespace {
 
-// The size of the prefix of each message. Its first byte is not 0 if the message is compressed. The
-// other four bytes are the message's length, big-endian.
+// The size of the prefix of each message. The first byte of the prefix is not 0 if the message is
+// compressed. The other four bytes are the length of the message, big-endian.
 constexpr std::size_t prefix_bytes = 5;
 
 std::uint32_t length_in(std::string_view prefix) {
@@ -57,8 +57,8 @@ bool GrpcReader::take(std::string_view bytes) {
   return good_;
 }
 
-// Returns whether the prefix is valid. The prefix of a compressed message is not valid here, since
-// the fleet's programs do not ask for compression.
+// Returns whether the bytes at the beginning of the buffer can be a valid prefix. The prefix of a
+// compressed message is not valid here, since the fleet's programs do not ask for compression.
 bool GrpcReader::prefix_is_good() const {
   if (!buffer_.empty() && buffer_[0] != '\0') return false;
   return buffer_.size() < prefix_bytes || length_in(buffer_) <= grpc_message_bytes_max;

@@ -1,6 +1,6 @@
 // Implements the parts of gRPC that the fleet needs on top of HTTP/2: the prefix of five bytes
-// before each message, and the status in the trailers. Takes bytes, and returns messages. All bytes
-// are checked. Does no input or output.
+// before each message, and the status in the trailers. Checks all bytes that come from the peer.
+// Does no input or output.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace fleet {
 
-// The maximum number of bytes of a message. The largest answer is shorter: it has 1,000 records of
-// 64 KiB each, with their keys.
+// The maximum number of bytes of a message. Even the largest answer of a member is shorter: 1,000
+// records of 64 KiB each, with their keys.
 inline constexpr std::size_t grpc_message_bytes_max = 72u << 20u;
 
-// Those status codes of gRPC that other files use.
+// The status codes of gRPC that other files use.
 inline constexpr int grpc_ok = 0;
 inline constexpr int grpc_unknown = 2;
 inline constexpr int grpc_invalid_argument = 3;
@@ -33,8 +33,8 @@ inline constexpr int grpc_unauthenticated = 16;
 // Cuts a stream of bytes into messages.
 class GrpcReader {
  public:
-  // Adds received bytes. Returns false if they are not gRPC, or if a message is too long. After
-  // that, all further bytes are ignored.
+  // Adds received bytes. Returns false if the bytes are not gRPC, or if a message is too long.
+  // After that, all later bytes are ignored.
   [[nodiscard]] bool take(std::string_view bytes);
   // Returns the next complete message, without its prefix, or no value if no message is complete
   // yet.
@@ -47,8 +47,8 @@ class GrpcReader {
   bool good_ = true;
 };
 
-// The status at the end of a call. It is read from the headers or trailers, which are lines of
-// `name: value`.
+// The status at the end of a call. It is parsed from the HTTP headers or trailers, which are lines
+// of the form `name: value`.
 class GrpcStatus {
  public:
   void take_line(std::string_view line);

@@ -13,16 +13,16 @@
 namespace fleet {
 namespace {
 
-// The number of turns of the event loop after a new call in which libcurl is asked to send. Without
+// After each new call, libcurl is asked to send data in this many turns of the event loop. Without
 // this, libcurl would not send the body of a new call on a connection that is already in use.
 constexpr int pushes_of_a_call = 3;
 
 constexpr long keepalive_idle_s = 10;
 constexpr long keepalive_interval_s = 5;
 
-// Allows libcurl to send the request once; libcurl calls this function before it sends. If an open
-// connection breaks before the answer, libcurl would send the request again over a new one. That is
-// refused here, since the member may already have carried out the request.
+// Decides whether libcurl may send the request. libcurl calls this function before each try. If a
+// connection breaks before the answer, libcurl would send the request again over a new connection.
+// The second try is refused here, since the member may already have carried out the request.
 int begin_once(void* begun, char* /*ours*/, char* /*theirs*/, int /*our_port*/,
                int /*their_port*/) {
   const bool again = std::exchange(*static_cast<bool*>(begun), true);
@@ -71,8 +71,8 @@ void Http2::push_on() {
   if (!connections_.empty()) connections_.rbegin()->second.write_to_all();
 }
 
-// Closes all connections that no call uses, except the newest. Must not be called from an observer:
-// at that moment, libcurl may be running a callback for such a connection.
+// Closes all connections that no call uses, except the newest. Must not be called from an observer,
+// since libcurl may then be running a callback for one of these connections.
 void Http2::end_old_connections() {
   if (connections_.size() <= 1) return;
   std::set<std::uint64_t> used;
@@ -84,8 +84,8 @@ void Http2::end_old_connections() {
   });
 }
 
-// Passes messages and the ends of calls to the observers. Must not be called within a callback of
-// libcurl, since an observer may end calls, which libcurl forbids in its callbacks.
+// Passes received messages and the ends of calls to the observers. Must not be called from a
+// callback of libcurl: an observer may end calls, which libcurl forbids in its callbacks.
 void Http2::tell(CURLM* multi) {
   const auto heard = std::exchange(heard_, {});
   for (const std::uint64_t number : heard) {
@@ -97,8 +97,8 @@ void Http2::tell(CURLM* multi) {
       const auto told = at->second->observer_.message;
       told(*message);
     }
-    // The gRPC status has come, so the call has ended. Do not wait for libcurl to report the end of
-    // the stream: it may do so only when more data is sent on it.
+    // If the gRPC status has come, the call has ended. Do not wait until libcurl reports the end of
+    // the stream: libcurl may do so only when more data is sent on that stream.
     const auto at = calls_.find(number);
     if (at != calls_.end() && at->second->status_.code())
       tell_ending(number, at->second->ending(CURLE_OK));
@@ -209,7 +209,7 @@ void Http2::Call::set_options() {
 }
 
 // Makes libcurl check certificates with the time that `judge_` returns. libcurl calls the function
-// set here only when the call opens a new connection.
+// `prepare` only if this call opens a new connection.
 void Http2::Call::judge_certificates() {
   const auto prepare = [](CURL* /*easy*/, void* context, void* self) {
     Call& call = *static_cast<Call*>(self);
@@ -233,8 +233,8 @@ void Http2::Call::set_headers() {
   };
   add("content-type: application/grpc");
   add("te: trailers");
-  // With this header, a member without a leader answers with an error. Without the header, it would
-  // not answer at all.
+  // With this header, a member that has no leader answers with an error. Without the header, such a
+  // member would not answer at all.
   add("hasleader: true");
   add("expect:");
   if (request_.timeout.count() > 0)
@@ -261,8 +261,9 @@ void Http2::Call::send(const std::string& framed) {
   owner_.push();
 }
 
-// Returns how far a request came that got no answer in time. libcurl's own message is not used: it
-// may name the lookup of a host name, even if the URL has only an IP address.
+// Returns the error message for a call that got no answer in time. It says how far the call came.
+// libcurl's own message is not used, since it may blame the lookup of a host name even if the URL
+// contains an IP address.
 std::string Http2::Call::timeout_words() const {
   if (has_begun_) return "the member has not answered in time";
   curl_off_t connected_us = 0;

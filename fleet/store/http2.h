@@ -1,5 +1,5 @@
 // Makes gRPC calls over HTTP/2, with libcurl on a libuv event loop. Calls share connections, which
-// have numbers. Knows nothing about etcd, and never repeats a call: see etcd_call.h.
+// have numbers. Never repeats a call that has failed: etcd_call.h does that.
 #pragma once
 
 #include <curl/curl.h>
@@ -19,8 +19,7 @@
 
 namespace fleet {
 
-// The paths of certificate files in PEM. If they are empty, calls are not encrypted. Only tests do
-// that.
+// The paths of certificate files in PEM. If the paths are empty, calls are not encrypted.
 struct Certificates {
   // The certificate of the authority that signs the members' certificates.
   std::string authority = {};
@@ -28,8 +27,8 @@ struct Certificates {
   std::string key = {};
 };
 
-// The time with which the certificates of the store's members are checked, instead of the clock's
-// time.
+// The time with which the certificates of the store's members are checked. It is used instead of
+// the clock's time, since the clock of a machine may be wrong.
 struct JudgingTime {
   std::int64_t seconds = 0;  // the time, in seconds since 1970
   std::string words = {};    // the time as a text for people
@@ -48,7 +47,7 @@ class Http2 {
     std::string error;    // libcurl's error message, or empty
     bool sent = true;     // false if the member has certainly not received the call
     bool silent = false;  // true if no answer came within the time limit
-    // True if only this call has ended, and its connection still works.
+    // True if only this call has ended, while its connection still works.
     bool alone = false;
     bool accepted = false;  // the member's machine had accepted the TCP connection
   };
@@ -58,8 +57,8 @@ class Http2 {
     // The time limit for the call; 0 for a stream without a limit.
     std::chrono::milliseconds timeout{0};
     // The number of the connection. All calls with the same number use the same connection, to the
-    // same member. A connection is closed when its last call has ended and a connection with a
-    // larger number exists.
+    // same member. A connection is closed when all its calls have ended and there is a connection
+    // with a larger number.
     std::uint64_t connection = 1;
     std::chrono::milliseconds connect_limit{2'000};  // the time limit for opening the connection
   };
@@ -68,7 +67,7 @@ class Http2 {
     std::function<void(const Ending& ending)> ended;
   };
 
-  // One call. Destroying this object ends the call; the observer is not called any more.
+  // One call. If this object is destroyed, the call ends, and the observer is not called any more.
   class Call {
    public:
     Call(Http2& owner, Request request, Observer observer);
@@ -76,8 +75,8 @@ class Http2 {
     Call& operator=(const Call&) = delete;
     ~Call();
 
-    // Sends one more message on a stream. The message must already have its gRPC prefix
-    // (grpc_frame.h).
+    // Sends another message on the stream of this call. The message must already have its gRPC
+    // prefix (grpc_frame.h).
     void send(const std::string& framed);
     // Returns whether the member may have received the request.
     [[nodiscard]] bool has_begun() const { return has_begun_; }

@@ -1,6 +1,6 @@
-// Holds one lease. Gets the lease from the store, renews it, and gets a new one after the old one
-// has ended. Reports when the lease may have ended. The remaining time is measured by this
-// machine's clock, from the moment at which the last renewal was sent.
+// Keeps one lease: gets the lease from the store, renews it, and gets a new lease after the old one
+// has ended. Reports when the lease may have ended. The remaining time is measured with this
+// machine's clock, from the moment at which the last successful renewal was sent.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace fleet {
 class LeaseKeeper {
  public:
   struct Observer {
-    // Called when the store has granted a new lease. No key has this lease yet.
+    // Called when the store has granted a new lease. No key is attached to this lease yet.
     std::function<void(const Lease&)> taken;
     // Called when the lease has ended, or may have ended. At the end of a lease, the store erases
-    // the keys that have it.
+    // the keys that are attached to it.
     std::function<void(const std::string& reason)> lost;
     // Called when the lease was renewed.
     std::function<void()> kept = [] {};
@@ -30,10 +30,10 @@ class LeaseKeeper {
   LeaseKeeper& operator=(const LeaseKeeper&) = delete;
   ~LeaseKeeper() = default;
 
-  // Returns the lease, or 0 if this object has no lease that certainly still exists.
+  // Returns the id of the lease, or 0 if there is no lease that certainly still exists.
   [[nodiscard]] LeaseId lease() const { return lease_.id; }
 
-  // Ends the lease in the store. After this call, this object does nothing any more.
+  // Ends the lease in the store. After this call, this object does nothing, and reports nothing.
   void end();
 
  private:

@@ -61,8 +61,8 @@ void Following::take_changes(const Changes& changes) {
   changed(kept);
 }
 
-// Ends the watch, and reads everything again after a pause. A new watch alone would not be enough:
-// if the store was restored from a snapshot, its revisions are lower than before.
+// Ends the watch, and reads all records again after a pause. It would not be enough to begin a new
+// watch: if the store was restored from a snapshot, its revisions are lower than before.
 void Following::suffer(const Trouble& trouble) {
   watch_ = nullptr;
   retry_ = timers_.after(backoff_.next(), [this] { read_all(); });
@@ -89,8 +89,8 @@ const KeyValue* Mirror::find(std::string_view key) const {
   return at == records_.end() ? nullptr : &at->second;
 }
 
-// Returns the differences between the mirror and the reading, sorted by key: the new, changed and
-// erased records.
+// Returns the differences between the mirror and a new reading, sorted by key: the new, the changed
+// and the erased records.
 Changes Mirror::difference_to(Reading reading) const {
   Changes changes{.revision = reading.revision, .changes = {}};
   auto old = records_.begin();

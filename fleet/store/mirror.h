@@ -1,5 +1,6 @@
-// Follows some of the store's records, and keeps an up-to-date copy of them. If a watch ends, the
-// records are read again, and the changes in between are reported, too.
+// Follows some of the store's records, and keeps a local copy of them up to date. If the watch
+// ends, for example because a connection was lost, the records are read again. So the changes that
+// were made in between are reported, too.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +15,28 @@
 
 namespace fleet {
 
-// Reads all of the records, and then watches their changes from the revision of that reading on.
-// Whenever the watch ends, reads all of them again. Keeps no copy of the records: for that, see
-// Mirror.
+// Reads all records with these keys, and then watches their changes from the revision of that
+// reading on. Whenever the watch ends, reads all these records again. Does not keep a copy of the
+// records, as Mirror does.
 class Following {
  public:
   // Each of these functions may destroy the Following object that calls it.
   struct Observer {
-    // Called with all records: at first, and again whenever a watch has ended.
+    // Called with all records: once at the start, and again after each end of a watch.
     std::function<void(Reading)> read;
     // Called with each change after the last reading.
     std::function<void(const Changes&)> changed;
-    // Called when changes are no longer reported. After that, `read` is called before `changed`.
+    // Called when changes are no longer reported. After that, `changed` is called again only when
+    // `read` has been called.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
-    // Returns whether changes of this key are reported. This is needed if the reading and the watch
-    // cover more keys than the caller wants.
+    // Returns whether changes of this key are reported. This is needed if `keys` covers more keys
+    // than the caller wants.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` decides the random pauses. Each client should have another seed, so that they do not all
-  // try again at once. The store and the timers must live longer than this object.
+  // `seed` decides the random pauses. Each client should have a different seed, so that the clients
+  // do not all try again at the same moment. The store and the timers must live longer than this
+  // object.
   Following(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Following(const Following&) = delete;
   Following& operator=(const Following&) = delete;
@@ -57,12 +60,12 @@ class Following {
   Backoff backoff_;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<Timer> retry_;
-  // A callback from the store may come after this object was destroyed. So the callbacks hold a
-  // weak pointer to `alive_`, and do nothing if that pointer has expired.
+  // Each callback of the store holds a weak pointer to `alive_`, which expires when this object is
+  // destroyed. The callback then does nothing.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
-// Keeps the copy, with the newest value of each record that it follows.
+// Keeps a local copy of the followed records, with the newest value of each record.
 class Mirror {
  public:
   using Records = std::map<std::string, KeyValue, std::less<>>;
@@ -71,15 +74,16 @@ class Mirror {
   struct Observer {
     // Called when the copy has changed. The first call reports all records as changes.
     std::function<void(const Changes&)> changed;
-    // Called when the copy can no longer be kept up to date. It is up to date again when `changed`
-    // is called next.
+    // Called when the copy can no longer be kept up to date. The copy is up to date again at the
+    // next call of `changed`.
     std::function<void(const Trouble&)> troubled = [](const Trouble&) {};
     // Returns whether the copy should contain this key. Other keys are ignored.
     std::function<bool(const std::string& key)> keeps = [](const std::string&) { return true; };
   };
 
-  // `seed` decides the random pauses. Each mirror should have another seed, so that they do not all
-  // try again at the same moment. The store and the timers must live longer than the mirror.
+  // `seed` decides the random pauses. Each mirror should have a different seed, so that the mirrors
+  // do not all try again at the same moment. The store and the timers must live longer than the
+  // mirror.
   Mirror(Store& store, Timers& timers, Keys keys, Observer observer, std::uint64_t seed);
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;

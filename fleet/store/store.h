@@ -1,8 +1,10 @@
-// The interface of the store, which has the fleet's records. It has only six operations, so that
-// another database can replace etcd. fleet/model knows what the records mean.
+// Defines the interface of the store, the database with the fleet's records. The interface has only
+// six operations, so that another database can replace etcd. fleet/model defines what the records
+// mean.
 //
-// No function here blocks. Each answer comes exactly once and later, never from within the call
-// that has asked for it. If the store is destroyed, outstanding answers never come.
+// No function of this interface blocks. Each function calls its callback exactly once, but only
+// after the function has returned. If the Store object is destroyed, outstanding callbacks are
+// never called.
 #pragma once
 
 #include <chrono>
@@ -43,7 +45,8 @@ struct Trouble {
 template <class Value>
 using Reply = std::variant<Value, Trouble>;
 
-// A lease. It ends if its owner does not renew it within the time `ttl`.
+// A lease, which ends if its owner does not renew it within the time `ttl`. Keys can be attached to
+// a lease. The store erases these keys when the lease ends.
 struct Lease {
   LeaseId id = 0;
   std::chrono::seconds ttl{0};
@@ -55,8 +58,8 @@ enum class LeaseState {
   gone,  // the lease has ended, and its keys were erased
 };
 
-// The writing or erasure of one key. After an erasure, `now` has only the members `key` and
-// `modified`.
+// One change: a key was written or erased. For an erased key, only the members `key` and `modified`
+// of `now` are set.
 struct Change {
   KeyValue now = {};
   bool erased = false;
@@ -64,29 +67,30 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// The changes up to this revision, in their order. The changes of one transaction are next to each
-// other.
+// Changes up to this revision, in the order in which they were made. The changes of one transaction
+// follow each other.
 struct Changes {
   Revision revision = 0;
   std::vector<Change> changes = {};
 };
 
-// The watch has ended, since the store has already removed some of the changes that it should
-// report. The caller must read everything again, and begin a watch at the revision of that reading.
+// Reports that the watch has ended, since the store has already removed some of the changes that
+// the watch should report. The caller must read all records again, and begin a new watch after the
+// revision of that reading.
 struct Relist {
   Revision compacted = 0;
 };
 
-// The watch has ended, since the store had no leader, did not answer, or denied permission. The
-// caller must begin a new watch, at the revision after the last change that was reported.
+// Reports that the watch has ended, since the store had no leader, did not answer, or denied
+// permission. The caller must begin a new watch at the revision after the last reported change.
 struct WatchLost {
   Trouble trouble = {};
 };
 
 using WatchNews = std::variant<Changes, Relist, WatchLost>;
 
-// A watch. Destroying this object ends it. After that, no change is reported, not even one that has
-// already arrived.
+// A watch. If this object is destroyed, the watch ends. After that, no change is reported, not even
+// a change that has already arrived.
 class Watch {
  public:
   Watch() = default;
@@ -105,13 +109,13 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
 
-  // Reads all records with these keys, at one revision. A majority of the members confirms the
-  // reading, so it includes everything that was written before the call.
+  // Reads all records with these keys, at one revision. A majority of the store's members confirms
+  // the reading. So the reading includes everything that was written before the call.
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
   // Carries out a transaction. The store refuses the transaction if a put has a lease that has
-  // ended. If the outcome is Unknown, the transaction may still be carried out later, but only
-  // within twice the time limit for an answer.
+  // ended. If the outcome is Unknown, the store may still carry out the transaction, but at most
+  // twice the time limit for an answer later.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
   // Requests a lease of at least `ttl`. The store may grant a longer one.
@@ -120,7 +124,8 @@ class Store {
   virtual void revoke(LeaseId lease, Then<Reply<LeaseState>> then) = 0;
 
   // Calls `tell` for each change from the revision `from` on, once and in order. The watch ends
-  // with a Relist or WatchLost, or when the object is destroyed. `tell` may destroy it.
+  // with a Relist or WatchLost, or when the returned object is destroyed. `tell` may destroy that
+  // object.
   [[nodiscard]] virtual std::unique_ptr<Watch> watch(Keys keys, Revision from,
                                                      Then<const WatchNews&> tell) = 0;
 };
@@ -130,8 +135,8 @@ class Store {
 // One entry of the list of all members.
 struct StoreMember {
   std::uint64_t id = 0;
-  std::string name = {};  // empty as long as the member has not started for the first time
-  std::vector<std::string> urls = {};  // its addresses for clients; none until then
+  std::string name = {};               // empty until the member has started for the first time
+  std::vector<std::string> urls = {};  // its addresses for clients; none until that start
 };
 
 // The state of one member, as the member itself reports it.

@@ -1,6 +1,6 @@
-// The interface for time in code that uses the store: a clock that never goes back, delayed
-// function calls, and the pauses before repeated tries. Programs use libuv's clock (uv_timers.h).
-// Tests use a simulated clock (virtual_time.h).
+// Defines the interface through which code that uses the store deals with time: a monotonic clock,
+// delayed function calls, and the pauses before repeated tries. Programs use libuv's clock
+// (uv_timers.h). Tests use a simulated clock (virtual_time.h).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace fleet {
 
-// A delayed function call. Destroying this object cancels the call.
+// A delayed function call, which is cancelled if this object is destroyed.
 class Timer {
  public:
   Timer() = default;
@@ -30,7 +30,7 @@ class Timers {
   Timers& operator=(const Timers&) = delete;
   virtual ~Timers() = default;
 
-  // Returns the time since some fixed moment. The result never decreases.
+  // Returns the time since some fixed moment. The time never decreases.
   [[nodiscard]] virtual Milliseconds now() const = 0;
 
   // Calls `call` once, after `delay`, unless the timer is destroyed before. `call` may destroy the
@@ -46,7 +46,7 @@ class Backoff {
  public:
   using Milliseconds = std::chrono::milliseconds;
   static constexpr Milliseconds first{250};
-  // The largest limit of a pause, unless the owner gives another one.
+  // The largest limit of a pause, unless the owner gives a different limit.
   static constexpr Milliseconds longest{30'000};
 
   // `least` is the limit of the first pause. The limit grows up to `most`.

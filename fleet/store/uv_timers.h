@@ -1,4 +1,4 @@
-// Implements timers with libuv's event loop.
+// Implements the interface Timers with libuv's event loop.
 #pragma once
 
 #include <uv.h>
