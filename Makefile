@@ -13,13 +13,13 @@ DOCDIR ?= $(PREFIX)/share/doc/upgrader
 
 CXX ?= g++
 CXXFLAGS ?= $(optimization)
-# The tools and the fleet's programs wait for the network, for disks and for other programs, and
-# tests are compiled more often than they run. So these are compiled with -O1, which takes a quarter
-# less time than -O2.
+# The tools and the fleet's programs mostly wait for the network, for disks and for other programs,
+# and tests are compiled more often than they run. So tools, fleet and tests are compiled with -O1,
+# which takes a quarter less time than -O2.
 optimization = -O2
 $(foreach part,fleet tools tests,$(BUILD)/objects/$(part)/%.o $(BUILD)/objects/units/$(part)/%.o): \
   optimization = -O1
-# The public headers of agent-releases are included by the path that they have after the
+# Sources include the public headers of agent-releases by the path that the headers have after the
 # installation: <agent-releases/NAME.h>.
 CPPFLAGS += -I. -Itools/agent-releases/include
 # Make file offsets and times 64 bits wide on every machine, even if glibc's default is 32.
@@ -56,16 +56,17 @@ objects = $(patsubst %.cc,$(BUILD)/objects/%.o,$(1))
 # Compiling a source is mostly compiling its headers. So some dozens of sources are compiled
 # together, as one unit, which saves time: $(call unit,NAME,SOURCES) is the object of a generated
 # file that includes them all. With SINGLE=1 each source has an object of its own, for targets that
-# inspect or replace objects; that needs another BUILD directory.
+# inspect or replace objects; SINGLE=1 needs a BUILD directory of its own.
 unit = $(eval unit_$(1) := $(2))$(if $(SINGLE),$(call objects,$(2)),$(BUILD)/objects/units/$(1).o)
 single := $(BUILD)/single
 make_single = $(MAKE) $(jobs) --no-print-directory BUILD=$(single) SINGLE=1
 
 # A wing is one or more directories of tests whose files are compiled as a few units and linked into
-# one program. Each test is a link to that program. Started by a link, the program runs the tests in
-# the file with the link's name (catch_main.cc). $(call wing,PROGRAM,FILES) makes the links; a
-# separate rule lists the objects of the program. $(call parted_wing,PROGRAM,FILES) does the same,
-# except that with SINGLE=1 each test is a program of its own.
+# one program. Each test is a link to that program. When it is started through such a link, the
+# program runs only the tests in the file with the link's name (catch_main.cc). $(call
+# wing,PROGRAM,FILES) makes the links; a separate rule lists the objects of the program. $(call
+# parted_wing,PROGRAM,FILES) does the same, except that with SINGLE=1 each test is a program of its
+# own.
 define wing_links
 $(patsubst %.cc,$(BUILD)/%,$(2)): $(BUILD)/tests/$(1)
 	@mkdir -p $$(@D)
@@ -120,12 +121,14 @@ unit_tests := $(patsubst %.cc,$(BUILD)/%, \
   tests/decisions/explore/*_test.cc))
 integration_tests := $(patsubst %.cc,$(BUILD)/%, \
   $(wildcard tests/together/integration/*_test.cc tests/together/regression/*_test.cc))
-# Further tests of `make check`, from the directories that tests/VERIFICATION.md lists as layers of
-# verification. The .mk files of these directories add to this list.
+# More tests for `make check`, besides unit_tests and integration_tests, from the directories that
+# tests/VERIFICATION.md lists as layers of verification. The .mk files of these directories add to
+# this list.
 layer_tests :=
-# Tests that take more than ten seconds of processor time, or that need root, the network or further
-# packages. `make check` leaves them to `make check-all`. The .mk files of their directories add to
-# this list. tidy/compiling is here because tidy/run.sh would take ten seconds with it.
+# Tests that take more than ten seconds of processor time, or that need root, the network or
+# packages that check_packages does not have. `make check` leaves these tests to `make check-all`.
+# The .mk files of their directories add to this list. tidy/compiling is here because tidy/run.sh
+# would take ten seconds with it.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test \
   $(addprefix tests/judging/tidy/,compiling canaries) tests/delivery/completion/companions \
   tests/delivery/packages/archive.sh
@@ -254,8 +257,9 @@ $(BUILD)/objects/%.o: %.cc
 $(BUILD)/units/%.cc: always
 	@mkdir -p $(@D)
 	@printf '#include "%s"\n' $(unit_$*) | cmp -s - $@ || printf '#include "%s"\n' $(unit_$*) >$@
-# No warnings about shadowed names within a unit: a name of one file may shadow a name of another,
-# which is not an error. `make analyze` compiles each file by itself and gives these warnings.
+# Warnings about shadowed names are off for units: within a unit, a name of one file may shadow a
+# name of a second file, which is not an error. `make analyze` compiles each file by itself and
+# gives these warnings.
 $(BUILD)/objects/units/%.o: WARNINGS += -Wno-shadow -Wno-subobject-linkage -Wno-maybe-uninitialized
 $(BUILD)/objects/units/%.o: $(BUILD)/units/%.cc
 	@mkdir -p $(@D)
@@ -373,7 +377,7 @@ $(puppet): $(BUILD)/objects/tests/together/integration/puppet.o $(support_librar
 packages:
 	@tests/need-packages $(build_packages)
 
-# Missing packages are reported first, since nothing can be built without them.
+# Missing packages are reported first, since the build would fail without them.
 check:
 	@tests/need-packages $(check_packages)
 	@$(MAKE) $(jobs) --no-print-directory check-here
@@ -432,8 +436,9 @@ own_directories = $(LIBDIR)/pkgconfig $(PREFIX)/include/agent-protocol \
   $(addprefix $(DOCDIR)/examples/,agentify fleet hello-agent) $(DOCDIR) \
   $(foreach section,1 3 7 8,$(MANDIR)/man$(section))
 
-# The hello-agents, which users copy. Those in C, C++ and shell are installed alone. Those in other
-# languages are installed together with their libraries, which no other package contains.
+# The hello-agents, which users copy. The hello-agents in C, C++ and shell are installed alone.
+# Those in Python, Go, JavaScript and Rust are installed together with the libraries for these
+# languages, which no other Debian package contains.
 hello_in_c = $(wildcard sample-agent/hello/*)
 hello_beside_libraries = $(filter-out %_test.go,$(wildcard $(addprefix agent-protocol/, \
   $(addprefix python/,README.md pyproject.toml agent_protocol/*.py agent_protocol/py.typed \

@@ -1,6 +1,6 @@
 // The agent's interface in C++: a class that owns a handle of the C interface. The comments in
-// agent_protocol.h are the contract. Needs only agent_protocol.h and the standard library, and
-// throws nothing.
+// agent_protocol.h are the contract. This header needs only agent_protocol.h and the standard
+// library, and throws nothing.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace agent_protocol {
 
 // One agent's end of the conversation. All types of this header are members of this class, so that
-// their names do not collide with those of the library itself.
+// their names do not collide with names of the library itself.
 class Agent {
  public:
   using Milliseconds = std::chrono::milliseconds;
@@ -65,8 +65,8 @@ class Agent {
   struct Activate {
     bool clean = false;
     std::optional<std::string> state = {};
-    // Why the upgrade failed. Set only for a fallback that was welcomed before that failure, so
-    // that its `welcome` could not name it.
+    // Why the upgrade failed. Set only for a fallback that got its `welcome` before that failure,
+    // so that the `welcome` could not name the failure.
     std::optional<Failure> failure = {};
     // The length of the trial, and the condition for passing it. Both are set only if the agent is
     // on trial.
@@ -171,8 +171,9 @@ class Agent {
     }
   }
 
-  // Waits for the next event for at most `timeout`; a negative time does not wait. Returns nullopt
-  // when the time is over, or earlier if the event is of a type that is newer than this header.
+  // Waits for the next event for at most `timeout`; with a negative `timeout`, does not wait.
+  // Returns nullopt when the time is over, or earlier if there is an event of a type that this
+  // header does not have yet.
   [[nodiscard]] std::optional<Event> wait(Milliseconds timeout) {
     const agent_protocol_event* event = agent_protocol_wait(handle_.get(), int_from(timeout));
     if (event == nullptr) return std::nullopt;
@@ -284,7 +285,7 @@ class Agent {
     if (!wrong) return 0;
     // If the reason is longer than the buffer, it fills the buffer without a NUL at the end, which
     // tells the library that the reason is cut. U+0000 inside the reason becomes a byte that is not
-    // valid UTF-8.
+    // valid UTF-8, for which the library sends U+FFFD.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');

@@ -62,23 +62,23 @@ enum agent_protocol_stop_reason {
   AGENT_PROTOCOL_STOP_END_OF_INPUT = 5 /* the upgrader has gone, so the agent must end, too */
 };
 
-/* Why an upgrade failed. A fallback gets this once: with AGENT_PROTOCOL_WELCOME, or, if it was
- * started as a standby before the upgrade failed, with AGENT_PROTOCOL_ACTIVATE. */
+/* Why an upgrade failed. A fallback gets the failure once: with AGENT_PROTOCOL_WELCOME, or, if the
+ * fallback was started as a standby before the upgrade failed, with AGENT_PROTOCOL_ACTIVATE. */
 struct agent_protocol_failure {
   const char* id;
   const char* stage;      /* "request", "spawn", "start", ... as in agent-protocol(7) */
   const char* reason;     /* a sentence for people */
   const char* version;    /* the version of the failed agent, or NULL */
   const char* errno_name; /* such as "ENOENT", or NULL */
-  int exit_status;        /* of the failed agent, or -1 */
-  int signal;             /* that killed the failed agent, or -1 */
+  int exit_status;        /* the exit status of the failed agent, or -1 */
+  int signal;             /* the signal that killed the failed agent, or -1 */
 };
 
 /* One event. The event and everything that it points to belong to the handle, and are valid until
  * the next call of agent_protocol_next(), agent_protocol_wait() or agent_protocol_close(). Later
- * versions of the library only add members at the end, and types, which a program must ignore.
- * Members that do not apply are NULL if they are texts, -1 if they are numbers, and 0 if they are
- * enumerations or `clean`. */
+ * versions of the library only add members at the end, and types of events. A program must ignore
+ * an event of a type that it does not know. Members that do not apply are NULL if they are texts,
+ * -1 if they are numbers, and 0 if they are enumerations or `clean`. */
 struct agent_protocol_event {
   enum agent_protocol_event_type type;
   enum agent_protocol_role role;
@@ -136,8 +136,8 @@ AGENT_PROTOCOL_API int agent_protocol_fd(const agent_protocol_agent* agent);
 /* Returns the next event, or NULL if there is none now. Never blocks. Should be called until it
  * returns NULL. At the end of input, this function ends a held agent at once, with status 1, since
  * the protocol allows such an agent no other effect. An active agent gets AGENT_PROTOCOL_STOP. A
- * stop is reported once, even if it is requested in several ways; after a cancel has withdrawn the
- * stop, another stop may come. */
+ * stop is reported once, even if it is requested in several ways. If a cancel has withdrawn the
+ * stop, a later stop is reported again. */
 AGENT_PROTOCOL_API const struct agent_protocol_event* agent_protocol_next(
     agent_protocol_agent* agent);
 
@@ -227,10 +227,10 @@ AGENT_PROTOCOL_API int agent_protocol_stopped_with(agent_protocol_agent* agent, 
  * then told that the service is ready. */
 AGENT_PROTOCOL_API int agent_protocol_healthy(agent_protocol_agent* agent);
 
-/* Asks the upgrader for more time: the present deadline is moved, so that it is at least `ms`
- * milliseconds (1 to 86,400,000) after this call. Has no effect if there is no deadline, and never
- * moves the end of a trial. With the feature "readiness" an active agent has a deadline until it
- * has said healthy. */
+/* Asks the upgrader for more time: the current deadline of this agent is moved, so that it is at
+ * least `ms` milliseconds (1 to 86,400,000) after this call. Has no effect if there is no deadline,
+ * and never moves the end of a trial. With the feature "readiness" an active agent has a deadline
+ * until it has said healthy. */
 AGENT_PROTOCOL_API int agent_protocol_extend(agent_protocol_agent* agent, int64_t ms);
 
 /* Tells the upgrader that the agent is alive. If watchdog_ms is set, the agent must call this

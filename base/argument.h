@@ -1,5 +1,5 @@
-// Splits an argument of the form `--name` or `--name=value`. Used by command_line.h, and by
-// programs that do not use command_line.h.
+// Functions for arguments of the form `--name` or `--name=value`. They are used by command_line.h,
+// and by programs that do not use command_line.h.
 #pragma once
 
 #include <optional>

@@ -1,16 +1,15 @@
 # Builds libbase.a, the code that several programs share. Each program links only the parts that it
-# calls. No file here includes one from another directory.
+# calls. No file in base/ includes a file from another directory.
 
 base_files = $(patsubst %,base/%.cc,$(1))
 
-# Parts that are also compiled into the protocol's library (libagent-protocol). So that library
-# needs no other library of this project where it is installed.
+# Parts that are also compiled into the protocol's library (libagent-protocol). So libagent-protocol
+# can be installed without any other library of this project.
 base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
 # The other parts of base/ that the upgrader links. For the static program they are also compiled
-# with -fno-exceptions. The simulation links only those in base_words_parts: the parts in
-# base_process_parts start processes and lock files, and the simulated machine does these two
-# itself.
+# with -fno-exceptions. The simulation links only the parts in base_words_parts. The parts in
+# base_process_parts start processes and lock files, which the simulated machine does itself.
 base_words_parts := $(call base_files,argument check directory duration ending errno_name \
   no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \

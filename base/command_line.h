@@ -1,5 +1,5 @@
 // Parses command lines of the form `PROGRAM [options] [--] REST`, in which an option is one word
-// and may be given once. Each program defines its options, and judges their values.
+// and may be given once. Each program defines its own options, and checks their values.
 #pragma once
 
 #include <string>
@@ -32,8 +32,8 @@ using CommandLineOf = std::variant<Options, HelpWanted, VersionWanted, UsageErro
 // Parses a command line. Calls `set` with each option (an Argument); `set` returns what is wrong
 // with the option, or an empty text. Stops after --help, -h, or --version without a value.
 // Otherwise calls `finish` with the index in argv at which REST begins; `finish` returns the
-// program's options. Only the option `repeatable` may be given twice. Any other option must not,
-// since it would not be clear which value counts.
+// program's options. Only the option named `repeatable` may be given twice. For any other option it
+// would not be clear which of its two values counts.
 template <class Options, class Set, class Finish>
 [[nodiscard]] CommandLineOf<Options> parse_options(int argc, const char* const* argv,
                                                    const Set& set, const Finish& finish,

@@ -1,5 +1,5 @@
-// Runs libcurl's transfers on a libuv loop: polls the sockets that libcurl names, and sets a libuv
-// timer for libcurl's timeout. Does not look at the transferred data.
+// This class runs libcurl's transfers on a libuv event loop: it polls the sockets that libcurl
+// names, and sets a libuv timer for libcurl's timeout. It does not look at the transferred data.
 #pragma once
 
 #include <curl/curl.h>
@@ -23,9 +23,10 @@ class CurlLoop {
   CurlLoop(const CurlLoop&) = delete;
   CurlLoop& operator=(const CurlLoop&) = delete;
 
-  // Must be called once, before all other functions. `acted` is called whenever libcurl has done
-  // something, but never from within libcurl. So `acted` may read which transfers have ended, and
-  // may add and remove transfers. Returns false if there is no memory.
+  // Connects libcurl with the loop. Must be called once, before all other functions. `acted` is
+  // called whenever libcurl has done something, but never from within a libcurl function. So
+  // `acted` may read which transfers have ended, and may add and remove transfers. Returns false if
+  // there is no memory.
   [[nodiscard]] bool begin(uv_loop_t* loop, std::function<void()> acted) {
     loop_ = loop;
     acted_ = std::move(acted);

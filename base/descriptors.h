@@ -1,5 +1,6 @@
-// Puts descriptors and signals into the state that the upgrader needs, in whatever state init has
-// left them. Called once, by main, before anything else and before an event loop is made:
+// These functions put descriptors and signals into the state that the upgrader needs, whatever
+// state init has left them in. `main` calls them once, before anything else and before it makes an
+// event loop:
 //
 // open_standard_descriptors(); mark_close_on_exec_from(first_passed_descriptor);
 // put_signals_right();
@@ -23,8 +24,9 @@ inline constexpr int first_passed_descriptor = 3;
 // value.
 [[nodiscard]] int open_standard_descriptors();
 
-// Marks every open descriptor from `first` on close-on-exec. Uses close_range(). If the kernel
-// refuses that, uses the list in /proc. If there is no /proc, tries each number.
+// Marks every open descriptor with a number of at least `first` as close-on-exec. Uses
+// close_range(). If the kernel refuses that, uses the list in /proc. If there is no /proc, tries
+// each number.
 void mark_close_on_exec_from(int first);
 
 // Returns the names in a directory that are numbers, such as the pids in /proc, as numbers.

@@ -1,5 +1,6 @@
-// A directory that is kept open. All files in it are reached by its descriptor, even if its path
-// names another directory by now. Reads small files and links, and replaces them in one step.
+// A directory that is kept open. All files in it are reached through its descriptor, even if its
+// path names another directory by now. The class reads small files and links, and replaces them
+// atomically.
 #pragma once
 
 #include <sys/stat.h>
@@ -53,7 +54,7 @@ class Directory {
   // Follows no link.
   [[nodiscard]] std::string read_file(const std::string& name, std::size_t bytes_max) const;
   // Returns the target of a link. If there is no such link, returns an empty text and sets errno
-  // (EINVAL: the name is that of a file of another kind).
+  // (EINVAL: the name is that of a file that is not a link).
   [[nodiscard]] std::string read_link(const std::string& name) const;
 
   // Makes `name` a file with this text; if `durably`, also syncs the file and the directory.

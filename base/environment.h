@@ -1,5 +1,4 @@
-// Reads the environment with which this process was started, and has the type of the environment
-// for agents.
+// Functions that read the environment of this process, and the type of the environment for agents.
 #pragma once
 
 #include <sys/types.h>
@@ -14,17 +13,17 @@
 namespace upgrader {
 
 // Returns the value of an environment variable as a number; nothing if there is no such variable,
-// or its value is not a whole number or larger than `max`.
+// or if its value is not a whole number or is larger than `max`.
 [[nodiscard]] std::optional<std::int64_t> number_in(const char* variable,
                                                     std::int64_t max = number_max);
 
 // Returns how many sockets init has passed to this process (LISTEN_FDS). Their descriptors begin at
-// first_passed_descriptor. Returns nothing if the variables are absent, malformed or meant for
-// another process (LISTEN_PID), or if one of the descriptors is not open.
+// first_passed_descriptor. Returns nothing if the variables are absent, malformed or meant for a
+// different process (LISTEN_PID), or if one of the descriptors is not open.
 [[nodiscard]] std::optional<int> passed_sockets(pid_t own_pid);
 
-// The environment for agents. Points to texts that other objects own, since copying the texts would
-// take a twentieth of the time of the first agent's start (measured by make size).
+// The environment for agents. This structure points to texts that other objects own, since copying
+// the texts would take a twentieth of the time of the first agent's start (measured by make size).
 struct Environment {
   std::vector<const char*> entries;  // texts of the form NAME=value
   // The index of the entry into which the child writes its own pid.

@@ -1,5 +1,5 @@
-// Names of errors, as in the protocol's member `errno`. Also finds out whether an error is the
-// fault of the system or of the program that was to be started.
+// Names of errors, as in the member `errno` of the protocol's messages. is_shortage() says whether
+// an error is the fault of the system, and not of the program that was to be started.
 #pragma once
 
 #include <string>

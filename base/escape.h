@@ -1,5 +1,5 @@
-// Escapes texts for JSON: only the quote, the backslash and U+0000 to U+001F, each in its shortest
-// form.
+// Functions that escape strings for JSON: they escape only the quote, the backslash and U+0000 to
+// U+001F, each in its shortest form.
 #pragma once
 
 #include <cstddef>

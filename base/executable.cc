@@ -18,8 +18,8 @@
 #include "base/owned_fd.h"
 #include "base/repeated.h"
 
-// This program's own ELF header, which is at an address that the linker knows. Another program can
-// run here if its header has the same class, byte order and machine.
+// This program's own ELF header, which is at an address that the linker knows. An ELF file can run
+// on this machine if its header has the same class, byte order and machine as this one.
 extern "C" __attribute__((visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 
 namespace upgrader {
@@ -166,8 +166,8 @@ std::optional<std::string> interpreter_of(std::string_view head) {
 
 // Checks by faccessat2() whether the effective user of this process may use a file. Old kernels do
 // not have this call, and filters of system calls may make it fail with EPERM or EACCES. In these
-// cases access() is called instead, which judges for the real user. EACCES may also be the true
-// answer of faccessat2(). So after EACCES, access() is called only if real and effective user are
+// cases access() is called instead, which checks for the real user. EACCES may also be the correct
+// result of faccessat2(). So after EACCES, access() is called only if real and effective user are
 // the same, that is, unless the upgrader is set-user-ID. If the result is wrong, the exec fails
 // later.
 int may_use(const char* path, int how) {

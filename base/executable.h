@@ -1,5 +1,5 @@
-// Checks by the beginning of an open file whether the kernel could run it. Nothing is ever handed
-// to a shell, so a file that is neither an ELF program for this machine nor a `#!` script is
+// A check whether the kernel could run an open file, by the beginning of that file. No file is ever
+// passed to a shell, so a file that is neither an ELF program for this machine nor a `#!` script is
 // refused.
 #pragma once
 
@@ -20,7 +20,8 @@ enum class ExecutableKind {
 // Checks the file at `fd`, which must be a regular file that is open for reading, and its
 // interpreter or loader. `scripts_before` is the number of scripts whose interpreters led to this
 // file. The caller puts the file's path and ": " before the reason of a refusal. The errno of a
-// refusal is ENOEXEC, ENOENT (the loader or interpreter is missing), EACCES, ELOOP or another one.
+// refusal is ENOEXEC, ENOENT (the loader or interpreter is missing), EACCES, ELOOP, ELIBBAD (the
+// loader is for a different machine), or the errno of a failed system call.
 [[nodiscard]] Result<ExecutableKind> judge_executable(int fd, int scripts_before = 0);
 
 }  // namespace upgrader

@@ -1,6 +1,6 @@
 // Texts with values in them: `"upgrade {} refused: {}"_with(id, reason)` is the text in which each
-// {} has been replaced by the next of the values. A form with more or fewer places than values does
-// not compile. A value is a text of any kind, a whole number, or an object of a type that has a
+// {} has been replaced by the next value. A form with more or fewer places than values does not
+// compile. A value is a text of any kind, a whole number, or an object of a type that has a
 // function in_words().
 //
 // `_with` makes the whole text in one call, while `"upgrade " + id + ...` calls a function for each

@@ -31,10 +31,10 @@ class JsonLine {
 
   // Parses the line, which must be one JSON object (RFC 8259) in UTF-8, with only white space
   // around it, nested no deeper than nesting_max. For any other line, returns a refusal that says
-  // what was expected at which byte, counted from 1. Uses at most about seven times the line's
-  // length of memory, and a fixed small part of the stack, whatever the line holds. A lone
-  // surrogate is valid JSON, but not allowed by the protocol. The parser turns it into U+0000,
-  // which the protocol does not allow, either.
+  // what was expected at which byte, counted from 1. Allocates at most about seven times the length
+  // of the line, and uses a small fixed part of the stack, whatever the line contains. A lone
+  // surrogate is valid JSON, but not allowed by the protocol. The parser turns a lone surrogate
+  // into U+0000, which the protocol does not allow, either.
   [[nodiscard]] static Result<JsonLine> parse(std::string_view line);
 
   // The index of the node of the line's object.

@@ -21,7 +21,7 @@
 namespace upgrader {
 namespace {
 
-// How many times locking is tried if another process replaces FILE, the lock's file, meanwhile.
+// How many times to try to lock FILE, the lock's file, if other processes keep replacing FILE.
 constexpr int locking_attempts_max = 8;
 
 // The most bytes of the text in FILE, the lock's file. Two numbers and a blank need fewer, so a
@@ -32,7 +32,8 @@ constexpr std::size_t holder_bytes_max = 64;
 constexpr std::size_t holders_named_max = 4;
 
 // The most bytes read of a file in /proc. The files that are read here are shorter, except
-// /proc/PID/fdinfo/FD if FD is, for example, an epoll descriptor that watches very many others.
+// /proc/PID/fdinfo/FD if FD is, for example, an epoll descriptor that watches very many other
+// descriptors.
 constexpr std::size_t proc_bytes_max = 2'048;
 
 // The longest process name that is shown. The kernel keeps 15 bytes of a program's name, but its
@@ -169,7 +170,7 @@ int Lock::try_lock() {
   return EWOULDBLOCK;
 }
 
-// Opens FILE, the lock's file, for writing its text. The caller closes this descriptor at once,
+// Opens FILE, the lock's file, for writing its text. The caller closes this descriptor immediately,
 // since agents must inherit only the descriptor that is open for reading. Returns no descriptor if
 // FILE cannot be written, or if its path names another file by now.
 OwnedFd Lock::open_for_text() const {
@@ -183,8 +184,8 @@ OwnedFd Lock::open_for_text() const {
 
 // Clears the text of the previous holder in FILE, and returns 0. If FILE has a text that an
 // upgrader cannot have written, leaves the text and returns an errno value. While this process has
-// the lock, no other one writes to FILE. A failure to clear is harmless: write_holder() truncates
-// again.
+// the lock, no other process writes to FILE. A failure to clear is harmless, since write_holder()
+// truncates FILE again.
 int Lock::empty_file() const {
   const std::string text = read_start(descriptor_.get(), holder_bytes_max);
   if (text.empty()) return errno;

@@ -1,7 +1,7 @@
 // The lock of --lock=FILE. It makes sure that only one upgrader runs, and that no agent of an
 // earlier upgrader runs beside it. Agents inherit the lock's descriptor. Nobody unlocks FILE: the
-// kernel releases the lock when the last process with the descriptor has exited. The next
-// upgrader's loop waits for that.
+// kernel releases the lock when the last process with the descriptor has exited. The loop of the
+// next upgrader waits for this release.
 #pragma once
 
 #include <fcntl.h>
@@ -26,10 +26,11 @@ class Lock {
 
   // Tries to lock FILE. Returns 0 if this process now has the lock; FILE is then empty. Returns
   // EWOULDBLOCK if another process has the lock, so that the caller may try again later. Any other
-  // errno value says why FILE cannot be opened or locked: EINVAL, not a regular file; ELOOP, a
-  // symbolic link; EEXIST, FILE has a text that an upgrader cannot have written, and is left alone.
-  // A new FILE is readable by its owner only, since anybody who can open it can lock it. On a
-  // read-only file system an existing FILE can be locked, too, and keeps its text.
+  // errno value says why FILE cannot be opened or locked. EINVAL: FILE is not a regular file.
+  // ELOOP: FILE is a symbolic link. EEXIST: FILE has a text that an upgrader cannot have written,
+  // and is left as it is. A new FILE is readable by its owner only, since anybody who can open it
+  // can lock it. On a read-only file system an existing FILE can be locked, too, and keeps its
+  // text.
   [[nodiscard]] int try_lock();
 
   // Writes this process's pid and start time to FILE, once, as those of the lock's holder. Finding

@@ -1,5 +1,5 @@
-// Reads and prints times and durations: in the forms of status.json and the command line, and in
-// words for people. Reads no clock.
+// Functions that parse and print times and durations: in the forms of status.json and the command
+// line, and in words for people. No function here reads a clock.
 #pragma once
 
 #include <chrono>

@@ -17,8 +17,8 @@
 namespace upgrader {
 namespace {
 
-// How many bytes a terminal accepts at least if poll() reports it as writable. One write() to a
-// terminal ends at the next newline, even if more bytes were given.
+// A terminal that poll() reports as writable accepts at least this many bytes. One write() to a
+// terminal ends at the next newline, even if it was given more bytes.
 constexpr std::size_t terminal_bytes = 128;
 
 // Writes to a pipe without blocking. First tries RWF_NOWAIT, which changes no flag that other

@@ -1,5 +1,6 @@
 // A socket that this process opens as NOTIFY_SOCKET for its own children, which write to it by
-// sd_notify(3). Does not interpret the messages; the caller decides which senders count.
+// sd_notify(3). The class does not interpret the messages; the caller decides from which senders it
+// accepts them.
 #pragma once
 
 #include <sys/socket.h>
@@ -35,7 +36,7 @@ class NotifyListener {
 
   // Returns the next datagram, of at most `bytes_max` bytes, or nothing. Never waits. The
   // descriptors that came with a datagram are closed when the returned object is destroyed; a
-  // sender with sd_notify_barrier(3) waits for that.
+  // sender that has called sd_notify_barrier(3) waits until then.
   [[nodiscard]] std::optional<NotifyDatagram> receive(std::size_t bytes_max) const;
 
  private:

@@ -25,7 +25,8 @@ class OwnedFd {
   }
   ~OwnedFd() { reset(); }
 
-  // Returns true if this object owns a descriptor. A failed open() returns -1, which is none.
+  // Returns true if this object owns a descriptor. -1, which a failed open() returns, is not a
+  // descriptor.
   [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }

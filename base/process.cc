@@ -65,9 +65,9 @@ struct Pipes {
 // async-signal-safe calls are allowed, and a variable that the child changes stays changed in the
 // upgrader
 
-// Gives all signals their default, by a system call. The C library refuses to change two signals
-// that it reserves, but the process that started the upgrader may have ignored these two. SIGKILL
-// and SIGSTOP cannot be changed.
+// Gives all signals their default disposition, by a direct system call. The C library refuses to
+// change two signals that it reserves for itself, but the process that started the upgrader may
+// have ignored these two signals. SIGKILL and SIGSTOP cannot be changed.
 bool reset_signals() {
   struct {
     unsigned long words[8];  // longer than the kernel's structure; all zero means SIG_DFL
@@ -102,8 +102,8 @@ int execute(const Program& program, const Vectors& vectors) {
   if (error == 0) {
     ::execve(program.path.c_str(), vectors.argv(), vectors.envp());
     error = errno;
-    // If the path has been changed meanwhile, the error may be about another file. Then execute the
-    // checked file by its descriptor.
+    // If the path has been changed meanwhile, the error may be about a file that is not the checked
+    // one. Then execute the checked file by its descriptor.
     if (is_script || program.path_changed() == 0) return error;
   }
   if (is_script) return error;
@@ -161,10 +161,10 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
       ::fcntl(pipes.output.read.get(), F_SETFL, O_NONBLOCK) != 0) {
     return StartFailed{.where = StartFailed::Where::resources, .error = errno};
   }
-  // The child shares the upgrader's memory until its exec, with a stack of its own, as posix_spawn
-  // does it. Copying the memory's pages instead would take a sixth of the time of a start (measured
-  // with musl, up to the agent's main). The upgrader sleeps until the child's exec. No signal
-  // handler can run in the child, since the upgrader has none.
+  // The child shares the upgrader's memory until its exec, but has a stack of its own, as with
+  // posix_spawn. A copy of the memory's pages, as fork makes it, would take a sixth of the time of
+  // a start (measured with musl, up to the agent's main). The upgrader sleeps until the child's
+  // exec. No signal handler can run in the child, since the upgrader has none.
   alignas(16) char stack[child_stack_bytes];
   Birth birth{program, vectors, pipes, passed, ::getpid()};
   const pid_t pid =
@@ -177,7 +177,7 @@ std::variant<Started, StartFailed> start(const Program& program, Vectors& vector
   std::this_thread::yield();
   pipes.report.write.reset();
   if (const std::optional<StartFailed> failure = failure_of(pipes.report.read)) {
-    // The child exits at once after a failed exec, so reap it here.
+    // The child exits immediately after a failed exec, so reap it here.
     static_cast<void>(repeated([&] { return ::waitpid(pid, nullptr, 0); }));
     return *failure;
   }

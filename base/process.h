@@ -1,7 +1,7 @@
-// Processes: starts one with its two pipes, finds out how it ended, sends it a signal. Does not
-// read or write the pipes. It calls clone and exec itself, since uv_spawn has four faults here: it
-// cannot execute an open descriptor, it cannot write LISTEN_PID, it gives children sockets instead
-// of pipes, and it lets a shell run a file that is not a program.
+// Functions that start a process with its two pipes, find out how a process ended, and send it a
+// signal. They do not read or write the pipes. They call clone and exec themselves, since libuv's
+// uv_spawn has four faults here: it cannot execute an open descriptor, it cannot write LISTEN_PID,
+// it gives children sockets instead of pipes, and it lets a shell run a file that is not a program.
 #pragma once
 
 #include <sys/types.h>
@@ -45,8 +45,8 @@ class Vectors {
   [[nodiscard]] char* const* argv() const { return const_cast<char* const*>(argv_.data()); }
   [[nodiscard]] char* const* envp() const { return const_cast<char* const*>(envp_.data()); }
 
-  // Returns the descriptor of the program that an adapter inherits and that envp names; -1 if there
-  // is none.
+  // Returns the descriptor of the program that an adapter inherits, and that envp names; -1 if no
+  // such descriptor is passed on.
   [[nodiscard]] int program_descriptor() const { return program_descriptor_; }
 
   // Writes the child's own pid into envp, if the environment has an entry for it.
@@ -85,17 +85,17 @@ struct StartFailed {
   bool operator==(const StartFailed&) const = default;
 };
 
-// Starts the program. Returns when the program runs or the kernel has refused it. After a failure
-// neither process nor descriptor is left. Before the call, descriptors 0 to 2 must be open, and
-// descriptors that are passed on must be close-on-exec in this process. The child leads its own
-// session, has an empty signal mask and default dispositions, and gets SIGTERM when this process
-// dies, if the kernel supports that. The child has only descriptors 0, 1, 2 and those that are
-// passed on. An adapter also has the program's descriptor, unless the program is a script.
+// Starts the program. Returns when the program runs or the kernel has refused to execute it. After
+// a failure neither a process nor an open descriptor is left. Before the call, descriptors 0 to 2
+// must be open, and descriptors that are passed on must be close-on-exec in this process. The child
+// leads its own session, has an empty signal mask and default dispositions, and gets SIGTERM when
+// this process dies, if the kernel supports that. The child has only descriptors 0, 1, 2 and those
+// that are passed on. An adapter also has the program's descriptor, unless the program is a script.
 [[nodiscard]] std::variant<Started, StartFailed> start_process(const Program& program,
                                                                const ChildSetting& setting);
 
 // Reaps a child that has ended, and returns how it ended. Returns nothing if the child still runs.
-// Once a child has been reaped, the kernel may give its pid to another process. Never blocks. For a
+// Once a child has been reaped, the kernel may give its pid to a new process. Never blocks. For a
 // child that the kernel does not know, returns an unknown ending.
 [[nodiscard]] std::optional<Ending> try_reap(pid_t pid);
 

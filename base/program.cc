@@ -15,7 +15,7 @@
 namespace upgrader {
 namespace {
 
-// How many times a path is opened if another file takes its place each time while it is checked.
+// How many times a path is opened if the file at that path is replaced during each check.
 constexpr int looks_max = 8;
 
 // The most symbolic links that are followed for one path, as in the kernel.

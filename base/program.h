@@ -1,5 +1,5 @@
-// A program that has been checked and is kept open, so that the checked file is executed even if
-// its path names another file by then. executable.h checks the content.
+// A program that has been checked and is kept open, so that exactly the checked file is executed,
+// even if its path names another file at that time. executable.h checks the content.
 #pragma once
 
 #include <sys/stat.h>

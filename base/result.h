@@ -1,5 +1,5 @@
-// A value, or a refusal: a sentence that says why there is no value. Used for bytes from another
-// program, which may be wrong. Such an error is a normal value, never an exception.
+// A value, or a refusal: a sentence that says why there is no value. It is used, for example, for
+// bytes from another program, which may be wrong. A refusal is a normal value, never an exception.
 #pragma once
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// Computes SHA-256 of bytes that come piece by piece, by libsodium.
+// The SHA-256 of bytes that come piece by piece, computed with libsodium.
 #pragma once
 
 #include <sodium.h>

@@ -1,5 +1,5 @@
-// Makes texts from other programs safe to show on a terminal: no text can move the cursor, change
-// colours or reverse the text beside it. Also counts columns.
+// Functions that make strings from other programs safe to show on a terminal: no such string can
+// move the cursor, change colours or reverse the text beside it. They also count columns.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace upgraderctl {
 // characters that change the direction of writing, and invalid UTF-8.
 [[nodiscard]] std::string shown(std::string_view text);
 
-// Returns how many columns of a terminal an escaped text takes.
+// Returns how many columns of a terminal a text takes that shown() has escaped.
 [[nodiscard]] std::size_t columns_of(std::string_view text);
 
 // Returns an escaped text, cut to at most `columns` columns. A text that was cut ends with "...".

@@ -9,7 +9,7 @@
 namespace upgrader {
 
 using Duration = std::chrono::milliseconds;
-// milliseconds since a moment that only the loop knows
+// a point in time: milliseconds on a monotonic clock that only the loop reads
 using Time = std::chrono::milliseconds;
 
 [[nodiscard]] inline std::optional<Time> earlier_of(std::optional<Time> one,

@@ -1,5 +1,5 @@
-// Owns a libuv handle. The destructor makes libuv close the handle. The memory is freed when libuv
-// says that the handle is closed, one turn of the loop later.
+// A libuv handle with one owner. The destructor makes libuv close the handle. The memory is freed
+// when libuv says that the handle is closed, one turn of the loop later.
 #pragma once
 
 #include <uv.h>
@@ -18,14 +18,14 @@ struct UvClose {
   }
 };
 
-// Owns a handle that libuv has initialised. After a failed initialisation the memory must be freed
-// without libuv (see make_handle).
+// Owns a handle that libuv has initialised. If the initialisation has failed, libuv must not close
+// the handle, so its memory is freed directly (see make_handle).
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;
 
-// Makes a handle by a function of libuv such as uv_poll_init(), whose further arguments are `more`.
-// `data` is stored in the handle, for its callbacks. If the function returns a libuv error instead
-// of 0, returns an empty pointer and sets errno.
+// Makes a handle with a libuv function such as uv_poll_init(). `more` are the arguments of that
+// function after the loop and the handle. `data` is stored in the handle, for its callbacks. If the
+// function returns a libuv error instead of 0, returns an empty pointer and sets errno.
 template <class Handle, class... More>
 [[nodiscard]] UvHandle<Handle> make_handle(int (*initialise)(uv_loop_t*, Handle*, More...),
                                            uv_loop_t* loop, void* data,

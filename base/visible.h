@@ -1,4 +1,4 @@
-// Makes bytes from other programs visible, and safe to show, in one line of a log.
+// Functions that make bytes from other programs visible, and safe to show, in one line of a log.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace upgrader {
 
 // Returns the first `bytes_max` bytes of `bytes`, with "..." if there are more. Control characters
 // and invalid UTF-8 become \n, \t, \r or an escape such as \x1b. All other characters stay, even a
-// backslash, so a text that is escaped twice is the same as a text that is escaped once.
+// backslash, so escaping a text that is escaped already changes nothing.
 [[nodiscard]] std::string escape(std::string_view bytes, std::size_t bytes_max);
 
 // Returns a byte as an escape: \n, \t, \r, or its number as in \x1b.

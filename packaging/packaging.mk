@@ -1,6 +1,6 @@
-# The targets `make packaging`, `make check-images`, `make npm` and `make wheels`: make the files
-# from which other projects build images and packages. See README.md. The target `make html` makes a
-# small site of the pages.
+# The targets `make packaging`, `make check-images`, `make npm` and `make wheels`: they make the
+# files from which other projects build images and packages. See README.md. The target `make html`
+# makes a small site of the pages.
 
 .PHONY: packaging check-images static-tools check-static-tools npm wheels
 packaging: dist
@@ -25,9 +25,9 @@ static-tools:
 
 # `make check-static-tools [ARCH=...]` runs some tests of agent-releases and agentify, with the
 # static programs. A program for another processor is replaced by a script that runs it in
-# qemu-user. The MIPS processor there has floating point, which qemu-user cannot emulate by itself
-# as the kernel does. agentify cannot be run in qemu-user, which has no subreapers; for mipsel it
-# runs in `make check-memory`.
+# qemu-user. For MIPS, qemu-user emulates a processor with floating point: on a processor without
+# it, the kernel emulates floating point for programs, which qemu-user cannot do. agentify cannot be
+# run in qemu-user, which has no subreapers; for mipsel it runs in `make check-memory`.
 static_tool_tests = $(addprefix tests/together/,releases/add releases/archives releases/fetch \
   releases/keeping $(if $(static_emulator),,agentify/follow.py))
 manifest_name_amd64 = x86_64

@@ -30,7 +30,7 @@ int print(const std::string& text) {
   return write_all(STDOUT_FILENO, text) == 0 ? 0 : exit_own_failure;
 }
 
-// Reports why the upgrader cannot begin.
+// Logs why the upgrader cannot start, and returns the exit status for this failure.
 int report(const std::string& reason) {
   Logbook logbook(LogLevel::error, std::getenv("JOURNAL_STREAM"));
   logbook.error(reason);
@@ -43,8 +43,8 @@ int report(const std::string& reason) {
   const std::optional<int> sockets = passed_sockets(::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
-  // Check the descriptor of --notify-fd before the Lock is made: the Lock closes whatever
-  // descriptor has the number `lock_number`, and takes the number.
+  // Check the descriptor of --notify-fd before the Lock is made: the constructor of Lock closes any
+  // descriptor with the number `lock_number`, and then uses that number.
   OwnedFd readiness;
   if (const std::optional<int>& number = options.notify_fd) {
     // The sockets that init passed have the numbers below `lock_number`.
@@ -83,9 +83,10 @@ int report(const std::string& reason) {
   std::exit(loop.run(std::move(setting)));
 }
 
-// Until our signals are blocked, they kill this process, which is the kernel's default. So blocking
-// them is the first thing that the program does. glibc calls the functions in .preinit_array before
-// the libraries' constructors; musl has no .preinit_array.
+// Until the signals that the upgrader handles are blocked, such a signal has its default effect,
+// which for most of them is to kill the process. So blocking them is the first thing that the
+// program does. glibc calls the functions in .preinit_array before the libraries' constructors;
+// musl has no .preinit_array.
 #ifdef __GLIBC__
 #define FIRST_OF_ALL ".preinit_array"
 #else

@@ -24,7 +24,7 @@ _agent_releases_options_of() {
   esac
 }
 
-# Prints the versions in the directory that the command line names, or in the current one.
+# Prints the versions in the directory that the command line names, or in the current directory.
 _agent_releases_versions() {
   local at directory=.
   for ((at = 1; at < COMP_CWORD; at++)); do

@@ -4,7 +4,8 @@
 
 . "${BASH_SOURCE[0]%"${BASH_SOURCE[0]##*/}"}upgrader-words.sh"
 
-# Prints the help of a program, or of its command, that "$@" names. Prints each entry on one line.
+# Prints the help of the program or command that "$@" names, such as `fleetctl rollout`, with each
+# entry on one line.
 _upgrader_help() {
   "$@" --help 2>/dev/null |
     awk '/^ {20}/ { sub(/^ +/, "  "); line = line $0; next } { print line; line = $0 }
@@ -12,7 +13,7 @@ _upgrader_help() {
 }
 
 # Reads a help text on standard input, and prints its options. An option that takes a value is
-# printed as `--name=`; if $1 is given, followed by the form of the value, as in `--name=FILE`.
+# printed as `--name=`; if $1 is given, the form of the value follows, as in `--name=FILE`.
 _upgrader_help_options() {
   sed -nE "s/^  (-h,)?(--[a-z][a-z-]*) ([A-Z][A-Z|%]*).*/\2=${1:+\\3}/p; t
     s/^  (-h,)?(--[a-z][a-z-]*).*/\2/p"
@@ -35,7 +36,7 @@ _upgrader_help_values() {
   esac
 }
 
-# Completes the command line of a program that has commands, which may again have commands.
+# Completes the command line of a program that has commands, which may have subcommands.
 _upgrader_complete_by_help() {
   local current=${COMP_WORDS[COMP_CWORD]} option='' kept='' at path=("$1") commands
   COMPREPLY=()

@@ -1,6 +1,6 @@
 # Functions that the bash completions of the upgrader's programs share. Each completion sources this
-# file, which is in the same directory. Needs only bash. If bash-completion is loaded, it completes
-# the arguments of other commands.
+# file, which is in the same directory. The functions need only bash. If bash-completion is loaded,
+# they let it complete the arguments of AGENT and of other commands.
 
 # Prints the completions of a duration. If $1 begins with a number, these are the number with each
 # unit. Otherwise they are some common durations.
@@ -26,7 +26,7 @@ _upgrader_skip_option() {
 }
 
 # If the cursor is in the value of an option, sets `option` to the option's name, `current` to the
-# beginning of the value, and `kept` to the part of the present word that must stay before a
+# beginning of the value, and `kept` to the part of the current word that must stay before a
 # completed value.
 _upgrader_find_value() {
   if [[ $current == = ]]; then

@@ -30,8 +30,9 @@ _upgrader_options='--mode= --start-timeout= --stop-timeout= --exit-grace= --tria
   --attempts= --lock= --lock-timeout= --control= --notify-fd= --subreaper --adapter= --log-level=
   --help --version'
 
-# Sets `agent` to the place of AGENT among the words before the cursor, or to the cursor's place if
-# AGENT comes next, or to nothing while options may come. readline splits words at `=` and `:`.
+# Sets `agent` to the index of AGENT among the words before the cursor. If the word at the cursor
+# must be AGENT, sets `agent` to the index of that word; if it may be an option, makes `agent`
+# empty. readline splits words at `=` and `:`.
 _upgrader_find_agent() {
   local at=1
   agent=

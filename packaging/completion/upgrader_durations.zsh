@@ -1,6 +1,6 @@
 #autoload
-# Completes durations in zsh, for these programs: offers units after a number, otherwise a few
-# durations.
+# Completes durations in zsh, for the programs of this project. After a number, offers units;
+# otherwise offers a few durations.
 
 local number=${PREFIX%%[^0-9]*} expl
 if [[ -n $number ]]; then

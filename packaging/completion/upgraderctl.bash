@@ -6,7 +6,7 @@
 _upgraderctl_commands='list status upgrade rehearse confirm cancel commit rollback history why
   wait on shutdown'
 
-# Prints the upgraders of the machine and of the caller that begin with $1.
+# Prints the names that begin with $1, of upgraders of the machine and of the calling user.
 _upgraderctl_names() {
   local directory base own=${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/upgrader}
   base=${UPGRADERCTL_BASE:-/run/upgrader}
@@ -18,7 +18,7 @@ _upgraderctl_names() {
   done
 }
 
-# Prints the options of the command $1, or those without a command.
+# Prints the options of the command $1. If $1 is empty, prints the options that need no command.
 _upgraderctl_options() {
   local terms='--start-timeout= --confirm-timeout= --no-args --previous'
   echo '--dir= --help --version'
@@ -58,8 +58,8 @@ _upgraderctl_values() {
   esac
 }
 
-# Sets `name`, `command` and `executable` (its place) from the words before the cursor. readline
-# splits words at `=` and `:`.
+# Sets `name`, `command` and `executable` (the index of EXECUTABLE) from the words before the
+# cursor. readline splits words at `=` and `:`.
 _upgraderctl_look() {
   local at=1 word
   name='' command='' executable=''

@@ -1,7 +1,8 @@
 // The parts of a C++ run-time library that the static program needs. Debian's libstdc++ is made for
 // glibc, and contains locales, streams and exceptions, which the upgrader does not use. In some
-// cases libstdc++ would throw an exception. Nobody in the upgrader would catch it, so the program
-// would end by SIGABRT. In these cases, this library calls abort(), which has the same effect.
+// cases libstdc++ would throw an exception. The upgrader would not catch that exception, so the
+// program would end by SIGABRT. In these cases, the functions here call abort(), which has the same
+// effect.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>

@@ -41,9 +41,9 @@ endif
 
 # Flags that make the file small, which is the main aim. The program throws no exception, and has
 # one thread. -fstack-protector guards fewer functions than -fstack-protector-strong, which would
-# also guard every function with an array in it, and make the file 6 KB larger. The program gets
-# another address in every process. Tables that the loader has filled in become read-only
-# (run_time.cc does the part of this that musl leaves out).
+# also guard every function with an array in it, and make the file 6 KB larger. The program is
+# loaded at a different address in every process. Tables that the loader has filled in become
+# read-only (run_time.cc does the part of this that musl leaves out).
 static_small = -Oz -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables \
   -fstack-protector -fno-inline-functions-called-once --param=max-inline-insns-size=1 \
   -fno-caller-saves -fno-partial-inlining \
@@ -64,7 +64,7 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
 # -Wno-odr was needed for an earlier run_time.cc, which defined the symbols of type tables with
-# other types than the compiler does.
+# types that differ from those of the compiler.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
@@ -161,9 +161,9 @@ $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	  $(abspath $(static_musl_built))/lib none | sed -e 's|-dynamic-linker none||' \
 	  -e 's|^libgcc[.]a%s.*|--start-group & -lc --end-group|' >$@
 
-# The same specs with other start code: that of a program that has no loader and relocates itself,
-# which the wrapper does not support, and without the code that gcc adds to each program for
-# exceptions and transactional memory. All objects depend on this file, and so on the
+# The same specs with two changes. The start code is that of a program that has no loader and
+# relocates itself, which the wrapper does not support. The code that gcc adds to each program for
+# exceptions and transactional memory is left out. All objects depend on this file, and so on the
 # flags in it.
 $(static)/musl.specs: $(static)/musl_exceptions.specs
 	sed -e 's|Scrt1[.]o|rcrt1.o|' -e 's|crtbeginS.o%s||; s|crtendS.o%s||' \
@@ -174,8 +174,8 @@ $(static_libc): $(static)/musl.specs
 	$(static_make_musl) -j$(shell nproc) lib/libc.a \
 	  $(patsubst %,lib/%.o,rcrt1 Scrt1 crti crtn) $(patsubst %,lib/lib%.a,m pthread rt dl)
 
-# Runs musl's Makefile without the variables of this one, since musl's Makefile has another variable
-# ARCH.
+# Runs musl's Makefile without the variables of this one, since musl's Makefile has a variable ARCH
+# with a different meaning.
 static_make_musl = env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD -u ARCH \
   $(MAKE) -s -C $(static_musl_built)
 $(static_musl_built)/config.mak: $(static_musl)/fetched packaging/static/static.mk
@@ -185,7 +185,8 @@ $(static_musl_built)/config.mak: $(static_musl)/fetched packaging/static/static.
 	  --prefix=$(abspath $(@D)) --disable-shared --enable-optimize=no \
 	  CFLAGS='$(static_small)' >configured
 
-# The two fetches must not run at the same time: they keep apt's lists in one directory.
+# The fetches of musl and libuv must not run at the same time, since they keep apt's lists in one
+# directory.
 $(static_musl)/fetched: packaging/static/fetch | $(static_libuv)/fetched
 	packaging/static/fetch $(BUILD)/static/apt musl $(static_musl)
 	touch $@

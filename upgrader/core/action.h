@@ -35,15 +35,15 @@ struct Spawn {
   bool operator==(const Spawn&) const = default;
 };
 
-// Send a message to an agent. If it is an `activate`, the next event tells whether it was sent.
-// Other messages have no such event.
+// Send a message to an agent. If the message is an `activate`, the next event is the outcome: how
+// much of the message has been written. Other messages have no outcome.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;
   bool operator==(const Send&) const = default;
 };
 
-// Write nothing more to an agent, and drop the bytes that have not been written yet.
+// Close an agent's input, and drop the bytes that have not been written to it yet.
 struct CloseInput {
   Generation generation = 0;
   bool operator==(const CloseInput&) const = default;
@@ -67,8 +67,8 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// Check that the link of --previous names an executable that can be started, and that this is not
-// the same executable as AGENT's, which has failed. The next event is the outcome of this action.
+// Check that the link of --previous names an executable that can be started, and that this
+// executable is not AGENT's own, which has failed. The next event is the outcome of this action.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
@@ -92,7 +92,7 @@ struct ProveRelink {
 // ProveRelink has been performed before. The next event is the outcome of this action.
 struct Relink {
   ProgramId program = 0;
-  // First make the link of --previous name the present target of AGENT's link.
+  // First make the link of --previous name the current target of AGENT's link.
   bool moves_previous = true;
   bool operator==(const Relink&) const = default;
 };
@@ -114,8 +114,8 @@ struct RestoreLink {
 struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
-  // The length in bytes of the reason why the upgrader ends, with which `text` then begins. 0 in a
-  // line that does not say why the upgrader ends.
+  // If the line says why the upgrader ends, `text` begins with that reason, and this is the length
+  // of the reason in bytes. Otherwise 0.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

@@ -58,8 +58,8 @@ Record read_record(std::string_view file) {
 
 using Records = std::array<Record, attempts_records>;
 
-// Reads the records of the file, by their places. A place behind the end of the file has a record
-// with the number 0.
+// Reads the records of the file, in the order of their offsets. A record that would begin after the
+// end of the file gets the number 0.
 Records read_records(std::string_view file) {
   Records records;
   for (Record& record : records) {

@@ -1,7 +1,7 @@
-// Decides for --attempts which program to start next. The option counts, in a file, how many starts
-// in a row have failed. A start has failed if no agent stayed active for as long as a trial takes.
-// The file's text is made and parsed here; attempts_file.h reads and writes the file. upgrader(8)
-// describes the option.
+// This file decides, for --attempts, which program an upgrader starts first. The option counts, in
+// a file on disk, how many starts of the upgrader in a row have failed. A start has failed if no
+// agent stayed active for as long as a trial takes. The functions here make and parse the text of
+// the file; attempts_file.h reads and writes it. upgrader(8) describes the option.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace upgrader {
 inline constexpr std::int64_t attempts_max = 999'999;  // the largest number that --attempts accepts
 
 struct Attempts {
-  int count = 0;           // the number of failed starts in a row, plus 1 for the present start
+  int count = 0;           // the number of failed starts in a row, plus 1 for the current start
   std::string executable;  // the path of AGENT's executable, without symbolic links
   // how the last start ended; empty if the upgrader died before it recorded that
   std::string ending;
@@ -25,8 +25,8 @@ struct Attempts {
 // The size in bytes of a record, which is enough for two paths. The file has room for three
 // records. A new record overwrites the oldest one, so usually only one sector of the disk changes.
 // If a power cut damages the new record, the two older ones are still whole. One older record would
-// not be enough: the record that an upgrader writes at its own end is not synced, so that one may
-// be lost, too.
+// not be enough: the record that an upgrader writes when it exits is not synced, so the power cut
+// may destroy that record, too.
 inline constexpr std::size_t attempts_record_bytes = 8'192;
 inline constexpr std::size_t attempts_records = 3;
 inline constexpr std::size_t attempts_file_bytes = attempts_records * attempts_record_bytes;
@@ -54,8 +54,9 @@ struct NextAttempt {
 // Decides which executable to start. `before` is the content of the file, `executable` the target
 // of AGENT's link, and `limit` the value of --attempts. After `limit` failed starts of AGENT's
 // executable, the next `limit` starts use the executable of --previous, the next `limit` ones
-// AGENT's again, and so on. `way_back` is true if there is an executable of --previous. If there is
-// none, the count stays at `limit`, so that a crash loop need not write the file at every start.
+// AGENT's again, and so on. `way_back` is true if there is an executable of --previous. Without
+// one, the count stays at `limit`, so that an upgrader in a crash loop need not write the file at
+// every start.
 [[nodiscard]] NextAttempt next_attempt(const Attempts& before, const std::string& executable,
                                        int limit, bool way_back);
 

@@ -152,8 +152,8 @@ void Chronicle::note_agent(const Agent& agent, const Event& event, const Stamp& 
   if (activated_now) past->activated = now;
   if (!upgrade_) return;
   if (activated_now) {
-    // An upgrade that fails on trial has two gaps without an active agent. The later one, before
-    // the fallback, replaces the earlier one.
+    // An upgrade that fails on trial has two gaps without an active agent. The later gap, before
+    // the fallback, replaces the earlier gap in the record.
     upgrade_->span(Span::gap) = not_measured;
     upgrade_->measure(Span::gap, vacant_since_, now);
   }

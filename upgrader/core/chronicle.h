@@ -1,6 +1,6 @@
-// Keeps the history that status.json shows: when agents and upgrades reached each stage, how
-// upgrades ended and how long their parts took, and the requests with their answers. From the
-// history it knows which requests have been answered before. note() must be called for every step
+// The chronicle keeps the history that `status.json` shows: when agents and upgrades reached each
+// stage, how upgrades ended and how long their parts took, and the requests with their answers. The
+// history also shows which requests have been answered before. note() must be called for every step
 // of the supervisor. upgrader(8) describes status.json.
 #pragma once
 
@@ -85,11 +85,11 @@ class Chronicle {
   // Records the start of the upgrader.
   void begin(const Stamp& now) { started_ = since_ = now; }
 
-  // Records the path of the executable that was checked, since no event carries it. Must be called
-  // before the event that reports the check.
+  // Records the path of the executable that was checked, since no event carries that path. Must be
+  // called before note() gets the outcome of the check.
   void note_checked(std::string executable) { checked_ = std::move(executable); }
-  // Records the process that was started from the checked file. Must be called before the event
-  // that reports the start.
+  // Records the process that was started from the checked file. Must be called before note() gets
+  // the outcome of the start.
   void note_started(Generation generation, int pid, std::string executable, const Stamp& now);
 
   // Records a step of the supervisor: the event, the actions that followed, and the state
@@ -99,10 +99,10 @@ class Chronicle {
   void note_answer(PastRequest request);
 
   // Checks a request from the control directory's FIFO before the supervisor gets the request.
-  // Returns the event for the supervisor; an upgrade without an id is given one first. Returns
-  // nothing if a request of this name has been answered before, or if the request is for an upgrade
-  // whose id is known already. In the second case, the request is answered with how that upgrade
-  // ended, or that it is under way.
+  // Returns the event for the supervisor; an upgrade request without an id is given an id first.
+  // Returns nothing if a request of this name has been answered before, or if the request is for an
+  // upgrade whose id is known already. In the second case, the request is answered with how that
+  // upgrade ended, or that it is under way.
   [[nodiscard]] std::optional<ControlRequested> judge(ControlRequest request);
 
   // Records why the upgrader ends. Only the first reason that is recorded counts, whether this
@@ -124,7 +124,7 @@ class Chronicle {
   [[nodiscard]] std::string what_became_of(const std::string& id) const;
   [[nodiscard]] const std::optional<UpgraderEnd>& end() const { return end_; }
   [[nodiscard]] const Stamp& started() const { return started_; }
-  [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the present phase
+  [[nodiscard]] const Stamp& since() const { return since_; }  // the beginning of the current phase
   // Returns when the first start or upgrade succeeded: an agent had been active for the time of a
   // trial, or an upgrade was committed.
   [[nodiscard]] const Stamp& good() const { return good_; }

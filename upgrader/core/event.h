@@ -102,8 +102,8 @@ struct Outcome {
 };
 
 // All deadlines up to the time `by` have passed, and all messages and exits that the kernel held at
-// that time have been delivered. A deadline after `by` is judged later, when the agents' pipes have
-// been read again, even if it has passed by now.
+// that time have been delivered. A deadline after `by` must not be judged at this event, even if
+// that deadline has passed by now: the agents' pipes must first be read again.
 struct DeadlinePassed {
   Time by = Time::max();
 };
@@ -115,8 +115,8 @@ struct SignalReceived {      // SIGHUP or SIGUSR1, which is passed on to the age
   int signal = 0;
 };
 
-// An operator has sent a request through the control directory. The chronicle has sorted out
-// requests that were answered before, and has given an upgrade without an id a new one.
+// An operator has sent a request through the control directory. The chronicle has already dropped
+// requests that were answered before, and has given an id to an upgrade request without one.
 struct ControlRequested {
   ControlRequest request;
 };

@@ -19,8 +19,7 @@ std::string name_of(const Agent& agent) {
 }
 
 // Returns true if the agent is active and, if it has the feature readiness, has said `healthy`. An
-// agent that began as a candidate need not say `healthy`: the end of its upgrade says whether it
-// works.
+// agent that was started as a candidate need not say `healthy`: its trial shows whether it works.
 bool is_ready(const Agent& agent) {
   return agent.activated && (agent.works || agent.role == Role::candidate);
 }
@@ -37,8 +36,8 @@ std::string starting(const std::optional<Agent>& agent) {
   return agent ? "starting {}"_with(name_of(*agent)) : "starting";
 }
 
-// Returns the failure of the last upgrade, for the status line. It is shown until another upgrade
-// begins; otherwise a failed upgrade would look like a successful one.
+// Returns the failure of the last upgrade, for the status line. The failure is shown until the next
+// upgrade begins; otherwise a failed upgrade would look like a successful one.
 std::string last_failure(const State& state) {
   if (!state.last_failure) return "";
   return "; {}"_with(words::in_short(*state.last_failure, reason_bytes_shown));

@@ -48,7 +48,7 @@ struct InitNews {
 
 [[nodiscard]] InitNews init_news(const State& state);
 
-// The most datagrams a second that init gets, however often agents send something.
+// The most datagrams that init is sent in a second, however many messages agents send.
 inline constexpr std::size_t datagrams_a_second = 10;
 // The number of datagrams a second that are reserved for READY=1 and STOPPING=1, which never wait.
 inline constexpr std::size_t datagrams_kept = 2;
@@ -56,8 +56,8 @@ inline constexpr std::size_t datagrams_kept = 2;
 // Decides when the next message to init may be sent.
 class Pace {
  public:
-  // Returns the time at which the next message that may wait can be sent, or nothing if it can be
-  // sent now.
+  // Returns the time at which the next message other than READY=1 and STOPPING=1 may be sent, or
+  // nothing if such a message may be sent now.
   [[nodiscard]] std::optional<Time> next() const {
     const std::optional<Time>& oldest = last_[oldest_];
     if (!oldest) return std::nullopt;

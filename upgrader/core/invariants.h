@@ -6,8 +6,8 @@
 
 namespace upgrader {
 
-// Returns the outcome that must be the next event after `action`, which then is the last of its
-// step.
+// Returns which outcome must be the next event after `action`, if any. An action that has an
+// outcome is the last one of its step.
 [[nodiscard]] Pending pending_on(const Action& action);
 
 // Aborts unless the state after a step and the actions of that step agree with each other.

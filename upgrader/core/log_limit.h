@@ -1,7 +1,8 @@
-// Keeps an agent from flooding the log: for each kind of notice, at most one line a second is
-// logged. Further lines are held back and counted, and the next logged line of that kind shows the
-// count. The latest status that was held back is logged when the second is over. This file only
-// decides: log.h writes.
+// The limit that keeps an agent from flooding the log. A notice is a log line that an agent can
+// cause as often as it likes. For each agent and each kind of notice, at most one line a second is
+// logged. Further notices are held back and counted, and the next logged line of that kind shows
+// the count. The latest `status` that was held back is logged when the second is over. This file
+// only decides what to log: log.h writes the lines.
 #pragma once
 
 #include <cstdint>

@@ -120,8 +120,8 @@ Complaint set_option(const Argument& argument, Options& options) {
       "no such option; one of the adapter's is given as --adapter={}"_with(argument.whole));
 }
 
-// Returns the fault if an option needs another one that is not given, or excludes one that is
-// given.
+// Returns the fault if one option needs a second option that is not given, or contradicts a second
+// option that is given.
 Complaint judge_together(const Options& options) {
   if (options.lock_timeout && !options.lock_file) return "--lock-timeout: needs --lock=FILE";
   if (options.previous && !options.relink) return "--previous: needs --relink";

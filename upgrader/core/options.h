@@ -13,14 +13,14 @@
 namespace upgrader {
 
 struct Options {
-  // The terms of each upgrade whose request does not name its own. Without --confirm-timeout, the
-  // confirm timeout is the start timeout. The stop timeout is never 0. A trial of 0 commits at
-  // once.
+  // The terms of an upgrade, as far as its request does not set other terms. Without
+  // --confirm-timeout, the confirm timeout is the start timeout. The stop timeout is never 0. With
+  // a trial of 0, an agent is committed as soon as it is active.
   Terms defaults{.start_timeout = std::chrono::minutes{5},
                  .confirm_timeout = std::chrono::minutes{5},
                  .stop_timeout = std::chrono::seconds{90},
                  .trial = std::chrono::seconds{30}};
-  Duration exit_grace{std::chrono::seconds{10}};  // the limit for an agent's exit; 0 means none
+  Duration exit_grace{std::chrono::seconds{10}};  // limit for the exit after `stopped`; 0: none
   bool relink = false;
   std::optional<std::string> previous;  // the value of --previous: the path of a link
   int attempts = 0;                     // the value of --attempts; 0 if starts are not counted

@@ -18,8 +18,8 @@ namespace upgrader {
 
 using agent_protocol::name_of;
 
-// One process that has been started and not been reaped. The members are independent facts; `held`,
-// `active` and other states are derived from them.
+// One process that has been started and not been reaped. The members are independent facts. Whether
+// the agent is held or active follows from them.
 struct Agent {
   Generation generation = 0;
   agent_protocol::Role role = agent_protocol::Role::first;
@@ -34,12 +34,13 @@ struct Agent {
   bool activated = false;       // `activate` has been written whole
   bool works = false;           // activated, and has said `healthy` if it has the feature readiness
   // The reason of the `stop` that the agent was sent. `told_id` is the upgrade's id if the stop was
-  // for an upgrade. Both are absent again after a `cancel` has withdrawn the stop.
+  // for an upgrade. Both are cleared when the agent withdraws the stop with `cancel`.
   std::optional<agent_protocol::StopReason> told;
   std::optional<std::string> told_id;
   bool stopped = false;
   std::optional<std::string> state;  // the `state` that the agent sent with `stopped`
-  // The reason in the agent's `unfit`, if it was read only after the agent's exit.
+  // The reason from the agent's `unfit`, if that message was read only after the agent had exited
+  // or had been sent SIGTERM or SIGKILL.
   std::optional<std::string> unfit;
   bool output_closed = false;
   bool input_closed = false;
@@ -54,8 +55,9 @@ struct Agent {
   // sent `stop` must say `stopped`, and then exit. For a killed agent, this is the time at which
   // the log says again that the agent has not exited.
   std::optional<Time> deadline;
-  // `allowed` is the whole time that the agent has until its deadline; `extended` is the part of it
-  // that the agent's `extend` has added. Both are shown to people and to init.
+  // `allowed` is the whole time that the agent has until its deadline; `extended` is the part of
+  // `allowed` that the agent's `extend` messages have added. The log shows both. If `extended` is
+  // not 0, init is asked for more time as well.
   Duration allowed{};
   Duration extended{};
   // The time by which the agent should have said `hello`. If the agent has not said `hello` by
@@ -84,7 +86,8 @@ enum class UpgradeOutcome { committed, kept, fell_back, ended };
 struct UpgradeUnderWay {
   std::string id;
   Origin origin = Origin::agent;
-  // The request named no executable: the upgrade is to AGENT's present target.
+  // The request named no executable: the upgrade is to the file that AGENT on the command line
+  // names now.
   bool names_agent = false;
   // The name of the operator's request for this upgrade; empty if the request has been answered, or
   // if no operator requested the upgrade.
@@ -100,11 +103,12 @@ struct UpgradeUnderWay {
   // The active agent knows of this upgrade: it requested it, or was sent `candidate_ready` or
   // `stop`.
   bool known_to_agent = false;
-  // when the wait for `confirm` ends, or during the trial: when the trial ends
+  // the time limit of the wait for `confirm`, or the end of the trial
   std::optional<Time> deadline;
   std::optional<agent_protocol::Failure> failure;  // the first failure of the upgrade
-  // Only while the previous version is started at boot, because the first agent has failed: why the
-  // first agent failed, and the exit status of the upgrader if no previous program can be started.
+  // Set only if the first agent has failed at a boot, so that the previous version (--previous) is
+  // started: why the first agent failed. `boot_status` is then the exit status of the upgrader if
+  // no previous program can be started.
   std::optional<agent_protocol::PastFailure> boot;
   int boot_status = 0;
   bool operator==(const UpgradeUnderWay&) const = default;
@@ -145,7 +149,7 @@ struct State {
   std::optional<Agent> candidate;  // the held agent; during a trial, the standby
   std::optional<UpgradeUnderWay> upgrade;
   std::optional<LeftBehind> left_behind;
-  // The failure of the previous upgrade, until another upgrade begins.
+  // The failure of the last upgrade; cleared when the next upgrade begins.
   std::optional<agent_protocol::Failure> last_failure;
   // The upgrader's exit status, once it is decided; all agents are reaped before the exit.
   std::optional<int> exit_with;
@@ -159,8 +163,8 @@ struct State {
   // The time at which the agent will have been active for as long as a trial takes. Set while
   // --previous or --attempts waits to see whether this start succeeds.
   std::optional<Time> attempts_deadline;
-  // True if --previous and --attempts need not wait any longer: this start has succeeded, or
-  // another program than AGENT's was started.
+  // True if --previous and --attempts need not wait any longer: this start has succeeded, a program
+  // other than AGENT's was started, or a shutdown was requested.
   bool attempts_done = false;
   // an agent has been active for as long as a trial takes, or an upgrade was committed
   bool lasted = false;
@@ -173,8 +177,7 @@ struct State {
 
 [[nodiscard]] Phase phase_of(const State& state);
 
-// Returns the time at which the present phase ends at the latest, or nothing if the phase has no
-// time limit.
+// Returns the time limit of the current phase, or nothing if that phase has none.
 [[nodiscard]] std::optional<Time> awaited_until(const State& state);
 
 }  // namespace upgrader

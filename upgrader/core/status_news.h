@@ -26,15 +26,16 @@ struct StatusFacts {
   std::function<const std::vector<std::string>*(ProgramId program)> arguments_of{};
 };
 
-// Returns one line with its newline. If the line would be too long, the arguments are left out
-// first, then the oldest ended upgrades. Everything else is bounded, and always fits.
+// Returns the text of status.json: one line with its newline. If the line would be too long, the
+// arguments of agents are left out first, then the oldest ended upgrades. All other parts have a
+// maximum length, and always fit.
 [[nodiscard]] std::string status_news(const State& state, const Chronicle& chronicle,
                                       const StatusFacts& facts);
 
 // Returns true while no agent is active and a ready agent is about to get the work. status.json is
 // not written then, since that would delay the hand-over.
 [[nodiscard]] bool hands_over(const State& state);
-// Returns true while the active agent stops and another agent follows it. status.json is not
+// Returns true while the active agent stops and a new agent is to follow it. status.json is not
 // written then. The agent may exit at any moment, and writing the file might delay the hand-over.
 [[nodiscard]] bool active_agent_stops(const State& state);
 

@@ -1,6 +1,6 @@
-// Writes status.json, one line of JSON, member by member. Knows nothing of what the members mean.
-// Every text except an argument is cut to a maximum as it is written, so that all required members
-// always fit.
+// This class writes `status.json`, one line of JSON, member by member. It does not know what the
+// members mean. Every string except an argument is cut to a maximum length as it is written, so
+// that all required members always fit.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class StatusPaper {
     cut_ >>= 1;
   }
 
-  // Writes the whole text, and U+FFFD for each byte that is not valid UTF-8.
+  // Writes an element of a list: the whole text, with U+FFFD for each byte that is not valid UTF-8.
   void element(std::string_view text);
   void put(const char* name, std::string_view text, std::size_t bytes_max = text_written_max) {
     if (text.empty()) return;

@@ -575,8 +575,8 @@ class Step {
   }
 
   // Sends `activate`. Until the whole message has been written, the agent counts as held, and the
-  // state that the last active agent left is kept: if this agent fails, the next one gets that
-  // state. The agent must read the whole `activate` within the time of its trial, or within the
+  // `state` that the last active agent left is kept: if this agent fails, the next agent gets that
+  // `state`. The agent must read the whole `activate` within the time of its trial, or within the
   // stop timeout if it has no trial.
   void send_activate(Agent& agent, bool has_trial) {
     const Terms& terms = state_.upgrade ? state_.upgrade->terms : policy_.defaults;
@@ -609,7 +609,7 @@ class Step {
     if (agent != nullptr && agent->activate_waits) activated();
   }
 
-  // Makes the agent active whose `activate` has been written.
+  // Marks an agent as active, because its `activate` has been written whole.
   void activated() {
     if (state_.candidate) state_.incumbent = std::exchange(state_.candidate, std::nullopt);
     Agent& agent = *state_.incumbent;
@@ -647,8 +647,8 @@ class Step {
     order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
   }
 
-  // The agent did not read its `activate`, so it was never activated: it fails like any held agent
-  // that has closed a pipe.
+  // Handles an agent that did not read its `activate`, and so was never activated. Such an agent
+  // fails like any held agent that has closed a pipe.
   void activate_lost(Agent& agent) {
     agent.activate_waits = false;
     agent.input_closed = true;
@@ -700,7 +700,7 @@ class Step {
     fallback_failed(agent, reason, ending);
   }
 
-  // Handles the failure of a fallback. No other program is left to be started.
+  // Handles the failure of a fallback by ending the upgrader: there is no third program to start.
   void fallback_failed(const Agent& agent, const std::string& reason, const Ending* ending) {
     if (state_.upgrade->boot) {
       state_.upgrade->failure =
@@ -777,8 +777,8 @@ class Step {
                                                                                          reason));
   }
 
-  // Called when no agent has the work any more. A standby that runs gets the work now, or as soon
-  // as it is ready. Without a standby, a fallback is started.
+  // Gives the work back to the previous program, once no agent has the work any more. A running
+  // standby gets the work now, or as soon as it is ready. Without a standby, a fallback is started.
   void fall_back() {
     if (!state_.candidate) {
       return order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
@@ -818,7 +818,7 @@ class Step {
 
   // Puts AGENT's link back to the committed version, because a requested upgrade could not begin.
   // Leaves the link alone if the first agent has not been started yet, since the link may then
-  // belong to another upgrader.
+  // still belong to the previous upgrader.
   void restore_link_unless_waiting() {
     if (policy_.relink && started()) order(RestoreLink{});
   }
@@ -871,8 +871,8 @@ class Step {
     end_with(upgrade.boot_status, words::first_failed(*upgrade.boot));
   }
 
-  // Called when an agent is activated. If the agent stays active for as long as a trial takes, its
-  // start was a success. Until then --attempts counts the start as a failure.
+  // Starts the period, as long as a trial, after which the start of a newly activated agent counts
+  // as a success. Until the end of that period --attempts counts the start as a failure.
   void await_lasting() {
     if (!policy_.previous && !policy_.attempts) return;
     if (state_.attempts_done) return;
@@ -1171,7 +1171,7 @@ class Step {
   }
 
   // Ends the upgrade under way, because the upgrader ends. Sends no message to an agent, and does
-  // not put AGENT's link back: the caller does these two if necessary.
+  // not put AGENT's link back: the caller does both if necessary.
   void drop_upgrade(const std::string& reason) {
     log(LogLevel::warning, "upgrade {} ends uncommitted: {}"_with(state_.upgrade->id, reason));
     record_ending(UpgradeOutcome::ended, reason);
@@ -1210,8 +1210,9 @@ class Step {
     if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
-      // The upgrader may have been about to end by itself, and the log has then named its exit
-      // status. If that status has changed, the log says so.
+      // Before it was told to stop or quit, the upgrader may already have been about to end by
+      // itself, and have logged its exit status. If the exit status is a different one now, the log
+      // says so.
       const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
       log(status == 0 ? LogLevel::info : LogLevel::error,
           ended_anyway

@@ -1,12 +1,13 @@
-// The state machine that decides what the upgrader does. It is given one event at a time, and
-// returns the actions that must follow. It performs nothing itself, reads no clock, and knows no
-// pid. The contract is the page agent-protocol(7).
+// The state machine that decides what the upgrader does. The shell (the code that does input and
+// output) passes the supervisor one event at a time, and performs the actions that the supervisor
+// returns. The supervisor performs nothing itself, reads no clock, and knows no pid. Its contract
+// with agents is the page agent-protocol(7).
 //
-// THE WORDS. The incumbent is the agent that has the work, or will get it at its `ready`. The
-// candidate is the agent that is to replace it, and is held: it does nothing yet. A standby is a
-// held fallback, which stands in the candidate's place during a trial (see warm fallback, below).
-// To roll back is to stop an agent that has failed on trial; to fall back is to start the previous
-// program again.
+// THE WORDS. The incumbent is the agent that has the work, or that gets the work as soon as it says
+// `ready`. The candidate is the agent that is to replace the incumbent. The candidate is held: it
+// has been started, and must not work yet. A standby is a held fallback, which takes the
+// candidate's place in the state during a trial (see warm fallback, below). To roll back is to stop
+// an agent that has failed on trial; to fall back is to start the previous program again.
 //
 // THE PHASES. A phase is a name for a combination of facts (phase_of() in state.h), never a
 // variable. The last column of the table names each next phase, and the event that leads to it.
@@ -81,29 +82,30 @@
 // clang-format on
 //
 // If init watches the upgrader, an active agent sends heartbeats from its activation until it has
-// said `stopped`, is killed or is rolled back. An agent that sends no heartbeat on trial is rolled
-// back. In every other phase such an agent continues, but the upgrader does not tell init that all
-// is well (init_news.h).
+// said `stopped`, is killed or is rolled back. If an agent on trial misses a heartbeat, it is
+// rolled back. If an agent misses a heartbeat in any other phase, the agent continues to run, but
+// the upgrader no longer tells init that all is well (`WATCHDOG=1`, see init_news.h).
 //
-// If the upgrader was frozen, so that it finds a deadline long after it has passed, it puts the
-// deadline off once. The deadline has no effect before its new time. While a machine is suspended,
-// the clock of the deadlines stands still.
+// If the upgrader was frozen, it may find a deadline long after the deadline has passed. The
+// upgrader then puts that deadline off once, and the deadline has no effect before its new time.
+// The clock of the deadlines stands still while the machine is suspended.
 //
-// From every phase but ended, SIGTERM, SIGINT, SIGQUIT and the control directory's `shutdown` lead
-// to shutting_down; SIGQUIT kills all agents at once.
+// From every phase except `ended`, SIGTERM, SIGINT, SIGQUIT and a `shutdown` request in the control
+// directory lead to `shutting_down`. SIGQUIT kills all agents immediately.
 //
 // With a warm fallback the previous program is started again as soon as the candidate is active:
-// the standby, a held fallback that is kept in the candidate's place. When the agent on trial has
-// failed and gone, the standby becomes the incumbent, and gets `activate` at once if it is ready.
-// At the commit the standby is killed. If a standby fails, the upgrade continues, and a cold
-// fallback is started when it is needed.
+// the standby, a held fallback that takes the candidate's place in the state. When the agent on
+// trial has failed and exited, the standby becomes the incumbent, and is sent `activate`
+// immediately if it is ready. At the commit the standby is killed. If a standby fails, the upgrade
+// continues; if the trial then fails, too, a cold fallback is started.
 //
 // A candidate is activated, and becomes the incumbent, when its `activate` has been written whole.
-// If the agent does not read its pipe, that may take a while. Until then the agent is held, but no
-// other agent can get the work before this agent has been reaped. The page agent-protocol(7) is
-// stricter, and calls the agent active from the moment its `activate` is queued. At most two agents
-// exist, and at most one is active. Tests compare the last column of the table with every possible
-// step (tests/decisions/explore) and with the scenarios.
+// If the candidate's pipe is full and the candidate does not read it, that may take a while. Until
+// then the candidate counts as held, but no other agent can get the work before this candidate has
+// been reaped. The page agent-protocol(7) is stricter: it calls an agent active from the moment its
+// `activate` is queued. At most two agents exist at a time, and at most one of them is active.
+// Tests compare the last column of the table with every possible step (tests/decisions/explore) and
+// with the scenarios.
 #pragma once
 
 #include <optional>
@@ -117,18 +119,19 @@
 
 namespace upgrader {
 
-// How long the upgrader waits for an exit after an agent has closed its output. A process that
-// exits closes its output, too, and its exit is often noticed a little later. So a closed output
-// counts as a failure only after this time.
+// How long the upgrader waits for the exit of a held agent that has closed its output or input. A
+// process that exits closes its pipes, too, and the upgrader often notices the closed pipe a little
+// before the exit. So a closed pipe counts as a failure of its own only after this time.
 inline constexpr Duration close_grace{200};
-// The time without a `hello` after which the log says that the agent may not speak the protocol.
+// If an agent has not said `hello` this long after its start, the log says that the agent may not
+// speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// A deadline that is judged more than this time after it has passed shows that the upgrader was not
-// running (frozen?), and perhaps the agents were not either. The deadline is then put off once, by
-// as much as it was late, but at most by `grace_max`.
+// If a deadline is judged more than this time after it has passed, the upgrader was not running
+// (frozen?), and perhaps the agents were not running, either. The deadline is then put off once:
+// counted from now, by the time that it is late, but at most by `grace_max`.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
-// The interval at which the log says that a killed process has not ended.
+// The interval at which the log repeats that a killed process has not exited yet.
 inline constexpr Duration killed_log_interval{10'000};
 
 // Exit statuses that come from the upgrader itself, not from the agent.
@@ -144,17 +147,17 @@ class Supervisor {
       : policy_(policy), state_(std::move(state)) {}
 
   // Handles any event in any phase, and returns the actions to perform, in order (log lines may be
-  // written later). An action that has an outcome is the last one, and the next event must be its
-  // outcome. The returned list uses the memory of the list `memory`, whose elements are lost: a
-  // caller that passes its previous list saves allocations.
+  // written later). If an action has an outcome, that action is the last of the list, and its
+  // outcome must be the next event. The returned list reuses the memory of the list `memory`, whose
+  // elements are dropped: a caller that passes in an earlier list saves allocations.
   [[nodiscard]] Actions step(const Event& event, Time now, Actions memory = {});
 
   // Returns the earliest deadline; nullopt if nothing needs to happen until the next event.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Returns the generations of the agents with a deadline up to `by`; an agent with several such
-  // deadlines is listed several times. 0 stands for no agent. The deadlines of gate, trial and
-  // --attempts count as the incumbent's.
+  // Returns, for each deadline that is not after `by`, the generation of its agent; an agent with
+  // several such deadlines is listed several times. The deadlines of gate, trial and --attempts
+  // count as the incumbent's; without an incumbent, 0 is listed for them.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
   // Returns the programs that may still be started. The shell may close all others.

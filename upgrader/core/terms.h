@@ -30,7 +30,7 @@ struct Policy {
   // The longest time between two heartbeats of an agent; zero if init does not watch the upgrader.
   Duration watchdog{};
   bool relink = false;
-  // With --previous: another program may be started if the first agent fails.
+  // With --previous: if the first agent fails, the program of --previous may be started.
   bool previous = false;
   // With --attempts: count the starts in which no agent stayed active for as long as a trial takes.
   bool attempts = false;

@@ -1,5 +1,5 @@
 // The supervisor's texts for people: sentences for the log, and for the member `reason` of
-// messages. Decides nothing.
+// messages. This file decides nothing.
 #pragma once
 
 #include <cstddef>

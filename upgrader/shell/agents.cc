@@ -12,8 +12,8 @@ namespace upgrader {
 namespace {
 
 // Returns true for a message that only answers an agent's request. If the agent sends without
-// reading, such an answer may be dropped, since the agent can repeat the request. Orders, and the
-// endings of upgrades that were under way, are never dropped.
+// reading, such an answer may be dropped, since the agent can repeat the request. Orders, and
+// messages about the end of an upgrade that was under way, are never dropped.
 bool is_reply(const agent_protocol::UpgraderMessage& message) {
   if (std::holds_alternative<agent_protocol::Error>(message)) return true;
   const auto* failed = std::get_if<agent_protocol::UpgradeFailed>(&message);
@@ -139,9 +139,9 @@ Agents::Running* Agents::find(Generation generation) const {
 void Agents::on_readable(Generation generation) {
   Running* agent = find(generation);
   if (agent == nullptr) return;
-  // First find out whether this agent has exited. If so, its lines are its last words: a `ready`
-  // among them must not make the upgrader stop the active agent. The exits of other agents are
-  // reported later, each after that agent's last words.
+  // First find out whether this agent has exited. If it has, its remaining lines must be handled as
+  // lines of a dead agent: a `ready` among them must not make the upgrader stop the active agent.
+  // The exits of other agents are reported later, each after that agent's last words.
   look_for_end(*agent);
   if (agent->ending) return bury_the_dead({.bytes = look_bytes_max});
   if (!agent->channel.lines().pending() &&
@@ -193,8 +193,8 @@ void Agents::on_backlog() {
   turn_over_();
 }
 
-// Handles lines that have been read: as many as one turn of the loop allows, and only while the
-// agent reads its replies.
+// Handles lines that have been read: at most as many as are allowed in one turn of the loop, and
+// only while the agent does not leave too many replies unread.
 void Agents::pass_lines(Running& agent) {
   for (int taken = 0; taken < lines_a_turn && !must_read_replies_first(agent); ++taken) {
     const std::optional<agent_protocol::Line> line = agent.channel.lines().next();
@@ -277,8 +277,8 @@ void Agents::look_for_end(Running& agent) {
 }
 
 // Reports the exits of ended agents, the newest agent first. `budget` limits the bytes and lines
-// that are read. If an agent has left more output than that, the rest of it is read in the next
-// turn of the loop, and older agents are reported after it.
+// that are read. If an agent has left more output than `budget` allows, the rest of its output is
+// read in the next turns of the loop, and the exits of older agents are reported only after that.
 void Agents::bury_the_dead(const Budget& budget) {
   for (;;) {
     const auto newest = std::find_if(running_.rbegin(), running_.rend(),

@@ -1,5 +1,6 @@
-// The agents that run: their processes and pipes. Turns their messages and exits into events, and
-// orders to them into lines and signals. Knows pids, and nothing of what an event means.
+// The agents that run: their processes and pipes. This code turns messages and exits of agents into
+// events, and the supervisor's orders for agents into lines and signals. It knows pids, and does
+// not know what an event means.
 #pragma once
 
 #include <sys/types.h>
@@ -27,8 +28,9 @@ class Logbook;
 inline constexpr int lines_a_turn = 32;
 // The most orphans (children that are not agents) that are reaped in one turn of the loop.
 inline constexpr int strangers_a_turn = 256;
-// The most bytes read from a pipe at once, before a deadline or an exit is judged: a pipe's default
-// size. An agent may enlarge its pipe, but must not be able to delay the other agents by that.
+// The most bytes that are read from one pipe before a deadline or an exit is judged: the default
+// size of a pipe. An agent may enlarge its own pipe, but must not be able to delay the other agents
+// in this way.
 inline constexpr std::size_t look_bytes_max = 65'536;
 // The most bytes that are read of an agent's output after the agent has exited: the largest size
 // that an agent without privileges can give a pipe. These bytes are read in several turns of the
@@ -37,8 +39,8 @@ inline constexpr std::size_t last_words_bytes_max = 1'048'576;
 
 class Agents {
  public:
-  // Gets each event as it happens. The function may call start(), send() and signal() of this
-  // object.
+  // The function that gets each event as it happens. It may call start(), send() and signal() of
+  // this object.
   using Sink = std::function<void(Event)>;
   // Called once after the events of a turn of the loop, however many they were.
   using TurnOver = std::function<void()>;
@@ -47,8 +49,8 @@ class Agents {
   Agents(uv_loop_t* loop, ChildSetting setting, Sink sink, TurnOver turn_over,
          Logbook* log = nullptr);
 
-  // Starts a process and begins to listen to it. After a success the process is known by its
-  // generation. After a failure no process and no open descriptor is left.
+  // Starts a process and begins to listen to it. After a success, the other functions find the
+  // process by its generation. After a failure, no process and no open descriptor is left.
   [[nodiscard]] std::optional<StartFailed> start(Generation generation, const Program& program);
   // Returns the agent's pid, or -1 once the agent has been reaped.
   [[nodiscard]] pid_t pid_of(Generation generation) const;
@@ -71,10 +73,11 @@ class Agents {
   // process 1 or as a subreaper, and children of the program that executed the upgrader. Must be
   // called after reap_exits().
   void reap_strangers();
-  // Must be called before a deadline is judged. Handles exits and the contents of the pipes of
-  // living agents, so that a message which was sent in time is seen. `late` has the agents with a
-  // deadline that has passed: their exits come after all their messages. An agent that does not
-  // read its replies is skipped, unless it is late.
+  // Handles exits and the contents of the pipes of living agents, so that a message that was sent
+  // in time is seen. Must be called before a deadline is judged. `late` lists the agents with a
+  // deadline that has passed: if one of them has exited, all its messages and its exit are reported
+  // now, not some turns later. A living agent that leaves too many replies unread is skipped,
+  // unless it is in `late`.
   void read_everything(const std::vector<Generation>& late);
 
  private:
@@ -86,8 +89,8 @@ class Agents {
     std::optional<Ending> ending{};
     // The number of bytes that the agent wrote before it was reaped and that are still unread.
     std::size_t last_words = 0;
-    // The total number of bytes written to the agent at which its `activate` will have been written
-    // whole.
+    // Set while an `activate` waits: the number that channel.written() reaches when the `activate`
+    // has been written whole.
     std::optional<std::uint64_t> activate_end{};
   };
 

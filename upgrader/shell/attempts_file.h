@@ -1,4 +1,4 @@
-// The file in which --attempts counts starts. It has the path of the link of --previous with
+// The file in which --attempts counts starts. Its path is the path of the link of --previous, with
 // `.attempts` appended.
 #pragma once
 
@@ -21,16 +21,17 @@ class AttemptsFile {
   [[nodiscard]] Attempts read() const { return read_attempts(text()); }
 
   // Writes these attempts as the newest record, durably unless `hurried`. Returns 0 or an errno
-  // value. After a failed write, the record from before is still the newest. After a failed sync,
-  // either of the two may be. If the file has no undamaged record, or cannot be written in place,
-  // it is replaced.
+  // value. After a failed write, the previous record is still the newest one. After a failed sync,
+  // a power cut may leave either the previous record or this one as the newest. If the file has no
+  // undamaged record, or cannot be written in place, the file is replaced.
   [[nodiscard]] int write(const Attempts& attempts, bool hurried = false) const {
     const Directory& directory = entry_.directory;
     const NextRecord next = next_record(text(), attempts);
     int error = ENOENT;
     if (next.sound > 0) error = directory.overwrite(entry_.name, next.offset, next.text, !hurried);
     if (error != 0) return directory.replace_file(entry_.name, next.text, !hurried);
-    // Sync the directory as well: an upgrader that was killed may have made the file without that.
+    // Sync the directory as well: an earlier upgrader that was killed may have made the file
+    // without syncing its directory.
     return hurried || next.sound == attempts_records ? 0 : directory.sync();
   }
 

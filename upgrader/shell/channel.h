@@ -1,6 +1,6 @@
 // The two pipes of one agent, for lines to the agent and lines from the agent. The bytes that are
-// kept in either direction are limited. Reads and writes only when called, never blocks, and does
-// not interpret a line.
+// kept in either direction are limited. A channel reads and writes only when called, never blocks,
+// and does not interpret lines.
 #pragma once
 
 #include <uv.h>
@@ -19,12 +19,12 @@ namespace upgrader {
 
 // The most bytes that are kept for an agent that is slow to read.
 inline constexpr std::size_t unsent_bytes_max = 131'072;
-// The most unsent bytes with which replies to refused messages are still kept. If there are more,
-// further such replies are dropped. The rest of the room is for orders, the longest of which is
-// `activate`.
+// If at least this many bytes wait to be written to an agent, replies to its refused messages are
+// dropped. The room between this limit and `unsent_bytes_max` is kept for orders, the longest of
+// which is `activate`.
 inline constexpr std::size_t unsent_replies_bytes_max = 32'768;
-// The most unsent bytes with which messages of the agent are still read. If there are more, the
-// agent must first read its replies.
+// If more than this many bytes wait to be written to an agent, no more of its messages are read
+// until the agent has read some of its replies.
 inline constexpr std::size_t unsent_pause_bytes = 16'384;
 // The most bytes that are read from an agent in one turn of the loop.
 inline constexpr std::size_t read_bytes_a_turn = 16'384;
@@ -41,8 +41,8 @@ class Channel {
   Channel(const Channel&) = delete;  // libuv keeps the address of the channel
   Channel& operator=(const Channel&) = delete;
 
-  // Sends a line, now or when the agent reads. If the agent no longer reads its input, or too many
-  // bytes would wait, closes the input for good and returns false.
+  // Sends a line, now or as soon as its pipe has room. If the agent no longer reads its input, or
+  // too many bytes would wait, closes the input for good and returns false.
   [[nodiscard]] bool send(std::string_view line);
   [[nodiscard]] std::size_t unsent() const { return unsent_.size() - sent_; }
   // Returns the number of bytes written so far.

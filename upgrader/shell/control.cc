@@ -168,7 +168,8 @@ void Control::settle(const State& state, Time now) {
 }
 
 std::optional<Time> Control::next_deadline() const {
-  // Lines that were read from the FIFO but not handled yet are handled at once.
+  // Lines that were read from the FIFO but not handled yet are handled in the next turn of the
+  // loop.
   if (lines_.pending()) return Time{0};
   const bool retries = deaf_ || fails_ || (loop_ != nullptr && !locked_);
   if (retries && last_ && !due_) return *last_ + retry_interval;

@@ -1,7 +1,7 @@
-// The part of the loop for --control: writes status.json, as often as allowed, and reads requests
-// from the FIFO. The number of requests that are handled in one turn of the loop is limited, like
-// the number of messages of one agent. Other files decide what status.json says and what a request
-// leads to. Without the option, the loop has no Control.
+// The part of the loop for --control: it writes status.json, at most once in `status_interval`, and
+// reads requests from the FIFO. The number of requests that are handled in one turn of the loop is
+// limited, like the number of messages of one agent. Other files decide what status.json says and
+// what a request leads to. Without --control, the loop has no object of the class `Control`.
 #pragma once
 
 #include <uv.h>
@@ -29,7 +29,8 @@ inline constexpr Duration status_interval{100};
 // The interval at which a failed step is retried: locking DIR, making or opening the FIFO, writing
 // status.json.
 inline constexpr Duration retry_interval{1'000};
-// The time to wait for a DIR that another upgrader has locked: it may be about to exit.
+// How long to wait for DIR, the control directory, if another upgrader has locked it: that upgrader
+// may be about to exit.
 inline constexpr Duration predecessor_patience{1'000};
 
 class Control {
@@ -46,11 +47,11 @@ class Control {
   using Show = std::function<void(const Notice&)>;
   using TurnOver = std::function<void()>;
   // Locks DIR. After a success, the first settle() opens the FIFO. From then on, for each line of
-  // the FIFO, `take` is called with a request, or `show` with a line for the log; neither is called
-  // if the request has been answered before. `turn_over` is called once after all lines of one turn
-  // of the loop. Returns false only if another upgrader holds the lock of DIR; the caller may try
-  // again. If DIR cannot be locked for another reason, such as a full disk, logs the reason and
-  // returns true; settle() then tries the lock again every second.
+  // the FIFO, `take` is called with a request, or `show` with a line for the log; if a request with
+  // the same name has been answered before, neither function is called. `turn_over` is called once
+  // after all lines of one turn of the loop. Returns false only if another upgrader holds the lock
+  // of DIR; the caller may try again. If DIR cannot be locked for another reason, such as a full
+  // disk, logs the reason and returns true; settle() then tries the lock again every second.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
@@ -70,7 +71,7 @@ class Control {
     if (lines_.pending()) pass_lines();
   }
 
-  // Records why the upgrader ends, if none of the supervisor's actions says so.
+  // Records why the upgrader ends, if no action of the supervisor has given a reason.
   void note_why_it_ends(const std::string& why) { chronicle_.note_why_it_ends(why); }
   void finish(const State& state, int exit_status);
 
@@ -102,7 +103,7 @@ class Control {
   bool has_files_ = false;
   bool has_fifo_ = false;
   bool deaf_ = false;    // the last try to make or open the FIFO failed
-  std::string written_;  // the present content of status.json
+  std::string written_;  // the current content of status.json
   // The time at which status.json was last compared with the state. While the directory is not
   // locked, the time at which locking it was last tried.
   std::optional<Time> last_;

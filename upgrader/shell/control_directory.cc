@@ -47,8 +47,8 @@ int ControlDirectory::lock() {
   OwnedFd file(::openat(fd, lock_name, O_RDWR | O_CREAT | flags, 0600));
   if (!file && errno == EROFS) file.reset(::openat(fd, lock_name, O_RDONLY | flags));
   if (!file) return errno;
-  // Makes sure that only this user can open the lock's file, since anybody who can open it can lock
-  // it. An earlier version of the upgrader may have made the file with another mode.
+  // Make sure that only this user can open the lock's file, since anybody who can open that file
+  // can lock it. An earlier version of the upgrader may have made the file with a different mode.
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && (status.st_mode & 0777) == 0600;
   if (!is_ours && ::fchmod(file.get(), 0600) != 0) return errno;

@@ -24,7 +24,7 @@ class ControlDirectory {
   // Replaces status.json. Returns 0, or an errno value if the old file stays.
   [[nodiscard]] int replace_status(std::string_view text) const;
 
-  // Makes a new FIFO, and removes first whatever has the FIFO's name. Returns 0 or an errno value.
+  // Makes a new FIFO. First removes any file that has the FIFO's name. Returns 0 or an errno value.
   [[nodiscard]] int make_fifo() const;
   // Opens the FIFO for reading, without waiting for a writer. If that fails, returns no descriptor
   // and sets errno.

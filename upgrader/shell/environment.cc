@@ -59,7 +59,7 @@ Environment agent_environment(const char* const* inherited, std::optional<int> s
                               std::optional<int> lock_descriptor) {
   Environment environment;
   for (; *inherited != nullptr; ++inherited) {
-    // Looks at the part before the `=` only, since the value may be kilobytes long.
+    // Look only at the part before the `=`, since the value may be kilobytes long.
     const std::string_view name(*inherited, std::strcspn(*inherited, "="));
     if (name.starts_with(protocol_prefix) || is_one_of(name, for_us_alone)) continue;
     if (!sockets && is_one_of(name, listen_names)) continue;

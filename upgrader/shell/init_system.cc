@@ -90,7 +90,7 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
     is_reloading_ = true;
     owe(Owed::reloading);
   }
-  // The upgrade that init sees as a reload is over. If the upgrade failed at once, init may not
+  // The upgrade that init sees as a reload is over. If the upgrade failed immediately, init may not
   // even have been sent RELOADING=1.
   if (is_reloading_ && !news_.reloading) {
     is_reloading_ = false;
@@ -126,7 +126,7 @@ void InitSystem::tell_news_due(Time now) {
 }
 
 // Sends the messages that must not be lost, before any other. Each of them also contains the
-// present status. Returns false if some could not be sent yet.
+// current status. Returns false if some of these messages could not be sent yet.
 bool InitSystem::tell_what_is_owed(Time now) {
   while (!owed_.empty()) {
     if (const std::optional<Time> due = owed_time(); due && now < *due) return false;
@@ -146,9 +146,9 @@ bool InitSystem::tell_what_is_owed(Time now) {
   return true;
 }
 
-// Tells init by one newline on the descriptor of --notify-fd that the first agent is active, as s6,
-// dinit and finit want it, and closes the descriptor. Never waits: if the pipe is full, tries again
-// later. If nobody reads the pipe, the newline is lost.
+// Tells init with one newline on the descriptor of --notify-fd that an agent is active, as s6,
+// dinit and finit expect it, and closes the descriptor. Never waits: if the pipe is full, tries
+// again later. If nobody reads the pipe, the newline is lost.
 void InitSystem::tell_readiness(Time now) {
   readiness_retry_.reset();
   if (!readiness_) return;
@@ -165,13 +165,15 @@ void InitSystem::tell_readiness(Time now) {
   readiness_.reset();
 }
 
-// Returns when the first of the messages that must not be lost may be sent; nothing if at once.
+// Returns when the first of the messages that must not be lost may be sent; nothing if it may be
+// sent now.
 std::optional<Time> InitSystem::owed_time() const {
   if (owed_retry_) return owed_retry_;
   return owed_.front() == Owed::reloading ? pace_.next() : std::nullopt;
 }
 
-// Returns when to send the facts that have changed since the last message; nothing if none have.
+// Returns when to send the facts that have changed since the last message; nothing if no fact has
+// changed.
 std::optional<Time> InitSystem::news_time() const {
   if (!socket_ || (!agent_has_spoken_ && news_ == told_)) return std::nullopt;
   const Time turn = pace_.next().value_or(Time{});

@@ -7,8 +7,8 @@
 //   WATCHDOG=1                    all is well
 // With --notify-fd, init is also told by one newline on a descriptor that an agent is active. If
 // the socket has vanished, the messages are lost, without other effects. If the socket is full,
-// READY=1, RELOADING=1 and STOPPING=1 are tried again. Any other message is not, since the next
-// message has its contents, too. Init gets at most ten messages a second.
+// READY=1, RELOADING=1 and STOPPING=1 are tried again. Other messages are not sent again, since the
+// next message repeats their contents. Init gets at most ten messages a second.
 #pragma once
 
 #include <sys/socket.h>
@@ -47,8 +47,9 @@ inline constexpr Duration early_beat_interval{100};
 class InitSystem {
  public:
   // `notify_socket` is the value of NOTIFY_SOCKET: an absolute path, or an abstract name after "@".
-  // If it is null or has another form, no messages are sent to it. `watchdog` is the longest time
-  // between two WATCHDOG=1, or zero. `readiness` is the descriptor of --notify-fd, if there is one.
+  // If the value is null or has any other form, init is sent no messages. `watchdog` is the longest
+  // time between two WATCHDOG=1, or zero. `readiness` is the descriptor of --notify-fd, if there is
+  // one.
   explicit InitSystem(const char* notify_socket, Duration watchdog = Duration::zero(),
                       OwnedFd readiness = {});
 
@@ -67,7 +68,8 @@ class InitSystem {
   // Returns when tell_what_is_due() must be called next, or nothing if no message is due.
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
-  // Adds an agent's own status to STATUS=, until another agent sends one or this agent has gone.
+  // Adds an agent's own status to STATUS=, until a different agent sends a status or forget_agent()
+  // is called for this agent.
   void show_agent_status(Generation generation, const std::string& text, Time now);
   void forget_agent(Generation generation);
 

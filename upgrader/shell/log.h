@@ -26,9 +26,9 @@ class Logbook {
  public:
   // Shows lines of `level` and above. `journal_stream` is the value of JOURNAL_STREAM, or null; if
   // it names `descriptor`, lines begin with the journal's priorities. The descriptor is neither
-  // closed nor changed: other processes share its flags. SIGPIPE must be ignored. The first line
-  // may open another descriptor, which must not get a number that agents expect: so the lock, whose
-  // number is fixed, is opened before the first line.
+  // closed nor changed: other processes share its flags. SIGPIPE must be ignored. Writing the first
+  // line may open a descriptor. That descriptor must not get the number under which agents expect
+  // the lock, so the lock is opened before the first line is written.
   explicit Logbook(LogLevel level, const char* journal_stream, int descriptor = 2);
 
   void error(std::string_view text) { write(LogLevel::error, text); }
@@ -51,8 +51,9 @@ class Logbook {
   int descriptor_;
   bool journal_ = false;
   mode_t mode_ = 0;  // the stream's file type, as in st_mode
-  // A copy of the pipe or terminal that is the log, opened for the first line, if that is possible.
-  // No other process shares this descriptor, so O_NONBLOCK can be set on it.
+  // A descriptor of our own for the log, if that is a pipe or a terminal and can be opened again.
+  // It is opened when the first line is written. No other process shares this descriptor, so
+  // O_NONBLOCK can be set on it.
   OwnedFd own_;
   std::string tail_;  // the rest of a line that was written in part
   std::uint64_t lost_ = 0;

@@ -27,8 +27,8 @@ Loop::~Loop() {
   agents_.reset();
   timer_.reset();
   signals_poll_.reset();
-  // If uv_stop() was called before this, the first uv_run() ends at once. So uv_run() is repeated
-  // until every handle is closed.
+  // If uv_stop() was called before this, the first uv_run() returns immediately. So uv_run() is
+  // repeated until every handle is closed.
   while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
   }
   UPGRADER_CHECK(uv_loop_close(&loop_) == 0);
@@ -132,7 +132,8 @@ Time Loop::now() {
   return std::chrono::duration_cast<Time>(std::chrono::nanoseconds(uv_hrtime()));
 }
 
-// Handles this event completely. If another event is being handled, this one waits until after it.
+// Handles this event completely. If deliver() is called while an earlier event is being handled,
+// the new event is handled after that event.
 void Loop::deliver(Event event) {
   later_.push_back(std::move(event));
   if (stepping_) return;

@@ -1,5 +1,5 @@
-// Performs the supervisor's actions, for loop.cc. The outcome of an action goes to the supervisor
-// at once, before any other event.
+// The part of the loop that performs the supervisor's actions. The outcome of an action goes to the
+// supervisor immediately, before any other event.
 #include <utility>
 
 #include "base/errno_name.h"
@@ -89,9 +89,10 @@ void Loop::signal(Generation generation, int signal_number) {
                                                                     SystemError{error}));
 }
 
-// Returns a function to call before each of several syncs, which sends init WATCHDOG=1. Nobody
-// reads the agents' pipes during a sync. If the active agent's pipe holds more bytes than before
-// the last sync, the new bytes count as a heartbeat; they are read after the syncs.
+// Returns a function that sends init WATCHDOG=1, to be called before each of several syncs. It
+// sends nothing if the active agent has missed its heartbeat. Nobody reads the agents' pipes during
+// a sync. So if the active agent's pipe holds more bytes than before the last sync, the new bytes
+// count as a heartbeat; they are read after the syncs.
 BeforeSync Loop::vouch_before_sync() {
   const Agent active = supervisor_.state().incumbent.value_or(Agent{});
   if (active.silent) return [] {};

@@ -50,8 +50,8 @@ void Loop::try_to_start() {
 // Returns true if there is no lock file or this process has locked it. Otherwise tries to lock the
 // file, and ends the upgrader if that cannot succeed or takes too long.
 bool Loop::has_lock() {
-  // The control directory is claimed only after the lock, so this process has locked the file
-  // already.
+  // If `control_deadline_` is set, this process has locked the file already: the control directory
+  // is claimed only after the lock.
   if (lock_ == nullptr || control_deadline_) return true;
   const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
@@ -72,7 +72,8 @@ bool Loop::has_lock() {
 }
 
 // Claims the control directory, so that no other upgrader uses it. Returns false if another
-// upgrader has claimed it; after some time this ends the upgrader.
+// upgrader has claimed it. If that upgrader still has it after `predecessor_patience`, ends this
+// upgrader.
 bool Loop::claim_control() {
   if (!control_) return true;
   const bool claimed = control_->claim(
@@ -98,7 +99,7 @@ void Loop::tell_what_will_start() {
 }
 
 void Loop::start_first_agent() {
-  // Checks AGENT once more: while this upgrader waited for the lock, the upgrader that held it may
+  // Check AGENT once more: while this upgrader waited for the lock, the upgrader that held it may
   // have committed another version.
   auto looked = look_at_agent();
   if (exit_status_) return;

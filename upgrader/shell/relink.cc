@@ -109,8 +109,9 @@ bool Link::is_read_only() const {
   return may_use(link_.directory.path().c_str(), W_OK) == EROFS;
 }
 
-// Makes a temporary link to exactly the program's file, and sets `target` to the link's text. If
-// the directory has been moved, a relative target may lead elsewhere: then the target is absolute.
+// Makes a temporary link, checks that it leads to exactly the program's file, and sets `target` to
+// the link's text. If a relative target leads to a different file, because the directory has been
+// moved, makes the target absolute.
 int Link::prepare_for(const Program& program, bool relative, std::string& target) const {
   target = relative ? link_.directory.way_to(program.path) : program.path;
   if (const int error = link_.directory.prepare_link(link_.name, target); error != 0) return error;

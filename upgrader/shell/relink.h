@@ -1,7 +1,7 @@
-// The symbolic link that AGENT is, for --relink: a commit makes the link name the committed
-// program, atomically and durably. All changes are made in the directory that held the link at the
-// start. If AGENT's path leads to another directory by now, the commit fails, since AGENT is no
-// longer that link.
+// The symbolic link AGENT, for --relink. A commit makes this link name the committed program,
+// atomically and durably. All changes are made in the directory that held the link at the start. If
+// AGENT's path leads to a different directory by now, the commit fails, since AGENT is no longer
+// the link in that first directory.
 #pragma once
 
 #include <functional>
@@ -19,10 +19,10 @@ using BeforeSync = std::function<void()>;
 
 class Link {
  public:
-  // Opens the link at `path`, whose present target counts as committed. If `path` is not a symbolic
+  // Opens the link at `path`, whose current target counts as committed. If `path` is not a symbolic
   // link, refuses with EINVAL. With `previous`, every later commit makes the link at that second
   // path name the executable that was committed before. The second link need not exist yet, but a
-  // file of another kind there is refused.
+  // file at that path that is not a symbolic link is refused.
   [[nodiscard]] static Result<Link> open(const std::string& path,
                                          const std::optional<std::string>& previous = {});
 
@@ -42,11 +42,11 @@ class Link {
   [[nodiscard]] int prove(const Program& program, const BeforeSync& before_sync) const;
 
   // Makes the link name `program`, and syncs the link's directory. In an upgrade, prove() has been
-  // called before. The new target is relative if the present one is. With `moves_previous` and
-  // --previous, first makes the link of --previous name the executable that was committed before,
-  // durably. Returns 0 when all is durable; otherwise an errno value, and both links are as they
-  // were. ESTALE means that the program's path now names another file, which has passed no trial,
-  // or that AGENT's path leads to another directory.
+  // called before. The new target is relative if the current target is relative. With
+  // `moves_previous` and --previous, first makes the link of --previous name the executable that
+  // was committed before, durably. Returns 0 when all is durable; otherwise an errno value, and
+  // both links are as they were. ESTALE means that the program's path now names another file, which
+  // has passed no trial, or that AGENT's path leads to another directory.
   [[nodiscard]] int commit(const Program& program, const BeforeSync& before_sync,
                            bool moves_previous = true);
 

@@ -25,15 +25,15 @@ struct ControlRequest {
   Deed deed = Deed::shutdown;
   std::string name;  // chosen by the writer of the line; status.json has the answer under this name
   // For an upgrade: the request as an agent would send it. If its id is empty, the upgrader makes
-  // one. If its executable is empty, the upgrade is to the present target of AGENT. All other
-  // requests use only the id, and a shutdown not even that.
+  // an id. If its executable is empty, the upgrade is to the file that AGENT on the command line
+  // names now. Of `upgrade`, all other requests use only the id, and a shutdown uses no member.
   agent_protocol::Upgrade upgrade;
   std::optional<std::string> reason;  // the operator's reason for a cancel or a rollback
   bool operator==(const ControlRequest&) const = default;
 };
 
 // A request with a well-formed name, but of an unknown type or with a malformed member. status.json
-// has the answer to it under that name.
+// has the answer under the name of the request.
 struct ControlRefused {
   std::string name;
   std::string type;    // the request's type, cut to agent_protocol::about_bytes_max
@@ -42,7 +42,8 @@ struct ControlRefused {
 };
 
 // A line that cannot be answered: it is not a JSON object with a text as its `type`, or has no
-// `name` under which to publish an answer. The reason is for the log.
+// valid member `request`, which is the name under which an answer would be published. The reason is
+// for the log.
 struct ControlStray {
   std::string reason;
 };

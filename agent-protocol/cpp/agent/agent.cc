@@ -25,10 +25,11 @@
 namespace agent_protocol {
 namespace {
 
-// Turns a request for an upgrade from the C interface into a message.
+// The functions from here to upgrade_from() turn a request for an upgrade from the C interface into
+// a message.
 
-// Sets `value` to the enumerator called `name`; returns false if there is none of this name. If
-// `name` is NULL, `value` stays absent.
+// Sets `value` to the enumerator called `name`; returns false if there is no enumerator of this
+// name. If `name` is NULL, `value` stays absent.
 template <class Enum>
 bool take_name(const char* name, std::optional<Enum>& value) {
   if (name == nullptr) return true;
@@ -58,8 +59,8 @@ Refusal no_such(const char* member, const char* name) {
                  "\""};
 }
 
-// Returns the message, or a refusal if a name, such as that of a mode, is unknown. The codec checks
-// texts and numbers later.
+// Returns the message, or a refusal if the name of an enumerator, such as a mode, is unknown. The
+// codec checks texts and numbers later.
 [[nodiscard]] Result<Upgrade> upgrade_from(const agent_protocol_upgrade* given) {
   if (given == nullptr || given->size < size_min) {
     return Refusal{"cannot request an upgrade: it does not start from AGENT_PROTOCOL_UPGRADE_INIT"};
@@ -118,9 +119,9 @@ struct Wrong {
 };
 
 // Runs a start-up check, which gets a buffer for the reason of a failure, as large as the room in a
-// message. Returns nothing if the check passes. If it fails, returns the reason: one that is too
-// long is cut and ends with "...", bytes that are not valid UTF-8 become U+FFFD, and an empty one
-// becomes "failed".
+// message. Returns nothing if the check passes. If the check fails, returns the reason. A reason
+// that is too long is cut and ends with "...". Bytes that are not valid UTF-8 become U+FFFD. An
+// empty reason becomes "failed".
 std::optional<Wrong> run(const StartUpCheck& check) {
   constexpr std::string_view cut = "...";
   const std::string begin = check.name + ": ";

@@ -101,8 +101,8 @@ void Channel::flush() {
   }
 }
 
-// Makes room for further messages from the upgrader: drops `error` messages that the program has
-// not asked for yet.
+// Makes room for more messages from the upgrader: drops `error` messages that the program has not
+// asked for yet.
 void Channel::make_room() {
   const auto is_error = [](const auto& message) { return std::holds_alternative<Error>(message); };
   do {

@@ -1,6 +1,7 @@
-// The agent's two pipes: writes lines and reads messages, and does not interpret them. Never sets
-// O_NONBLOCK, since other processes that hold a pipe share that flag. Instead, polls a pipe before
-// each read and write, and writes only as many bytes as the pipe certainly has room for.
+// The agent's two pipes. The class `Channel` writes lines and reads messages, and does not
+// interpret them. It never sets O_NONBLOCK, since other processes that hold a pipe share that flag.
+// Instead, it polls a pipe before each read and write, and writes only as many bytes as the pipe
+// certainly has room for.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,9 @@
 
 namespace agent_protocol {
 
-// Removes from the process everything that the upgrader has added to it: variables of the
-// environment, the pipes as descriptors 0 and 1, the lock's descriptor.
+// The two pipes to and from the upgrader. The functions below hide from the program, and from
+// programs that it starts, everything that the upgrader has added to the process: the pipes as
+// descriptors 0 and 1, the lock's descriptor, and environment variables.
 struct Pipes {
   Descriptor input;
   Descriptor output;
@@ -26,8 +28,8 @@ struct Pipes {
 [[nodiscard]] bool upgrader_is_there();
 
 // Makes private copies of descriptors 0 and 1. Then replaces 0 by /dev/null, and 1 by a copy of 2
-// (of /dev/null if 2 is closed). If that fails, returns nullopt and sets errno, and nothing has
-// changed.
+// (of /dev/null if 2 is closed). After a failure, returns nullopt and sets errno, and descriptors 0
+// and 1 are as before.
 [[nodiscard]] std::optional<Pipes> take_pipes();
 
 // Puts the pipes back as descriptors 0 and 1.
@@ -46,7 +48,7 @@ void clean_environment();
 // pipe.
 inline constexpr std::size_t messages_waiting_max = 256;
 // The most bytes that are kept while the pipe to the upgrader is full. Further messages are
-// refused. The upgrader keeps as many bytes for an agent.
+// refused. The upgrader has the same limit for the bytes that it keeps for an agent.
 inline constexpr std::size_t output_bytes_max = 131'072;
 
 class Channel {
@@ -64,8 +66,9 @@ class Channel {
   // Writes and reads as much as is possible without waiting.
   void exchange();
   // Waits until all output has been written to the pipe, or the upgrader has gone. Meanwhile reads
-  // the input: otherwise, if both pipes were full, each side would wait for the other. If there is
-  // no room for further messages from the upgrader, `error` messages are dropped.
+  // the input: otherwise, if both pipes were full, each side would wait for the other. If
+  // `messages_waiting_max` messages from the upgrader wait already, drops the `error` messages
+  // among them.
   void flush();
 
   // Returns the next message. Skips messages that are unknown or malformed.

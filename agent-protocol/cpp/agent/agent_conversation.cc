@@ -23,9 +23,9 @@ namespace agent_protocol {
 namespace {
 
 // The mark by which a process recognises that it has been an agent. It is needed because
-// agent_protocol_open() removes the upgrader's variables from the environment. A second call,
-// perhaps after the process has executed its program again, would therefore find no upgrader, and
-// the process would activate itself beside the agent that is active.
+// agent_protocol_open() removes the upgrader's variables from the environment. A second call of
+// agent_protocol_open(), perhaps after the process has executed its program again, would therefore
+// find no upgrader. The process would then activate itself, although another agent may be active.
 
 // The environment variable of the mark. Its text is this process's pid, a blank, and the time at
 // which this process was started. Processes that the agent starts inherit the variable, but have
@@ -155,7 +155,7 @@ Result<Said> Conversation::say(const AgentMessage& message) {
 
 Result<Said> Conversation::say_and_flush(const AgentMessage& message) {
   // If the program says `stopped` and has seen no `stop`, there may be a `stop` in the pipe that
-  // has not been read. Read it now, so that `stopped` counts as the answer to it.
+  // has not been read. Read that `stop` now, so that `stopped` counts as the answer to it.
   const bool stopped = std::holds_alternative<Stopped>(message);
   if (stopped && !session_.stop_ordered()) hear_what_is_there();
   Result<Said> said = say(message, Limit::waived);

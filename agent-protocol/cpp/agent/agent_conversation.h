@@ -38,13 +38,13 @@ class Conversation {
   // Sends a message as say() does, and waits until the whole message is in the pipe. For a program
   // that is about to exit.
   [[nodiscard]] Result<Said> say_and_flush(const AgentMessage& message);
-  // Returns why say() would refuse `message` in the present state, or nullopt.
+  // Returns why say() would refuse `message` in the current state, or nullopt.
   [[nodiscard]] std::optional<Refusal> why_not(const AgentMessage& message) const;
 
-  // Returns the next event. Never waits. Ends the process if the session says so.
+  // Returns the next event. Never waits. Ends the process if the session orders an exit.
   [[nodiscard]] std::optional<SessionEvent> next();
-  // Returns the next event like next(), but waits for up to `timeout_ms`, which may be
-  // `without_limit`. With any other negative time, does not wait.
+  // Returns the next event like next(), but waits for up to `timeout_ms`. Waits without limit if
+  // that is `without_limit`, and not at all if it is another negative number.
   static constexpr int without_limit = -1;
   [[nodiscard]] std::optional<SessionEvent> wait(int timeout_ms);
 
@@ -67,7 +67,7 @@ class Conversation {
   void perform(const ExitAtOnce& leave);
   // Handles the messages that have arrived, before the program asks for them.
   void hear_what_is_there();
-  // Returns true if next() has something to do even if nothing new arrives.
+  // Returns true if next() has something to do even if no new message or signal arrives.
   [[nodiscard]] bool more() const;
   // Makes the conversation's descriptor poll readable if next() has something to do now or soon,
   // and not readable otherwise.

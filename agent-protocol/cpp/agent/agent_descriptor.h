@@ -1,5 +1,6 @@
 // A descriptor with one owner, which closes it. Private descriptors are made here: they are
-// close-on-exec from the start, and have higher numbers than those that programs expect to be free.
+// close-on-exec from the start, and have higher numbers than the descriptors that programs expect
+// to be free.
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 namespace agent_protocol {
 
-// Files over 2 GiB and times after 2038 must work everywhere, also if the C library's default types
+// Files over 2 GiB and times after 2038 must work everywhere, even if the C library's default types
 // are smaller.
 static_assert(sizeof(off_t) >= 8 && sizeof(std::time_t) >= 8);
 

@@ -1,4 +1,4 @@
-// Turns an event of the conversation into the structures of the C interface.
+// This file turns an event of the conversation into the structures of the C interface.
 #pragma once
 
 #include <vector>

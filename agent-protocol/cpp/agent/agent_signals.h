@@ -1,6 +1,6 @@
-// Catches SIGTERM and SIGPIPE, which must not kill an agent, and has the descriptor that wakes the
-// program. A process can have only one object of this class, since the dispositions of signals
-// belong to the whole process.
+// This class catches SIGTERM and SIGPIPE, which must not kill an agent, and owns the descriptor
+// that wakes the program. A process can have only one object of this class, since the dispositions
+// of signals belong to the whole process.
 #pragma once
 
 #include <csignal>

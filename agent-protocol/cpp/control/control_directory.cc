@@ -20,8 +20,8 @@ namespace {
 // The most bytes that are read of the file `last-words`. agentify writes no more than that.
 constexpr std::size_t last_words_bytes_max = 2'048;
 
-// The most bytes that are read of any other file. The upgrader writes at most 65,536; a newer
-// version may write more.
+// The most bytes that are read of any file except `last-words`. The upgrader writes status.json
+// with at most 65,536 bytes; a newer upgrader may write more.
 constexpr std::size_t file_bytes_max = 1'048'576;
 
 // Appends all the bytes that can be read from the descriptor to `text`. Returns 0 or an errno
@@ -85,7 +85,7 @@ bool is_there(std::int64_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
 }
 
-// Returns true if the directory's file system has no room for another file of the directory's
+// Returns true if the directory's file system has no room for one more file of the directory's
 // owner.
 bool is_full(const std::string& directory) {
   struct statvfs room {};

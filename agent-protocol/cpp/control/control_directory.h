@@ -1,4 +1,5 @@
-// One control directory: reads its files, and writes to its FIFO. No function here ever waits.
+// The control directory of an upgrader, as other programs use it: the class reads the files of the
+// directory, and writes requests to its FIFO. No function here ever waits.
 #pragma once
 
 #include <cstdint>

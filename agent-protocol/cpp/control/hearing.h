@@ -1,5 +1,5 @@
-// Finds out, as far as another process can, whether an upgrader takes requests and writes its
-// status.
+// Functions that find out, as far as is possible from a different process, whether an upgrader
+// takes requests and writes its status.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,9 @@ enum class Hearing {
 };
 
 // The facts from which hearing_of() finds out whether the upgrader takes requests. The FIFO must be
-// looked at before status.json, which has the upgrader's pid. In this order FIFO and pid belong to
-// the same upgrader, since a new upgrader renames the old status.json before it makes its FIFO.
+// looked at before status.json is read, which has the upgrader's pid. In this order, FIFO and pid
+// belong to the same upgrader, since a new upgrader renames the old status.json before it makes its
+// own FIFO.
 struct Signs {
   int fifo_error = 0;  // errno of opening the FIFO for writing; 0 if some process reads the FIFO
   // Whether the upgrader's process exists; absent if no pid is known.

@@ -28,7 +28,7 @@ struct Terms {
 // answer.
 
 // If `executable` is absent, the upgrade is to the program that AGENT on the upgrader's command
-// line names at that time.
+// line names when the upgrader handles the request.
 struct UpgradeRequest {
   std::string request;
   std::string id;

@@ -17,7 +17,8 @@ namespace {
 
 // A cereal archive that reads as much as it can of one line of JSON. The writer of the file may be
 // newer or older than this program, so nothing is ever refused: if a member is absent, occurs
-// twice, or has another type than its destination, the destination is left unchanged.
+// twice, or has a type that differs from the type of its destination, the destination is left
+// unchanged.
 class LenientArchive : public cereal::InputArchive<LenientArchive> {
  public:
   // The JsonLine must outlive the archive.
@@ -50,7 +51,7 @@ class LenientArchive : public cereal::InputArchive<LenientArchive> {
     return true;
   }
 
-  // Reads an array of JSON. Leaves out the elements that have another type than `Value`.
+  // Reads an array of JSON. Leaves out the elements whose type is not `Value`.
   template <class Value>
   bool read(std::size_t index, std::vector<Value>& values) {
     if (!is(index, Kind::array)) return false;
@@ -117,8 +118,8 @@ bool LenientArchive::read(std::size_t index, Moment& value) {
 // cereal archive.
 
 // Appends "..." to `text` if the upgrader has cut that text, so that nobody takes the beginning of
-// a path for the whole path. The upgrader gives an object with a cut text the member `cut`. Objects
-// have only one long text, which is `text`.
+// a path for the whole path. The upgrader gives an object with a cut text the member `cut`. Each of
+// these objects has only one long text, which is `text`.
 template <class Archive>
 void serialize_cut(Archive& archive, std::string& text) {
   bool cut = false;

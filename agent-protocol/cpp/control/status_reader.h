@@ -1,6 +1,6 @@
-// Turns the text of status.json or previous.json into a Status, and finds the text of a member
-// without parsing its value. Unknown members are ignored, and a malformed member is treated as
-// absent.
+// Functions that turn the text of status.json or previous.json into a `Status`, and find the text
+// of a member without parsing its value. Unknown members are ignored, and a malformed member is
+// treated as absent.
 #pragma once
 
 #include <string>

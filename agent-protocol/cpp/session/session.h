@@ -2,18 +2,19 @@
 // which of the upgrader's messages the program gets, and when it must exit. It does no input or
 // output, and reads no clock: agent_conversation.cc performs the actions.
 //
-// An agent is `silent` until it has said hello. Then it is held: `starting`, and after its `ready`
-// it is `ready`. `activate` makes it `active`. A stop makes it `stopping`, whether the upgrader
-// requests the stop, or a signal or the end of input is the cause. If the stop was for an upgrade,
-// a `cancel` makes the agent `active` again. If both sides have the feature `readiness`, an active
-// agent may say `healthy` in every role, and until then `extend`. After its own `stopped` the agent
-// is `stopped`. It is `ended` if it was held and has said unfit or must exit at once.
+// An agent is `silent` until it has said hello. Then it is held: it is `starting` until it says
+// `ready`, and then `ready`. The message `activate` makes it `active`. A stop makes it `stopping`,
+// whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was
+// for an upgrade, a `cancel` makes the agent `active` again. If both sides have the feature
+// `readiness`, an active agent may say `healthy` in every role, and until then `extend`. When the
+// agent has said `stopped`, it is `stopped`. A held agent that has said `unfit` or must exit
+// immediately is `ended`.
 //
 // A message that does not fit the state was usually sent before the upgrader had read a message of
 // this agent that changed the state. Such a message changes nothing, and the program does not get
 // it. Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since
-// the `cancel` counts as the answer to it. A stop that comes after the agent has stopped by itself
-// is answered with `stopped`.
+// the `cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by
+// itself is answered with `stopped`.
 //
 // Without an upgrader, the program goes through the same states: it gets `activate` after its
 // `ready`, and `stop` after a signal. A request for an upgrade is refused. All other messages are
@@ -31,8 +32,8 @@
 
 namespace agent_protocol {
 
-// The exit statuses of a held agent that must exit at once, because its input has ended or SIGTERM
-// has come.
+// The exit statuses of a held agent that must exit immediately, because its input has ended or
+// SIGTERM has come.
 inline constexpr int exit_status_input_ended = 1;
 // 143, the status by which a shell reports SIGTERM
 inline constexpr int exit_status_terminated = 128 + 15;
@@ -82,8 +83,8 @@ class Session {
   explicit Session(Company company) : company_(company) {}
 
   // Handles a message that the program wants to send. If the protocol does not allow the message in
-  // the present state, refuses it and changes nothing. Does not check the limits of texts and
-  // numbers: codec.h does.
+  // the current state, refuses the message and changes nothing. Does not check the limits of texts
+  // and numbers: codec.h does.
   [[nodiscard]] Result<SessionActions> say(const AgentMessage& message);
 
   [[nodiscard]] SessionActions hear(const UpgraderMessage& message);
@@ -93,7 +94,7 @@ class Session {
   // Returns true while the agent is held or has ended. It then has no work that it must give up
   // before it exits.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
-  // Returns true if the upgrader has requested the stop, so that a `stopped` is sent at once.
+  // Returns true if the upgrader has requested the stop, so that a `stopped` is sent immediately.
   // Otherwise the `stopped` is kept until the upgrader requests a stop.
   [[nodiscard]] bool stop_ordered() const { return ordered_.has_value() && !gone_; }
 
@@ -110,7 +111,7 @@ class Session {
     bool operator==(const KnownUpgrade&) const = default;
   };
 
-  // Returns a sentence about the present state, as a reason to refuse.
+  // Returns a sentence about the current state, as the reason of a refusal.
   [[nodiscard]] const char* standing() const;
   [[nodiscard]] std::optional<std::string> why_not_known(const std::string& id) const;
 

@@ -1,5 +1,5 @@
-// Decides which messages a session refuses to send, and gives the reasons in words. The head of
-// session.h describes the states.
+// This file decides which messages a session refuses to send, and gives the reasons in words. The
+// head of session.h describes the states.
 #include "agent-protocol/cpp/session/session.h"
 
 namespace agent_protocol {

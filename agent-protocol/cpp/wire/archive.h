@@ -117,8 +117,8 @@ class WritingArchive : public Refusals {
   std::string line_;
 };
 
-// Reads the members of a message from a line. Members that are not asked for are ignored. A refused
-// member leaves its destination unchanged; the other members are still read.
+// Reads the members of a message from a line. Members that are not asked for are ignored. If a
+// member is refused, its destination stays unchanged, and the remaining members are still read.
 class ReadingArchive : public Refusals {
  public:
   // The JsonLine must outlive the archive.

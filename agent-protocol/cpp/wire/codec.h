@@ -1,5 +1,5 @@
-// Turns messages into lines, and lines into messages. The supervisor and the session decide who may
-// send which message, and when.
+// The codec turns messages into lines, and lines into messages. The supervisor and the session
+// decide who may send which message, and when.
 #pragma once
 
 #include <optional>
@@ -31,8 +31,8 @@ struct Unknown {
 struct Malformed {
   std::string type;
   std::string reason;  // the name of the malformed member, and what is wrong with it
-  // The id that the reply to a malformed `upgrade` names; absent if the id itself is malformed,
-  // too.
+  // The id of a malformed `upgrade`, for the reply to the agent; absent if the id itself is
+  // malformed.
   std::optional<std::string> id;
   bool operator==(const Malformed&) const = default;
 };
@@ -61,7 +61,8 @@ template <class... Messages>
 }
 
 // Returns `text` cut to at most `bytes_max` bytes, between characters. Bytes that are not valid
-// UTF-8, and U+0000, become U+FFFD. Used for texts of this program that are sent in messages.
+// UTF-8, and U+0000, become U+FFFD. Used for strings that this program makes itself and sends in
+// messages.
 [[nodiscard]] std::string fit_text(std::string_view text, std::size_t bytes_max);
 
 // Cuts `text` as fit_text() does, but so that it takes at most `bytes_max` bytes when it is
@@ -69,7 +70,7 @@ template <class... Messages>
 [[nodiscard]] std::string fit_escaped(std::string_view text, std::size_t bytes_max);
 
 // Shortens `activate` until it fits a line: first leaves out the version in its failure, and then
-// cuts the reason in its failure. An `activate` without these two texts always fits.
+// cuts the reason in its failure. An `activate` without this version and reason always fits a line.
 void fit_line(Activate& activate);
 
 }  // namespace agent_protocol

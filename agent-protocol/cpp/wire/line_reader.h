@@ -1,5 +1,5 @@
-// Cuts a stream into lines. Bounded: holds at most the bytes of one line, and skips the rest of a
-// longer line. Does not interpret a line: see codec.h.
+// The reader that cuts a stream into lines. It holds at most the bytes of one line, and skips the
+// rest of a line that is too long. It does not interpret lines: see codec.h.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ class LineReader {
   [[nodiscard]] bool pending() const { return searched_ < end_; }
 
  private:
-  // Makes room: discards the present line, which is too long, except its first
+  // Makes room: discards the current line, which is too long or unfinished, except its first
   // `incomplete_bytes_max` bytes.
   void skip_what_is_there();
 
@@ -52,7 +52,7 @@ class LineReader {
   std::size_t begin_ = 0;           // the index of the first byte that next() has not returned
   std::size_t end_ = 0;             // the index after the last byte that was written
   std::size_t searched_ = 0;        // the bytes before this index have been searched for a newline
-  bool skipping_ = false;           // the present line is too long, and the rest of it is skipped
+  bool skipping_ = false;           // the current line is too long, and its rest is skipped
   std::string skipped_prefix_;      // the first bytes of a line that is too long, for the log
 };
 

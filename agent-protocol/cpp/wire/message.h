@@ -121,7 +121,7 @@ struct Unfit {
 };
 
 // A request for an upgrade. If `args` is absent, the new version gets the arguments of the active
-// agent. If another member is absent, the upgrader's default is used.
+// agent. If any other optional member is absent, the upgrader's default is used.
 struct Upgrade {
   static constexpr std::string_view type = "upgrade";
   std::string id;

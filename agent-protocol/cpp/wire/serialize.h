@@ -13,7 +13,7 @@ namespace agent_protocol {
 using cereal::make_nvp;
 
 // Refuses the message unless `holds` is true. Used for rules that concern several members together.
-// An archive that never refuses anything ignores these rules.
+// An archive without a function refuse() ignores these rules.
 template <class Archive>
 void require(Archive& archive, bool holds, const char* otherwise) {
   if constexpr (requires { archive.refuse(otherwise); }) {
@@ -38,7 +38,8 @@ void serialize(Archive& archive, Unfit& message) {
   archive(make_nvp("reason", Member{message.reason, reason_rule}));
 }
 
-// The terms of an upgrade, and its arguments. An agent can request them, and so can an operator.
+// The terms of an upgrade, and its arguments. Both the `upgrade` of an agent and the request of an
+// operator have these members.
 template <class Archive>
 void serialize_terms(Archive& archive, Upgrade& message) {
   archive(make_nvp("args", Member{message.args, args_rule}),

@@ -53,7 +53,7 @@ class Index:
     ) -> None:
         self.releases, self.name, self.package = releases, name, package
         self.module = module
-        # The URL of the index is put into the environment, and not into an option of pip: options
+        # The URL of the index is passed to pip in the environment, and not as an option: options
         # are stored in the release, where everybody can read them.
         self.environment = {} if index is None else {"PIP_INDEX_URL": index}
         self.pinned, self.version = "", ""
@@ -136,7 +136,7 @@ class Directory:
             if not manifest or manifest.get("name") != self.name:
                 continue
             # A version may have two releases: one for all processors and one for this processor.
-            # The one for this processor is preferred.
+            # The release for this processor is preferred.
             if manifest.get("arch") in ("any", here) and order(manifest["version"])[1]:
                 ranked = (order(manifest["version"]), manifest["arch"] == here)
                 found.append((ranked, manifest["version"], path))

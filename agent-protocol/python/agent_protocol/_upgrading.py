@@ -24,8 +24,8 @@ class Upgrading:
         """Keeps `rouse`, a function that makes the agent's thread call perform_calls()."""
         self.version = version
         # Failures that the upgrader has reported, and that update() has not recorded yet. The
-        # failed upgrade may have been requested by another program, or by the agent before this
-        # one.
+        # failed upgrade may have been requested by a different program, such as upgraderctl, or by
+        # the previous agent.
         self.failures: deque[events.Failure] = deque(maxlen=UNRECORDED_MAX)
         self._session, self._rouse = session, rouse
         self._lock = threading.Lock()

@@ -11,7 +11,7 @@ from .conversation import Conversation
 from .messages import encode
 from .session import Refused
 
-_opened = False  # True after open(); a process can open one conversation in its life
+_opened = False  # True after Agent(); a process can open only one conversation
 
 
 class Agent(Conversation):

@@ -8,7 +8,7 @@ from . import events
 from .messages import LINE_BYTES_MAX, decode
 
 PIPE_BUF = 4_096  # a pipe that polls writable takes up to this many bytes at once
-# the most unsent bytes that are kept; the upgrader keeps as many for each agent
+# the most unsent bytes that are kept; the upgrader has the same limit for each agent
 UNSENT_BYTES_MAX = 131_072
 
 

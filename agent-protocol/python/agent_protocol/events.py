@@ -28,7 +28,8 @@ class Welcome:
     features: tuple[str, ...] = ()
     previous_version: Optional[str] = None
     failure: Optional[Failure] = None
-    # Send a heartbeat at least every half of this time. None: the upgrader wants no heartbeats.
+    # Send a heartbeat at least once in every half of this time; None if the upgrader wants no
+    # heartbeats.
     watchdog: Optional[float] = None
 
 

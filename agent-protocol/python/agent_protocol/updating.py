@@ -222,7 +222,7 @@ class _Replacement:
         record_failures(self.upgrading, self.place)
         # attempt() also records that the running version is committed, so it is called before
         # anything else can fail. If attempt() itself fails, for example because a release is
-        # damaged, the update goes on: a newer version may still be fetched.
+        # damaged, the update continues, since a newer version may still be fetched.
         due, fault = None, None
         try:
             due = self.place.attempt(self.running, self.keys)
