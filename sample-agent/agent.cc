@@ -13,25 +13,25 @@
 namespace sample_agent {
 namespace {
 
-// How long to wait after a change of the input before its lines are copied. Lines often come in
-// bursts, so after this pause one read copies many of them.
+// How long to wait after a change of the input before lines are copied. Lines often come in bursts,
+// so after this pause one read gets many lines.
 constexpr std::uint64_t work_delay_ms = 1;
 
-// The time between two saves of the position. After a crash, the next agent compares only the
-// records that were written since the last save with the input. A save, with its sync, after each
-// line would be too slow.
+// How long after a copied line the position is saved. After a crash, the next agent compares only
+// the records that were written since the last save with the input. A save after each line would be
+// too slow, because a save includes a sync.
 constexpr std::uint64_t save_delay_ms = 200;
 
-// The interval at which the agent looks for new lines by itself, in case the system reports no
-// changes of the input.
+// The interval at which the agent looks for new lines without a report, in case the system reports
+// no changes of the input.
 constexpr std::uint64_t tick_interval_ms = 1'000;
 
 constexpr std::uint64_t slow_stop_ms = 2'000;
 
 constexpr std::uint64_t us_per_ms = 1'000;
 
-// The number of heartbeats that are sent within watchdog_ms. The protocol requires two. With four,
-// a single late heartbeat does not yet make the upgrader regard this agent as silent.
+// The number of heartbeats that are sent within `watchdog_ms`. The protocol requires two. With
+// four, a single late heartbeat does not make the upgrader regard this agent as silent.
 constexpr std::int64_t heartbeats_a_watchdog = 4;
 
 std::string name_of(SampleAgent::Agent::StopReason reason) {
@@ -155,8 +155,8 @@ void SampleAgent::on(const Agent::Activate& activate) {
   start_work();
 }
 
-// Starts to send heartbeats. They are sent by a timer of the loop that also does the work, so that
-// an agent that hangs sends none.
+// Starts to send heartbeats. A timer of the event loop that also does the work sends them, so that
+// an agent that hangs sends no heartbeats.
 void SampleAgent::start_heartbeats() {
   if (!watchdog_) return;
   const std::int64_t interval_ms = watchdog_->count() / heartbeats_a_watchdog;
@@ -231,8 +231,9 @@ void SampleAgent::on(const Agent::Committed& committed) {
   if (copier_) settle();
 }
 
-// Called when the previous version cannot get the work back any more: at the commit, or, if there
-// is no trial, at the activation.
+// Switches to the newest format of the position, and begins to follow releases. Called when the
+// previous version cannot get the work back any more: at the commit or, without a trial, at the
+// activation.
 void SampleAgent::settle() {
   copier_->use_newest_format();
   save();
@@ -269,11 +270,10 @@ void SampleAgent::on(const Agent::Stop& stop) {
   stop_timer_.start(variant.fault == Fault::slow_to_stop ? slow_stop_ms : 0);
 }
 
-// Finishes the stop. No line has been copied in part at this point, since work() copies whole lines
-// only.
+// Finishes the stop. No line is copied only in part at this point, since work() copies whole lines.
 void SampleAgent::finish_stop() {
   save();
-  take_events();  // a candidate_lost that came during the save clears stop_
+  take_events();  // a `candidate_lost` that came during save() clears stop_
   if (!stop_) return;
   if (copier_) {
     events_.note("stopped next=" + std::to_string(copier_->next()));
@@ -283,7 +283,7 @@ void SampleAgent::finish_stop() {
   uv_stop(&loop_);
 }
 
-// Takes the work back, because the candidate was lost. Until this agent says `stopped` it keeps
+// Takes the work back, because the candidate was lost. Until this agent sends `stopped`, it keeps
 // everything that it needs for its work, so it simply continues.
 void SampleAgent::on(const Agent::CandidateLost& candidate) {
   if (!stop_ || stop_->reason != Agent::StopReason::upgrade) return;

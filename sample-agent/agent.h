@@ -1,5 +1,5 @@
-// The sample agent: talks to the upgrader, and lets the copier work while this agent is active. The
-// protocol's library reports events, and this class passes them to the other classes.
+// The sample agent: talks to the upgrader, and lets the copier work while this agent is active.
+// libagent-protocol reports events, and the class SampleAgent passes them to the other classes.
 #pragma once
 
 #include <unistd.h>
@@ -21,15 +21,16 @@
 
 namespace sample_agent {
 
-// The agent's own record of its events, one line each: "MICROSECONDS PID VERSION EVENT ...". Tests
-// see in it whether two agents were ever active at once, without relying on the upgrader.
+// The agent's own record of its events, one line for each event: "MICROSECONDS PID VERSION EVENT
+// ...". It shows whether two agents were ever active at the same time, independently of the
+// upgrader.
 class EventLog {
  public:
   // Opens the event log at `path`. If `path` is empty, no events are written.
   EventLog(const std::string& path, std::string version);
 
   // Writes an event in one write(2), so that several agents can share the file. An event that
-  // cannot be written is lost.
+  // cannot be written is dropped.
   void note(std::string_view event);
 
  private:
@@ -37,8 +38,9 @@ class EventLog {
   std::string version_;
 };
 
-// Lets an operator open the gate of an upgrade by making the file `confirm`. The file is removed
-// when it is found, so it opens the gate for one upgrade only.
+// The gate of an upgrade: the candidate is ready, and waits for a confirmation. An operator
+// confirms by making the file `confirm`. The agent removes the file when it finds it, so one file
+// confirms only one upgrade.
 class Gate {
  public:
   explicit Gate(const std::string& directory) : path_(directory + "/confirm") {}
@@ -46,7 +48,7 @@ class Gate {
   // Returns true if the operator has made the file `confirm`, and removes that file.
   [[nodiscard]] bool take_opening() const { return unlink(path_.c_str()) == 0; }
 
-  // Removes a file `confirm` that was made for an earlier upgrade.
+  // Removes a file `confirm` that is left from an earlier upgrade.
   void close() const { unlink(path_.c_str()); }
 
  private:
@@ -58,7 +60,7 @@ class SampleAgent {
   using Agent = agent_protocol::Agent;
 
   // Makes the agent. `configuration` was parsed from `arguments`, the arguments of the command
-  // line. An upgrade starts the new version with the same arguments.
+  // line, with which the self-test of a new release is started, too.
   SampleAgent(uv_loop_t& loop, const Configuration& configuration,
               std::vector<std::string> arguments, Agent agent);
 
@@ -98,14 +100,14 @@ class SampleAgent {
   int exit_status_ = 0;
 
   Agent::Role role_ = Agent::Role::first;
-  // The member watchdog_ms of the welcome: the upgrader wants a heartbeat at least this often.
-  // Absent if the upgrader wants no heartbeats.
+  // The member `watchdog_ms` of `welcome`: the upgrader expects a heartbeat at least this often.
+  // Absent if the upgrader expects no heartbeats.
   std::optional<Agent::Milliseconds> watchdog_;
   std::optional<Agent::Failure> past_failure_;
   std::optional<Copier> copier_;  // copies the lines of the log; exists while this agent is active
   bool on_trial_ = false;
   bool vouched_ = false;             // true if this agent has said `healthy`
-  std::optional<Agent::Stop> stop_;  // the stop that the upgrader has requested and not withdrawn
+  std::optional<Agent::Stop> stop_;  // the last `stop`, unless this agent has cancelled it since
   // the id of the upgrade that waits for the operator's confirmation
   std::optional<std::string> waiting_;
   std::optional<agent_releases::Follower> follower_;
@@ -115,7 +117,7 @@ class SampleAgent {
   Timer tick_;
   Timer heartbeat_timer_;
   Timer stop_timer_;
-  Timer rotate_timer_;  // fires when the agent may leave a rotated file for the next one
+  Timer rotate_timer_;  // fires when the agent may leave a rotated file for the next file
   std::optional<DirectoryWatch> input_watch_;
   std::optional<Readable> conversation_;
   std::optional<Readable> releases_;

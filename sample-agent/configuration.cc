@@ -45,8 +45,8 @@ bool take_flag(std::string_view argument, Configuration& configuration) {
   return true;
 }
 
-// Parses a time: "0", or a whole number with the unit ms, s, m or h; at most a day. Returns it in
-// milliseconds.
+// Parses a duration: "0", or a whole number with the unit ms, s, m or h, at most a day. Returns the
+// duration in milliseconds.
 std::optional<std::uint64_t> parse_duration(std::string_view text) {
   constexpr std::uint64_t day_ms = 86'400'000;
   if (text == "0") return 0;

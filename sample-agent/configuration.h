@@ -17,7 +17,7 @@ struct Configuration {
   std::string input;
   std::string output;
   std::string state_directory;
-  std::string releases;  // the directory of releases to watch; if empty, no upgrade is requested
+  std::string releases;  // the directory of releases; if empty, no upgrade is requested
   std::string events;    // the path of the event log; if empty, no log is written
   std::uint64_t rotate_wait_ms = 5'000;
   bool confirms_gate = false;    // an upgrade waits until the operator makes the file `confirm`
@@ -26,7 +26,8 @@ struct Configuration {
 
 [[nodiscard]] std::string_view help_text();
 
-// Parses `arguments`, which must not contain the program's name. A refusal names the argument.
+// Parses `arguments`, which must not contain the program's name. A refusal names the wrong
+// argument.
 [[nodiscard]] Result<Configuration> parse_arguments(std::span<const std::string_view> arguments);
 
 }  // namespace sample_agent

@@ -1,13 +1,13 @@
 // Copies lines of the input into records of the output. No line is lost or copied twice, because:
-// * A save syncs the output before it writes the position. So the output is never shorter than the
-//   position says, and the records after the position were written after the last save.
+// * A save syncs the output before it writes the position file. So the output is never shorter than
+//   the position says, and the records after the position were written after the last save.
 // * A save comes before the first record of each input file, and before the first record of a
 //   truncated file, which is read from its start. So all records after the saved position come from
-//   the one file that the position names.
+//   the file that the position names.
 // * After a crash, each complete record after the position is compared with the next line of that
-//   file. If they agree, the line has been copied. The first record that differs, for example
-//   because it was written only in part, is removed with all later records. Their lines are copied
-//   again.
+//   file. If record and line agree, the line has been copied. The first record that differs, for
+//   example because it was written only in part, is removed together with all later records, and
+//   the lines of the removed records are copied again.
 
 #include "sample-agent/copier.h"
 
@@ -49,8 +49,8 @@ constexpr std::size_t record_bytes_max = line_bytes_max + 1'024;
 Result<Output> Output::open(const std::string& path) {
   Result<File> file = File::open(path, O_WRONLY | O_APPEND | O_CREAT);
   if (!file) return Refusal{file.reason()};
-  // The directory is synced even if the file exists: another agent may have made the file and been
-  // killed before it synced the directory.
+  // The directory is synced even if the file exists: an earlier agent may have made the file, and
+  // been killed before it synced the directory.
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   if (Outcome synced = sync_directory(directory.empty() ? "." : directory); !synced) {
     return Refusal{synced.reason()};
@@ -90,8 +90,9 @@ Outcome Copier::find_position(const std::optional<std::string>& state) {
   const Result<std::uint64_t> size = output_.size();
   if (!size) return Refusal{size.reason()};
 
-  // Syncs the directory before the position file is read. A killed agent may have renamed that file
-  // without syncing the directory. A power cut must not bring the older position back.
+  // Sync the directory before the position file is read. A killed agent may have renamed the
+  // position file without syncing the directory, and a power cut must not bring the older position
+  // back.
   if (Outcome synced = sync_directory(settings_.state_directory); !synced) return synced;
   const auto text = position_file_.read();
   if (!text) return Refusal{text.reason()};
@@ -131,8 +132,8 @@ Outcome Copier::recover(std::uint64_t now_us) {
   }
   const Result<std::uint64_t> end = match_records(following, now_us);
   if (!end) return Refusal{end.reason()};
-  // Opens the file that has the input's name now, so that the position names this file even if it
-  // is rotated before its first line is copied.
+  // Open the file that has the input's name now, so that the position names this file even if the
+  // file is rotated before its first line is copied.
   if (const auto line = follower_.peek(now_us); !line) return Refusal{line.reason()};
 
   const Result<std::uint64_t> size = output_.size();
@@ -208,7 +209,7 @@ Outcome Copier::save() {
   follower_.note_place(position);
   files_begun_ = follower_.files_begun();
   const std::string text = encode_position(position, format_);
-  // If the position file already has this text, the text is durable, and nothing has to be written.
+  // If the position file already has this text, nothing has to be written.
   if (text == durable_text_) return std::monostate{};
 
   if (Outcome synced = output_.sync(); !synced) return synced;

@@ -24,7 +24,7 @@ inline std::uint64_t now_us() {
 }
 
 // One line of the output: "SEQUENCE-NUMBER VERSION MICROSECONDS LINE". VERSION is the version of
-// the agent that wrote the record. MICROSECONDS is when it was written, since the epoch.
+// the agent that wrote the record. MICROSECONDS is the time of the write, since the epoch.
 struct Record {
   std::uint64_t number = 0;
   std::string_view version;
@@ -38,10 +38,11 @@ void append_record(std::string& text, const Record& record);
 // Parses a record without its newline. The members of the result point into `text`.
 [[nodiscard]] std::optional<Record> parse_record(std::string_view text);
 
-// The output file: records are appended, many in one write, and synced only by sync().
+// The output file. Records are appended, many in one write. Only sync() makes them durable.
 class Output {
  public:
-  // Opens the output file, and makes it if it does not exist. The file then survives a power cut.
+  // Opens the output file, or makes it if it does not exist. Syncs the directory, so that a new
+  // file survives a power cut.
   [[nodiscard]] static Result<Output> open(const std::string& path);
 
   void add(const Record& record) { append_record(pending_, record); }
@@ -80,31 +81,33 @@ struct CopierSettings {
 
 class Copier {
  public:
-  // Begins to work. If the last active agent confirmed its stop, `state` is the position that this
-  // agent sent. It is used if it agrees with the output. Otherwise the position file is used, and
-  // the records after that position are compared with the input.
+  // Makes a copier that continues the work of the previous agent. If the previous agent has sent
+  // `stopped`, `state` is the position in that message. This position is used if it agrees with the
+  // size of the output. Otherwise the position in the position file is used, and the records after
+  // that position are compared with the input.
   [[nodiscard]] static Result<Copier> take_over(const CopierSettings& settings,
                                                 const std::optional<std::string>& state,
                                                 std::uint64_t now_us);
 
-  // Copies lines as records, at most as many bytes as one turn of the loop may copy. Returns true
-  // if there may be more lines.
+  // Copies lines of the input as records, about turn_bytes bytes at most. Returns true if there may
+  // be more lines.
   [[nodiscard]] Result<bool> copy(std::uint64_t now_us);
 
-  // Returns how long the agent, after the last copy(), must still follow a rotated file before it
-  // may go on to the next file. Returns nothing if the followed file has not been rotated.
+  // Returns how much longer the agent must wait, after the last copy(), before it may leave a
+  // rotated file for the next file. Returns nothing if no such wait is under way.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return follower_.wait_us(); }
 
-  // Makes the records that have been written durable, and then the position file.
+  // Makes the written records durable, and then writes the position file durably.
   [[nodiscard]] Outcome save();
 
   [[nodiscard]] bool has_unsaved() const { return next_ != saved_.next; }
 
-  // Writes later positions in the newest format. Before this call, positions keep the format of the
-  // position file, so that the previous version can take the work back.
+  // Makes later saves write positions in the newest format. Before this call, positions keep the
+  // format of the position file, so that the previous version can read them if it gets the work
+  // back.
   void use_newest_format() { format_ = settings_.position_format; }
 
-  // Returns the position of the last save, as a state for the next agent.
+  // Returns the position of the last save, as the `state` for the next agent.
   [[nodiscard]] std::string state() const { return encode_position(saved_, format_); }
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
@@ -127,7 +130,7 @@ class Copier {
   unsigned format_ = 1;
   std::uint64_t next_ = 1;
   Position saved_;
-  std::uint64_t files_begun_ = 0;  // the value of follower_.files_begun() at the last save
+  std::uint64_t files_begun_ = 0;            // follower_.files_begun() at the last save
   std::optional<std::string> durable_text_;  // the content of the position file
   std::vector<std::string> reports_;
 };

@@ -20,7 +20,7 @@ namespace {
 }
 
 [[noreturn]] void hang() {
-  // This agent hangs for ever, so the kernel must kill it when the upgrader dies.
+  // This agent hangs for ever, so the kernel has to kill it when the upgrader dies.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   while (true)
     pause();

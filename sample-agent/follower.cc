@@ -18,12 +18,12 @@ namespace sample_agent {
 namespace {
 
 constexpr std::string_view digits = "0123456789";
-// The most digits of a number that counts rotations, as in NAME.1. A longer number is a date or
+// The most digits of a number that counts rotations, as in NAME.1. A longer number is a date or a
 // time.
 constexpr std::size_t count_digits_max = 4;
 
-// The most readings of the directory. A rotation takes only a moment, so two of so many readings,
-// one after the other, will be equal.
+// The most readings of the directory. A rotation takes only a moment, so two successive readings of
+// so many will be equal.
 constexpr int looks_max = 100;
 
 // A key that orders files by age: smaller means older.
@@ -86,8 +86,8 @@ std::vector<RotatedFile> rotated_files(const std::string& path) {
 
 namespace {
 
-// How long a rotated file is still watched after the agent has gone on to the next file. A writer
-// that has not noticed the rotation may add lines to the rotated file.
+// How long a rotated file is still watched after the agent has gone on to the next file, because a
+// writer that has not noticed the rotation may add lines to the rotated file.
 constexpr std::uint64_t late_us_max = 60'000'000;
 
 std::string beside(const std::string& path, const std::string& name) {
@@ -99,8 +99,8 @@ std::string beside(const std::string& path, const std::string& name) {
 Follower::Follower(std::string path, std::uint64_t rotate_wait_us)
     : path_(std::move(path)), rotate_wait_us_(rotate_wait_us) {}
 
-// Opens the file that the position names, and continues at the position's offset. Compares only the
-// file's inode, since its device number may change at a reboot.
+// Opens the file that the position names, and continues at the position's offset. Recognises the
+// file by its inode and not by its device number, which may change at a reboot.
 Result<bool> Follower::resume(const Position& position) {
   for (const RotatedFile& candidate : rotated_files(path_)) {
     if (candidate.id.inode != position.input.inode) continue;
@@ -144,7 +144,7 @@ Result<std::optional<std::string_view>> Follower::peek(std::uint64_t now_us) {
     const Result<bool> quiet = is_quiet(now_us);
     if (!quiet) return Refusal{quiet.reason()};
     if (!quiet.value()) return nothing;
-    // Read the present file once more: a writer may have added lines to it since it was last read.
+    // Read the current file once more: a writer may have added lines since the last read.
     line = lines_->peek();
     if (!line || line.value()) return line;
     if (lines_->was_cut()) continue;
@@ -172,8 +172,9 @@ std::vector<std::string> Follower::take_reports() {
   return std::exchange(reports_, {});
 }
 
-// Opens the file that has the input's name. Returns false if there is no such file. This happens
-// during a rotation, when the old file has been renamed and the new one has not been made yet.
+// Opens the file that has the input's name. Returns false if there is no file with that name. This
+// happens during a rotation, when the old file has been renamed and the new file has not been made
+// yet.
 Result<bool> Follower::open_present() {
   Result<std::optional<File>> file = File::open_if_there(path_, O_RDONLY);
   if (!file) return Refusal{file.reason()};
@@ -206,7 +207,7 @@ void Follower::leave_for(File next, std::uint64_t now_us) {
 }
 
 // Reports bytes that a writer has added to a rotated file after this agent had gone on to the next
-// file. Such bytes are not copied.
+// file. These bytes are not copied.
 Outcome Follower::look_at_left_file(std::uint64_t now_us) {
   if (!left_) return std::monostate{};
   const Result<std::uint64_t> size = left_->file.size();
@@ -223,9 +224,10 @@ Outcome Follower::look_at_left_file(std::uint64_t now_us) {
 }
 
 // Returns true if nobody has written to the followed file for `rotate_wait_us`. Counts from the
-// file's time of last write, so an agent that has just started need not wait once more. If that
-// time lies in the future, because another machine has written the file or this machine's clock was
-// put back, counts from the time at which this agent first saw the file unchanged.
+// time of the last write in the file's metadata, so an agent that has just been started need not
+// wait once more. That time may lie in the future, because a different machine has written the file
+// or this machine's clock was set back. In this case, counts from the time at which this agent
+// first saw the file unchanged.
 Result<bool> Follower::is_quiet(std::uint64_t now_us) {
   const Result<FileAge> age = lines_->file().age();
   if (!age) return Refusal{age.reason()};

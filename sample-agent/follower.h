@@ -1,5 +1,6 @@
-// Follows an input to which other programs append lines, and which is rotated by renaming it.
-// Returns each line once, in order, across all the files. Writes nothing.
+// Follows an input file to which other programs append lines, and which is rotated: renamed, and
+// replaced by a new file. Returns each line once, in order, from the old files and the new file.
+// Writes nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ namespace sample_agent {
 
 // ---- the files of a rotated log
 
-// A file of a rotated log: NAME itself, or a file beside it that was called NAME before. NAME.1 is
-// younger than NAME.2; NAME-20240102 is younger than NAME-20240101.
+// A file of a rotated log: NAME itself, or a file in the same directory that was called NAME
+// before. NAME.1 is younger than NAME.2, and NAME-20240102 is younger than NAME-20240101.
 struct RotatedFile {
   std::string name;
   FileId id;
@@ -25,12 +26,12 @@ struct RotatedFile {
 };
 
 // Returns true if `name` shows that the file was called `base` before: `name` is `base`, a dot or a
-// dash, and a number or a date. Compressed files do not count, since their bytes are not those that
-// were read from the original.
+// dash, and a number or a date. Compressed files do not count, since they do not have the bytes
+// that the agent has read.
 [[nodiscard]] bool is_rotated_name(std::string_view base, std::string_view name);
 
-// Sorts the files, oldest first; the file called `base` is last. If some names have dates and some
-// have numbers, those with dates come first.
+// Sorts the files, oldest first; the file called `base` comes last. Files with a date in their
+// names come before files with a number.
 void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 
 // Returns the files of the log at `path`, oldest first. If the directory changes at every reading,
@@ -42,22 +43,26 @@ void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 // All times are in microseconds since the epoch, like the times of files.
 class Follower {
  public:
-  // Makes a follower of the input at `path`. A rotated file is left only when nobody has written to
-  // it for `rotate_wait_us`, because a writer may add lines to it before it opens the new file.
+  // Makes a follower of the input at `path`. The follower leaves a rotated file for the next file
+  // only when nobody has written to the rotated file for `rotate_wait_us`, because a writer may
+  // still add lines before it opens the new file.
   explicit Follower(std::string path, std::uint64_t rotate_wait_us = 0);
 
   // Continues at the file and the offset in `position`, even if that file has been renamed. Returns
-  // false if the file cannot be found: peek() then begins with the file that has the input's name.
+  // false if the file cannot be found; peek() then begins with the file that has the input's name
+  // now.
   [[nodiscard]] Result<bool> resume(const Position& position);
 
-  // Returns the next line, like Lines::peek(). Goes on to the next file if all lines of the present
-  // file have been taken, nobody has written to it for long enough, and the next file is not empty.
-  // If the present file was truncated, reads it from its start.
+  // Returns the next line, like Lines::peek(). When all lines of the current file have been taken,
+  // goes on to the next file, but only if nobody has written to the current file for long enough
+  // and the file with the input's name is not empty. If the current file was truncated, reads it
+  // from its start.
   [[nodiscard]] Result<std::optional<std::string_view>> peek(std::uint64_t now_us);
   void take();
 
-  // Returns how long the present file must still stay unchanged before peek() leaves it for the
-  // next file. Returns nothing if peek() has found another line, or if there is no next file yet.
+  // Returns how long the current file must still stay unchanged before peek() leaves it for the
+  // next file. Returns nothing if peek() has found a line in the current file, or if there is no
+  // next file yet.
   [[nodiscard]] std::optional<std::uint64_t> wait_us() const { return wait_us_; }
 
   // Returns how many times the follower has begun to read a file from some position: at its start,
@@ -74,7 +79,8 @@ class Follower {
   [[nodiscard]] std::vector<std::string> take_reports();
 
  private:
-  // The rotated file that was followed before the present one. It is still watched for late lines.
+  // The rotated file that was followed before the current file. It is still watched for lines that
+  // come late.
   struct LeftFile {
     File file;
     std::uint64_t size;

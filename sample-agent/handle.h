@@ -1,5 +1,5 @@
-// Owners of libuv's handles. libuv uses a handle until it calls the handle's close callback. That
-// callback frees the handle's memory.
+// Classes that own a libuv handle. libuv uses a handle until it has called the handle's close
+// callback, so that callback frees the handle's memory.
 #pragma once
 
 #include <uv.h>
@@ -34,7 +34,8 @@ class Timer {
 };
 
 // Calls a function when the file `name` in a directory changes, or any file if `name` is empty. If
-// the system cannot watch files, never calls the function, so a slow timer is needed as well.
+// the system cannot watch files, the function is never called, so the caller also needs a slow
+// timer.
 class DirectoryWatch {
  public:
   DirectoryWatch(uv_loop_t& loop, const std::string& directory, std::string name,

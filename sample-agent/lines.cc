@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::size_t read_bytes = 65'536;
 
-// How many bytes before the offset are compared: enough to tell two logs apart, and few enough to
-// read them again at each read.
+// How many bytes before the offset are compared with the file: enough to tell two logs apart, and
+// few enough to be read again at each read.
 constexpr std::size_t marked_bytes = 256;
 
 std::string_view last_of(std::string_view bytes) {
@@ -78,8 +78,8 @@ Outcome Lines::read_back() {
   return std::monostate{};
 }
 
-// Reads new bytes, and once more the bytes just before them. If the latter have changed, the file
-// was truncated or replaced, and the new bytes are not used.
+// Reads new bytes, and reads the bytes just before them again. If the bytes before have changed,
+// the file was truncated or overwritten, and the new bytes are not used.
 Result<bool> Lines::read_more() {
   if (was_cut_) return false;
   const std::size_t forgotten = begin_ - std::min(begin_, marked_bytes);

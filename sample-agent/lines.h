@@ -1,4 +1,5 @@
-// Reads the complete lines of one file, from a given offset on. Ignores rotation: see follower.h.
+// Reads the complete lines of one file, from a given offset on. Knows nothing of log rotation,
+// which follower.h handles.
 #pragma once
 
 #include <cstddef>
@@ -24,28 +25,28 @@ class Lines {
   // if the file was truncated. The line is valid until the next call of a non-const function.
   [[nodiscard]] Result<std::optional<std::string_view>> peek();
 
-  // Returns true if the file was truncated or overwritten since it was read. Every read also reads
-  // the bytes just before the new ones again. If they have changed, nothing more is read from the
-  // file.
+  // Returns true if the file was truncated or overwritten since it was read. Each read also reads
+  // again the bytes just before the new bytes. If these bytes have changed, nothing more is read
+  // from the file.
   [[nodiscard]] bool was_cut() const { return was_cut_; }
 
-  // Returns the bytes after the last newline. Must be called only after peek() has returned
-  // nothing, and only for a file that was truncated or to which nobody writes any more.
+  // Returns the bytes that were read after the last newline. Must be called only after peek() has
+  // returned nothing, and only if the file was truncated or nobody writes to the file any more.
   [[nodiscard]] std::optional<std::string_view> peek_rest();
 
   // Skips the line that peek() has returned.
   void take();
 
-  // Starts again at the beginning of the file, and forgets the bytes that were read.
+  // Starts again at the beginning of the file, and drops the bytes that were read.
   void start_again();
 
-  // Returns the offset in the file of the next line, the first that take() has not skipped.
+  // Returns the offset in the file of the next line, the first line that take() has not skipped.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] const File& file() const { return file_; }
   [[nodiscard]] File&& release_file() && { return std::move(file_); }
 
   // Returns a fingerprint of the bytes just before the offset. If the object was made with an
-  // offset other than 0, read_back() must be called first, to read those bytes.
+  // offset other than 0, read_back() must be called first, to read these bytes.
   [[nodiscard]] std::uint64_t mark() const;
   [[nodiscard]] Outcome read_back();
 
@@ -57,8 +58,8 @@ class Lines {
   std::uint64_t offset_;
   std::size_t bytes_max_;
   std::string buffer_;  // the last bytes that were read from the file
-  // The index in buffer_ at which the next line begins. The bytes before it are kept, to be
-  // compared with the file at the next read.
+  // The index in buffer_ at which the next line begins. The bytes before this index are kept, so
+  // that the next read can compare them with the file.
   std::size_t begin_ = 0;
   std::size_t shown_ = 0;   // length of the text that peek() returned last; take() skips it
   std::size_t looked_ = 0;  // the first bytes after begin_ that are known to have no newline

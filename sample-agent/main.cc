@@ -22,7 +22,7 @@ void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
-// Prints the fault in the arguments, and sends it to the upgrader, which otherwise would see only
+// Prints the error in the arguments, and sends it to the upgrader, which otherwise would see only
 // that the agent has exited.
 int refuse_arguments(const std::string& reason) {
   std::fprintf(stderr, "sample-agent: %s; see --help\n", reason.c_str());

@@ -5,8 +5,8 @@
 namespace sample_agent {
 namespace {
 
-// Removes a line "NAME NUMBER ..." from the front of the text. Returns false if the first line has
-// another form.
+// Removes a line "NAME NUMBER ..." from the front of the text, and sets `numbers`. Returns false if
+// the first line has a different form.
 template <class... Numbers>
 bool read_line(std::string_view& text, std::string_view name, Numbers&... numbers) {
   if (text.find('\n') == std::string_view::npos) return false;

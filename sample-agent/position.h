@@ -1,8 +1,9 @@
-// The position that the copying has reached: as a value, and as a small text. The text is written
-// to the position file, and handed over to the next agent as its `state`.
+// The position that the copying has reached, as a value and as a short text. The agent writes the
+// text to the position file, and hands it over to the next agent in the member `state` of
+// `stopped`.
 //
-// The first line has the number of the format, so that an old version recognises a text in a format
-// that is too new for it:
+// The first line has the number of the format, so that an old version of the agent recognises a
+// text whose format is too new for it:
 //     sample-agent position 2
 //     input DEVICE INODE OFFSET
 //     next SEQUENCE-NUMBER
@@ -19,18 +20,19 @@
 
 namespace sample_agent {
 
-// The newest format that this source code knows. Older versions of the program know only older
+// The newest format that this source code knows. Older versions of the agent know only older
 // formats.
 inline constexpr unsigned position_format_max = 2;
 
 struct Position {
   FileId input;
-  std::uint64_t offset = 0;  // the offset of the first byte of the input that is not in the output
+  std::uint64_t offset = 0;  // the offset in the input of the first byte that is not copied yet
   std::uint64_t next = 1;    // the number of the next record
   std::uint64_t output_size = 0;
 
   // A fingerprint of the input's bytes just before the offset. The system may give the inode of a
-  // deleted log to a new file; such a file has another fingerprint. Format 1 has no fingerprint.
+  // deleted log to a new file, which is then recognised by its different fingerprint. Absent in
+  // format 1.
   std::optional<std::uint64_t> mark;
 
   bool operator==(const Position&) const = default;

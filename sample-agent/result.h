@@ -1,4 +1,4 @@
-// A value, or a sentence that says why there is none.
+// The result of a function: a value, or a sentence that says why there is no value.
 #pragma once
 
 #include <string>
@@ -19,18 +19,19 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
 
-  // Returns the value. Must be called only if there is one.
+  // Returns the value. Must be called only if there is a value.
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
-  // Returns the reason why there is no value. Must be called only if there is none.
+  // Returns the reason why there is no value. Must be called only if there is no value.
   [[nodiscard]] const std::string& reason() const { return std::get<1>(content_).reason; }
 
  private:
   std::variant<Value, Refusal> content_;
 };
 
-// The result of a function that returns nothing else: success, or a sentence that says why not.
+// The result of a function that returns no value: success, or a sentence that says why it has
+// failed.
 using Outcome = Result<std::monostate>;
 
 }  // namespace sample_agent

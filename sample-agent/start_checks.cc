@@ -19,7 +19,7 @@
 namespace sample_agent {
 namespace {
 
-// Checks that the disk has room for the next writes.
+// ---- the checks that the disks have room for the next writes
 Refusal no_room(const std::string& directory, std::size_t bytes, const std::string& reason) {
   return Refusal{"no " + std::to_string(bytes) + " bytes can be written in " + directory + ": " +
                  reason};
@@ -29,8 +29,8 @@ bool is_about_room(int error) {
   return error == ENOSPC || error == EDQUOT;
 }
 
-// Asks the file system for its free space. A file system that does not report its size counts as
-// having room.
+// Checks the free space that the file system reports. A file system that does not report its size
+// counts as having room.
 Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
   struct statvfs status;
   if (statvfs(directory.c_str(), &status) != 0) return refusal_from_errno("look at", directory);
@@ -39,9 +39,10 @@ Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
   return no_room(directory, bytes, std::strerror(ENOSPC));
 }
 
-// Checks that `bytes` bytes can be written to this directory. Writes them to a file without a name
-// (O_TMPFILE), which the kernel removes when it is closed. If such a file cannot be made, compares
-// the free space of the file system instead, which ignores quotas.
+// Checks that `bytes` bytes can be written to this directory. Writes as many bytes to a file
+// without a name (O_TMPFILE), which the kernel removes when the file is closed. If a file without a
+// name cannot be made, checks the free space of the file system instead, which does not consider
+// quotas.
 [[nodiscard]] Outcome check_room(const std::string& directory, std::size_t bytes) {
   errno = 0;
   const Result<File> file = File::open(directory, O_WRONLY | O_TMPFILE);
@@ -55,7 +56,8 @@ Outcome ask_file_system(const std::string& directory, std::size_t bytes) {
 
 using Wrong = std::optional<std::string>;
 
-// The least free space on the disks. With less, the agent would fail soon after its activation.
+// The least free space on the disks. With less free space, the agent would fail soon after its
+// activation.
 constexpr std::size_t output_room_bytes = turn_bytes;
 constexpr std::size_t position_room_bytes = 4'096;
 
@@ -64,7 +66,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-// Accepts only regular files. Other files, such as a pipe, cannot be read twice or truncated.
+// Accepts only regular files, because a file such as a pipe cannot be read twice or truncated.
 Wrong check_file(const std::string& path, int flags) {
   struct stat status;
   if (stat(path.c_str(), &status) != 0) return refusal_from_errno("find", path).reason;
@@ -90,8 +92,8 @@ Wrong check_configuration(const Configuration& configuration) {
   return std::nullopt;
 }
 
-// Checks that the directory of releases can be read. The directory may be on another machine and be
-// readable again later, so the exit status of this check is connection_status.
+// Checks that the directory of releases can be read. The directory may be on a different machine
+// and be readable again later, so the exit status for this check is connection_status.
 Wrong check_connection(const Configuration& configuration) {
   const std::string& releases = configuration.releases;
   if (releases.empty()) return std::nullopt;
@@ -100,8 +102,8 @@ Wrong check_connection(const Configuration& configuration) {
   return refusal_from_errno("read", releases).reason;
 }
 
-// Checks that the input can be read. If the agent has read this input before, the input may be
-// missing: during a rotation it is missing for a moment.
+// Checks that the input can be read. If the agent has read this input before, a missing input is
+// accepted, because during a rotation the input is missing for a moment.
 Wrong check_input(const Configuration& configuration) {
   const std::string position =
       configuration.state_directory + "/" + std::string(position_file_name);

@@ -1,4 +1,4 @@
-// The checks that must pass before this agent gets the work. The agent's self-test makes the same
+// The checks that must pass before this agent says `ready`. The agent's self-test runs the same
 // checks. No check changes anything.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace sample_agent {
 
-// The exit statuses of a failed self-test. connection_status means that the check may pass later.
+// The exit statuses of a failed self-test. connection_status means that the self-test may pass
+// later.
 inline constexpr int configuration_status = 3;
 inline constexpr int input_status = 4;
 inline constexpr int output_status = 5;
@@ -22,7 +23,7 @@ struct StartCheck {
   std::string name;
   // The exit status of the self-test if this check fails.
   int status = 0;
-  // returns the reason if the check fails, else nothing
+  // runs the check; returns the reason if the check fails, otherwise nothing
   std::function<std::optional<std::string>()> run;
 };
 

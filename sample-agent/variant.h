@@ -1,5 +1,5 @@
 // The constants in which the variants of this agent differ: version, position format and fault. All
-// variants share the rest of the code.
+// variants share the other code.
 #pragma once
 
 #include <agent-releases/version.h>
@@ -15,7 +15,7 @@ enum class Fault {
   hang_at_start,
   crash_on_trial,    // crashes soon after its activation, in the middle of a record
   slow_to_stop,      // takes two seconds to stop
-  never_stops,       // ignores a stop, and continues to work
+  never_stops,       // ignores `stop`, and continues to work
   writes_too_early,  // copies a line before it is activated
 };
 
@@ -29,11 +29,12 @@ extern const Variant variant;
 
 // ---- the faults of the faulty variants. A real agent has none.
 
-// Called at the start, while the agent is held: crashes, hangs or writes to the output, if this
-// variant has such a fault.
+// Crashes, hangs or writes to the output, if this variant has such a fault. Called at the agent's
+// start, while the agent is held.
 void misbehave_at_start(const Configuration& configuration);
 
-// Called when the agent is active: crashes in the middle of a record.
+// Writes a part of a record, and crashes. Called when the agent is active, if this variant has the
+// fault `crash_on_trial`.
 [[noreturn]] void crash_while_writing(const Configuration& configuration);
 
 }  // namespace sample_agent

@@ -1,6 +1,6 @@
-# Builds the sample agent and its variants, which differ only in variant.o. A variant is
-# $(BUILD)/sample-agent/variants/NAME; NAME is VERSION[-FAULT], and the version's first number
-# decides which format of the position it knows.
+# Builds the sample agent and its variants, which differ only in variant.o. A variant is the program
+# $(BUILD)/sample-agent/variants/NAME. NAME is VERSION[-FAULT], and the first number of VERSION
+# decides which format of the position the variant knows.
 
 sample_parts := $(filter-out %/main.cc %/variant.cc,$(wildcard sample-agent/*.cc))
 sample_objects := $(BUILD)/objects/sample-agent
@@ -38,8 +38,8 @@ $(sample_variant_files): $(BUILD)/%: $(BUILD)/objects/%.o \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv -lsodium
 
-# Builds the programs that watch the sample agent: the demo and check_lines; and the library that
-# they share with their tests.
+# Builds the programs that watch the sample agent, live_demo and check_lines, and the library that
+# these two share with their tests.
 demo_library := $(BUILD)/tests/libdemo.a
 demo_programs := $(BUILD)/tests/demo/live_demo $(BUILD)/tests/demo/check_lines
 

@@ -1,5 +1,5 @@
-// Functions for texts: split lines of this program's own small files into words, read numbers, and
-// make texts fit for messages to the upgrader.
+// Functions for strings. They split lines of this program's own small files, parse numbers, and
+// shorten strings for messages to the upgrader.
 #pragma once
 
 #include <charconv>
@@ -11,8 +11,8 @@
 
 namespace sample_agent {
 
-// Removes from `text` the part before the next `separator` and the separator itself. Returns that
-// part. If there is no separator, removes and returns the whole `text`.
+// Removes from `text` the part before the next `separator`, and the separator itself. Returns the
+// removed part. Without a separator, removes and returns the whole `text`.
 inline std::string_view cut_off(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -20,7 +20,8 @@ inline std::string_view cut_off(std::string_view& text, char separator) {
   return part;
 }
 
-// Returns the value of a text that is a decimal number and nothing else.
+// Returns the value of `text`, or nothing unless `text` is a decimal number without other
+// characters.
 template <std::unsigned_integral Number>
 std::optional<Number> to_number(std::string_view text) {
   Number number = 0;
@@ -30,7 +31,7 @@ std::optional<Number> to_number(std::string_view text) {
   return number;
 }
 
-// The limits, in bytes, that agent-protocol(7) sets for texts in messages.
+// The limits, in bytes, that agent-protocol(7) sets for strings in messages.
 inline constexpr std::size_t status_bytes_max = 256;
 inline constexpr std::size_t reason_bytes_max = 1'024;
 

@@ -1,7 +1,8 @@
 // Serves a counter on a TCP port: each connection gets the next number. No number is given twice.
 //
-// usage: hello-agent PORT FILE, where FILE holds the last number that was given. Each number is on
-// the disk before it is sent, so crashes and power cuts may skip a number, but never repeat one.
+// usage: hello-agent PORT FILE, where FILE contains the last number that was given. Each number is
+// on the disk before it is sent, so a crash or a power cut may skip a number, but never repeats a
+// number.
 #include <agent-protocol/agent.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -21,8 +22,8 @@ using agent_protocol::Agent;
 
 namespace {
 
-// Returns the last number that was given away: 0 if there is no file yet, and nothing if the file
-// cannot be read.
+// Returns the last number that was given: 0 if there is no file yet, and nothing if the file cannot
+// be read.
 std::optional<long> last(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return 0;
   long number = -1;

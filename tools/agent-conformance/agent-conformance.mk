@@ -1,6 +1,7 @@
-# Builds agent-conformance, which tests whether an agent keeps the rules of the protocol. So that it
-# shares no faults with the programs that it tests, it links none of their code, except the parser
-# of command lines in libbase.a. Its own tests are in tests/together/conformance.
+# Builds agent-conformance, which tests whether an agent keeps the rules of the protocol.
+# agent-conformance must share no faults with the programs that it tests. So it links none of their
+# code, except the parser of command lines in libbase.a. The tests of agent-conformance are in
+# tests/together/conformance.
 conformance := $(BUILD)/agent-conformance
 conformance_library := $(BUILD)/libconformance.a
 conformance_objects := $(call unit,tools/agent-conformance, \
@@ -23,8 +24,8 @@ $(BUILD)/tests/together/conformance/wing: \
     $(conformance_library) $(base_library)
 	$(link_wing)
 
-# Builds the fake agent for the tests of agent-conformance. It can break each rule of the protocol;
-# its argument names the rule to break.
+# Builds the fake agent for the tests of agent-conformance. The fake agent can break each rule of
+# the protocol; its argument names the rule to break.
 conformance_double := $(BUILD)/tests/together/conformance/double
 $(conformance_double): $(BUILD)/objects/tests/together/conformance/double.o
 	@mkdir -p $(@D)
@@ -42,7 +43,7 @@ sanitized_tests += $(conformance_units) tests/together/conformance/wrong_agents 
 sanitized_programs += $(conformance) $(conformance_double)
 
 # `make check-agents` runs agent-conformance on real agents in every language. Other makefiles add
-# further tests to check_agents_tests, and the Debian packages that these need to
+# their tests to check_agents_tests, and the Debian packages that these tests need to
 # check_agents_packages. The packages are installed first, then tests/run runs the tests. The
 # results are written into the page that TABLE names.
 check_agents_tests += tests/together/conformance/right_agents \
@@ -57,7 +58,7 @@ check-agents:
 	@TABLE=man/agentify.1 AGENTS=ALL tests/run $(BUILD) $(check_agents_tests)
 	@$(MAKE) --no-print-directory check-agents-loaded
 
-# Runs the checks of all correct agents ten times on a loaded machine: for each processor, four
-# processes compute all the time. No check may find a fault.
+# Checks all correct agents ten times on a loaded machine: for each processor, four processes
+# compute all the time. No check may find a fault.
 check-agents-loaded: $(conformance) $(protocol_library)
 	@BUILD=$(BUILD) TIMES=10 LOAD=$$(($$(nproc) * 4)) tests/together/conformance/right_agents ALL

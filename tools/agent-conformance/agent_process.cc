@@ -31,7 +31,7 @@ ino_t inode(int fd) {
   return fd >= 0 && ::fstat(fd, &file) == 0 ? file.st_ino : 0;
 }
 
-// Makes a pipe. The end for this program does not block. The end for the agent does.
+// Makes a pipe. The end for this program is non-blocking, and the end for the agent is blocking.
 bool make_pipe(upgrader::OwnedFd& read_end, upgrader::OwnedFd& write_end, bool we_read) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -60,7 +60,7 @@ PolledFd::PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> 
     : fd_(std::move(fd)),
       on_readable_(std::move(on_readable)),
       poll_(upgrader::make_handle(uv_poll_init, loop, this, fd_.get())) {
-  if (!poll_) return;  // libuv could not make the handle: nothing will be read from fd_
+  if (!poll_) return;  // libuv could not make the handle, so nothing is read from fd_
   watch(true);
 }
 
@@ -174,7 +174,7 @@ void AgentProcess::tell_when_taken() {
       0, pump_ms);
 }
 
-// Writes as many of the waiting bytes as the pipe has room for. A timer repeats this every
+// Writes as many of the waiting bytes as the pipe has room for. A timer calls this function every
 // millisecond until all bytes are written and, if tells_taken_ is set, until the agent has read all
 // of them.
 void AgentProcess::pump() {
@@ -217,8 +217,8 @@ void AgentProcess::send_signal(int number) const {
   if (runs()) ::kill(pid_, number);
 }
 
-// Fills the agent's output pipe with empty lines, and stops reading from the pipe, so that the
-// agent's own writes block. When the pipe is read again, the empty lines are skipped.
+// Fills the agent's output pipe with empty lines, and stops reading from the pipe, so that writes
+// of the agent block. When the pipe is read again, the empty lines are skipped.
 void AgentProcess::clog() {
   output_->watch(false);
   const std::string page(clogged_pipe_bytes, '\n');

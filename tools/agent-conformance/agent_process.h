@@ -1,7 +1,7 @@
-// One running agent: its process, its three pipes, and the bytes that still have to be written to
-// its input. Reports each observation as an event, and decides nothing. Also prepares the start of
-// an agent, and reads from /proc which pipes and locks its processes have open, and at which
-// addresses they listen.
+// One running agent: its process, its three pipes, and the bytes that are still to be written to
+// its input. The class AgentProcess reports each observation as an event, and makes no decisions.
+// Other functions of this file prepare the start of an agent, and read from /proc which pipes and
+// locks the agent's processes have open, and at which addresses they listen.
 #pragma once
 
 #include <sys/types.h>
@@ -24,15 +24,15 @@ namespace conformance {
 
 // ---- reading an agent's output, at most a certain number of bytes in one turn of the event loop
 
-// The most reads in one turn, enough for a full pipe. If an agent writes faster than that, the rest
-// is read in the loop's next turn, so that other work is not delayed.
+// The most reads in one turn, enough for a full pipe. If an agent writes more than this at a time,
+// the rest is read in the loop's next turn, so that other work is not delayed.
 inline constexpr int reads_a_turn_max = 16;
 
 // Reads the available bytes, with at most reads_a_turn_max reads, and passes them to `take`.
 // Returns true at the end of the stream. The descriptor must be non-blocking.
 [[nodiscard]] bool drain(int fd, const std::function<void(std::string_view)>& take);
 
-// Cuts a stream into lines. Does not interpret a line.
+// Cuts a stream into lines, but does not interpret the lines.
 class LineCutter {
  public:
   // Adds bytes to the stream, and passes each complete line to `take`. If a line is too long, only
@@ -43,8 +43,8 @@ class LineCutter {
       const std::string_view part = bytes.substr(0, newline);
       if (!skips_) begun_ += part;
       bytes.remove_prefix(part.size() + (newline == std::string_view::npos ? 0 : 1));
-      // The size limit of a line includes its newline, so a line of that size without a newline is
-      // too long.
+      // The size limit of a line includes the newline, so a line that has reached this limit
+      // without a newline is too long.
       if (!skips_ && begun_.size() >= line_bytes_max) {
         take({.bytes = std::exchange(begun_, {}).substr(0, shown_max), .end = Line::End::too_long});
         skips_ = true;
@@ -54,7 +54,7 @@ class LineCutter {
     }
   }
 
-  // Ends the stream. If the last line has no newline, it is passed on, marked with
+  // Ends the stream. If the last line has no newline, passes it to `take`, marked with
   // Line::End::output.
   void end(const std::function<void(const Line&)>& take) {
     if (!begun_.empty()) take({.bytes = std::exchange(begun_, {}), .end = Line::End::output});
@@ -64,10 +64,10 @@ class LineCutter {
   static constexpr std::size_t shown_max = 1'000;
 
   std::string begun_;
-  bool skips_ = false;  // the rest of a line that is too long is being skipped
+  bool skips_ = false;  // the rest of a too long line is being skipped
 };
 
-// Owns a descriptor, polls it, and calls a function when it can be read.
+// Owns a descriptor, polls it, and calls a function when the descriptor is readable.
 class PolledFd {
  public:
   PolledFd(uv_loop_t* loop, upgrader::OwnedFd fd, std::function<void()> on_readable);
@@ -134,7 +134,7 @@ class AgentProcess {
   upgrader::UvHandle<uv_timer_t> pump_timer_;
 
   upgrader::OwnedFd input_;  // this program's end of the agent's standard input
-  // a second writing end of the agent's output, by which clog() fills the pipe
+  // a second writing end of the agent's output pipe, with which clog() fills the pipe
   upgrader::OwnedFd output_writer_;
   upgrader::OwnedFd child_input_, child_output_, child_error_, lock_;
   std::unique_ptr<PolledFd> output_, error_, trace_;
@@ -147,16 +147,16 @@ class AgentProcess {
 
 // ---- the start of an agent: its command, its environment, and strace
 
-// Replaces a program name without a slash by the path that PATH gives for it. Returns why the agent
-// cannot be started, or an empty text.
+// Replaces a program name without a slash, in `command`, by the path that a search in PATH finds.
+// Returns why the agent cannot be started, or an empty string.
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
-// Returns the environment of an agent: that of this program, without the variables by which init or
-// an upgrader talks to this program. Adds the variables by which the agent talks to its upgrader,
-// unless `alone` is true. `lock` is the number of the lock's descriptor, or -1.
+// Returns the environment for an agent: the environment of this program, but without the variables
+// that init or an upgrader has set for this program. Unless `alone` is true, adds the variables
+// that an upgrader sets for its agent. `lock` is the number of the lock's descriptor, or -1.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
-// Returns pointers to the texts, followed by a null pointer, as execve(2) needs them.
+// Returns pointers to the strings, followed by a null pointer, as execve(2) needs them.
 [[nodiscard]] std::vector<char*> pointers(std::vector<std::string>& texts);
 
 // Returns the command that runs the agent under strace. strace writes its output to `fifo`, and is
@@ -164,8 +164,8 @@ class AgentProcess {
 [[nodiscard]] std::vector<std::string> traced(const std::vector<std::string>& command,
                                               const std::string& fifo);
 
-// Makes a FIFO in a new temporary directory. Both are removed when the program ends. Returns the
-// path, or an empty text on failure.
+// Makes a FIFO in a new temporary directory. The FIFO and the directory are removed when this
+// program exits. Returns the path, or an empty string on failure.
 [[nodiscard]] std::string make_fifo();
 
 // Returns true if strace exists and is allowed to trace.
@@ -173,7 +173,8 @@ class AgentProcess {
 
 // ---- facts about an agent's processes, from /proc
 
-// The inodes by which the pipe and the lock of an agent are recognised among open descriptors.
+// The inodes by which the output pipe and the lock of an agent are recognised among the open
+// descriptors of processes.
 struct Marks {
   ino_t output = 0;  // the inode of the agent's output pipe
   ino_t lock = 0;    // the inode of the lock's file; 0 if there is no lock

@@ -29,12 +29,12 @@ struct Stat {
   char state = 0;
   int parent = 0;
   int session = 0;
-  std::string environment;  // where the environment begins in the process's memory
+  std::string environment;  // the address at which the environment begins in the process's memory
 
   [[nodiscard]] bool has_ended() const { return state == 'Z' || state == 'X'; }
 };
 
-// Returns as much of the file as can be read. A process may end while its files in /proc are read,
+// Returns as much of the file as can be read. A process may exit while its files in /proc are read,
 // so a missing rest is not an error.
 std::string contents(const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -56,7 +56,8 @@ std::string place(int pid, const std::string& what) {
   return "/proc/" + std::to_string(pid) + "/" + what;
 }
 
-// Reads /proc/PID/stat: see proc(5). The process's name in it may contain blanks and parentheses.
+// Reads /proc/PID/stat: see proc(5). The process's name in this file may contain blanks and
+// parentheses.
 std::optional<Stat> read_stat(int pid) {
   constexpr std::size_t environment_field = 50 - 3;
   const std::string text = contents(place(pid, "stat"));
@@ -93,7 +94,7 @@ std::vector<Stat> all_processes() {
   return found;
 }
 
-// Returns the process `pid` first, then the processes in its session and its descendants.
+// Returns the process `pid`, followed by the processes in its session and its descendants.
 std::vector<Stat> family_of(int pid) {
   const std::vector<Stat> all = all_processes();
   std::vector<Stat> family;
@@ -201,8 +202,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Usually no process is left, which a single kill(2) of the process group shows. Only if a
-  // process is left, all processes of the machine are read.
+  // Usually no process is left, which a single kill(2) with signal 0 to the process group shows.
+  // Only if a process is left, read all processes of the machine.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

@@ -21,7 +21,7 @@ namespace conformance {
 
 namespace {
 
-// A directory for temporary files, which is removed when the program ends.
+// A directory for temporary files, which is removed when the program exits.
 class Scratch {
  public:
   Scratch() {

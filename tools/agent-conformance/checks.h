@@ -1,5 +1,5 @@
-// The list of all checks of agent-conformance, in the order in which they are made. A check comes
-// after all checks that must pass before it can be judged.
+// The list of all checks of agent-conformance, in the order in which they are performed. If a check
+// can be judged only after a different check has passed, it comes after that check.
 #pragma once
 
 #include <vector>

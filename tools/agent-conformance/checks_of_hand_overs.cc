@@ -1,7 +1,8 @@
 // Checks whether the work can be handed over to an agent. An agent must obey its role (candidate,
-// fallback, standby) and take the state in its `activate`, which comes from the agent before it: no
-// state, an empty state, a long one, a state with every escape of JSON, and a state after a stop
-// that was not clean. A series of agents must hand over the work, each to the next one.
+// fallback, standby). It must accept every state of the previous agent in its `activate`: no state,
+// an empty state, a long state, and a state with every escape of JSON. It must also accept a state
+// after a stop that was not clean. Several agents must hand over the work in a row, each agent to
+// the next.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -58,8 +59,8 @@ constexpr const char* every_escape =
     R"(\u20ac\u2028\ud83d\ude00\uD83D\uDE00 {\"type\":\"novelty\"} )"
     "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}\n";
 
-// Returns an `activate` whose state has the largest size that is allowed for its escaped form. The
-// state consists of newlines, each of which is escaped as two bytes.
+// Returns an `activate` with a state whose escaped form has the largest allowed size. The state
+// consists of newlines, each of which is escaped as two bytes.
 std::string longest_line() {
   constexpr std::size_t escaped_pair = 2;  // a newline is escaped as two characters: \ and n
   return activate_on_trial(true, std::string(state_escaped_bytes_max / escaped_pair, '\n'));
@@ -198,8 +199,8 @@ Check standby() {
           .script = standby_script};
 }
 
-// How many hand-overs in a row the check makes. For each hand-over, a new agent is started, and the
-// active agent hands over the work to the new one.
+// The number of consecutive hand-overs in the check. For each hand-over, a new agent is started,
+// and the active agent hands over the work to the new agent.
 constexpr int hand_overs = 10;
 
 Script hand_over(int from, const Terms& terms, const Lives& lives);
@@ -210,7 +211,7 @@ Judgement hand_over_or_end(int active, const Terms& terms, const Lives& lives) {
                    await(active, What::stopped), await(active, What::exit)}};
 }
 
-// Activates the new agent, and passes on to it the state that the old agent sent before its exit.
+// Activates the new agent with the state that the old agent has sent in `stopped`.
 Judgement activate_next(int next, const Terms& terms, const Lives& lives) {
   const auto& state = lives[static_cast<std::size_t>(next - 1)].state;
   const std::string line = state ? activate_on_trial(true, *state) : activate_on_trial(true);

@@ -1,6 +1,6 @@
-// Checks the messages of an agent. Those that it sends: their form and their order from its start
-// to its exit. Those that it reads: unknown messages, lines that are not messages, and messages
-// that come in several pieces.
+// Checks the messages of an agent. For the messages that the agent sends, it checks their form and
+// their order, from the agent's start to its exit. For the agent's input, it sends unknown
+// messages, lines that are not messages, and messages in several pieces.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -79,8 +79,8 @@ constexpr Quote only_quote{"LINES",
                            "Nothing but a well-formed message of a known type is obeyed, and "
                            "nothing else ever ends an agent."};
 
-// Makes the script that sends the same lines to an agent twice, once while it is held and once
-// while it is active. Afterwards the agent must still obey a stop.
+// Makes the script that sends `lines` to an agent twice, once while the agent is held and once
+// while it is active. Afterwards the agent must still obey `stop`.
 Script told_in_between(const Terms& terms, const std::string& lines) {
   return join({held(),
                {tell(0, lines), taken(0), watch(terms.watch), tell_activate(0, activate(false)),

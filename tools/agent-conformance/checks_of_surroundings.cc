@@ -1,5 +1,5 @@
-// Checks what can be seen of an agent from outside: its children, descriptors and sockets, and its
-// behaviour when there is no upgrader.
+// Checks an agent's children, descriptors and sockets, which can be seen from outside, and the
+// agent's behaviour without an upgrader.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -30,16 +30,16 @@ Script looked_at(const Terms& terms) {
 // ---- pipes and environment of children
 
 // Returns true if process `pid` keeps the agent's output pipe open. Counts only a sleeping process:
-// a forked child that is about to execute another program has the pipe for a moment, but does not
-// sleep.
+// a forked child that is about to exec has the pipe open for a moment, but does not sleep.
 bool holds_output(const Facts& facts, int pid) {
   return std::any_of(facts.processes.begin(), facts.processes.end(), [&](const ProcessFacts& it) {
     return it.pid == pid && it.sleeps && it.has_output;
   });
 }
 
-// Judges by all looks but the first: on a busy machine, the agent's child may still be starting
-// when the first look is taken, and then does not sleep.
+// Finds a child that holds the agent's output pipe in all looks at the agent's processes but the
+// first. The first look does not count, because on a busy machine a child may still be starting
+// then, and so not sleep.
 Judgement judge_children_pipes(const Lives& lives, Time) {
   const auto& seen = lives[0].looks;
   for (const ProcessFacts& process : seen.back().processes) {

@@ -1,5 +1,6 @@
-// Checks the behaviour of an active agent: while it works, from its activation until a stop or a
-// SIGTERM, and when it stops, in every state in which a stop may be sent to it.
+// Checks the behaviour of an active agent. One part is the time in which the agent works, from its
+// activation until a `stop` or SIGTERM. The other part is the stop itself, in every state in which
+// `stop` may be sent.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -68,14 +69,15 @@ Check active_sigterm() {
 
 // ---- heartbeats
 
-constexpr int beats_watched = 4;  // the heartbeats are counted for this many times watchdog_ms
+constexpr int beats_watched = 4;  // heartbeats are counted for this many times `watchdog_ms`
 
 Duration watchdog(const Terms& terms) {
   return std::max<Duration>(std::chrono::seconds{1}, terms.watch * 4);
 }
 
-// Judges the number of heartbeats. The protocol requires two in each watchdog_ms. Because the
-// machine may be loaded, an agent is at fault only if it has sent less than half of that number.
+// Judges the number of heartbeats. The protocol requires two heartbeats in each `watchdog_ms`.
+// Because the machine may be loaded, an agent is at fault only if it has sent less than half of the
+// required heartbeats.
 Judgement judge_heartbeats(const Lives& lives, Time) {
   const std::size_t count = lives[0].heartbeats.size();
   if (count >= beats_watched) return {};
@@ -227,9 +229,9 @@ std::string candidate_lost() {
       .line();
 }
 
-// Judges how the agent has answered when its candidate was lost during a stop. An agent that has
-// said `cancel` has taken the work back, and must keep it until the next stop. Any other agent must
-// exit.
+// Judges how an agent that was stopping for an upgrade has answered `candidate_lost`. An agent that
+// has sent `cancel` has taken the work back, and must keep it until the next `stop`. An agent that
+// has not sent `cancel` must exit.
 Judgement judge_answer(const Terms& terms, const Lives& lives) {
   if (!lives[0].said_cancel) return {.more = {await(0, What::exit)}};
   Step again = tell_stop(0, stop("shutdown", terms.stop_timeout));
@@ -266,7 +268,8 @@ Check candidate_is_lost() {
 
 // ---- extend
 
-// this part of the stop timeout is too short, so the agent must ask for more
+// the deadline of this `stop` is the stop timeout divided by this, so the agent must ask for more
+// time
 constexpr int short_part = 10;
 
 Script short_stop(const Terms& terms) {

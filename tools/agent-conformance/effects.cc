@@ -10,7 +10,7 @@ namespace conformance {
 
 namespace {
 
-// The most files that a report lists as opened for writing. Nobody would read a longer list.
+// The most changes of files that a report lists. Nobody would read a longer list.
 constexpr std::size_t notes_max = 20;
 
 bool has(std::string_view text, std::string_view part) {
@@ -25,7 +25,7 @@ std::string_view call_of(std::string_view line) {
 }
 
 // Returns true if the system call binds a socket to an address that other programs can know: a
-// path, or a port that the agent has chosen.
+// path, or a port that the agent has chosen itself.
 bool binds(std::string_view call) {
   if (!call.starts_with("bind(")) return false;
   if (has(call, "AF_UNIX")) return has(call, "sun_path=");
@@ -38,7 +38,7 @@ bool has_failed(std::string_view call) {
   return result != std::string_view::npos && call.substr(result + 4).starts_with('-');
 }
 
-// Returns the first text in double quotes in a line of strace, such as a path.
+// Returns the first string in double quotes in a line of strace, such as a path.
 std::string_view path_of(std::string_view call) {
   const std::size_t begin = call.find('"');
   const std::size_t end = call.find('"', begin + 1);

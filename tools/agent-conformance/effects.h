@@ -1,5 +1,6 @@
-// The effects of an agent outside itself. Finds them among the system calls in the output of
-// strace, and makes the script of the check that a held agent has none.
+// The effects of an agent outside of its own process: sockets and files. Functions of this file
+// find these effects in the output of strace, and make the script of the check on the effects of a
+// held agent.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 namespace conformance {
 
 struct Effects {
-  // the calls of bind and listen, which a held agent must not make
+  // the system calls bind and listen, which a held agent must not make
   std::vector<std::string> faults;
   // sentences for the report: which files the agent has opened for writing or changed
   std::vector<std::string> notes;
@@ -22,10 +23,11 @@ inline constexpr const char* traced_calls =
 
 [[nodiscard]] Effects effects_of(const std::vector<std::string>& trace);
 
-// Makes the script of a check: a held agent must have no effect outside itself. The step `start`
-// starts agent 0, which becomes ready and is held for a while. Then its input is closed, and the
-// agent must exit. If strace can be used, all system calls of the agent are judged. Otherwise the
-// check only finds out whether the agent listens on a socket.
+// Makes the script of the check that a held agent does not listen on a socket. The step `start`
+// starts agent 0, which becomes ready and is held for a while. Then the agent's input is closed,
+// and the agent must exit. If strace can be used, all calls of bind and listen are found, and the
+// report also lists the files that the agent has changed. Otherwise the check looks once for
+// listening sockets in /proc.
 [[nodiscard]] Script held_effects(Step start, const Terms& terms);
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// The program agent-conformance: makes the chosen checks, and prints the results.
+// The program agent-conformance: performs the chosen checks, and prints the results.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,9 +17,8 @@ namespace conformance {
 
 namespace {
 
-// The times of a check are multiplied by this factor when the check is repeated. A check that
-// depends on time is repeated if it finds a fault, because the fault may come from a loaded
-// machine.
+// When a check is repeated, its times are multiplied by this factor. A check that depends on time
+// is repeated if it finds a fault, because a loaded machine may have caused the fault.
 constexpr int second_patience = 4;
 
 bool names(const std::vector<std::string>& list, std::string_view name) {
@@ -88,7 +87,7 @@ class Runner {
   }
 
   // Returns true unless a check has found that the agent does not exit when its input ends. In that
-  // case the agents of later checks are killed at once, and get no time to exit.
+  // case, the agents of later checks are killed immediately, without time to exit.
   [[nodiscard]] bool ends_at_end_of_input() const {
     return std::none_of(results_.begin(), results_.end(), [](const Result& result) {
       const std::string_view name = result.check->name;

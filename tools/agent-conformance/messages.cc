@@ -62,7 +62,7 @@ Object welcome(int generation, std::string_view role) {
 }
 
 // Adds to an `activate` the members for an agent on trial. The trial has the upgrader's defaults:
-// 30 s, and a commit by surviving.
+// it lasts 30 s, and the upgrade is committed if the agent survives the trial.
 std::string on_trial(Object& activate) {
   return activate.number("trial_ms", 30'000).text("commit", "survive").line();
 }

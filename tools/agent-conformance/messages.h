@@ -1,5 +1,5 @@
-// Makes the messages that this program sends to an agent in place of an upgrader. A message is one
-// JSON object on one line, which is made member by member.
+// Makes the messages that agent-conformance sends to an agent in place of an upgrader. A message is
+// one JSON object on one line. The class Object makes it member by member.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
 [[nodiscard]] std::string activate(bool clean);
-// Makes the `activate` of a standby. The message contains the failed upgrade because of which the
-// standby gets the work.
+// Makes an `activate` for a standby. The message contains the failed upgrade because of which the
+// standby, a held agent of the previous version, gets the work.
 [[nodiscard]] std::string activate_standby(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);

@@ -40,7 +40,7 @@ std::string set_flag(const Argument& argument, Options& options) {
   return {};
 }
 
-// Sets the member for one option. Returns the fault in the option, or an empty text.
+// Sets the member for one option. Returns what is wrong with the option, or an empty string.
 std::string set_option(std::string_view text, Options& options) {
   const Argument argument = upgrader::take_apart(text);
   const std::string_view name = argument.name;

@@ -22,11 +22,11 @@ struct Options {
   Deed deed = Deed::check;
   Form form = Form::text;
   std::string junit;              // the file for the report in the XML form of JUnit, or empty
-  std::vector<std::string> only;  // the names of the checks to make; if empty, all are made
+  std::vector<std::string> only;  // the names of the checks to perform; if empty, all checks
   std::vector<std::string> skip;
   Terms terms;
   std::vector<std::string> command;  // the command line of the agent: AGENT and its arguments
-  std::vector<std::string> typed;  // like `command`, but with AGENT as it was typed, not as a path
+  std::vector<std::string> typed;    // like `command`, but with AGENT as the user typed it
 };
 
 struct UsageError {

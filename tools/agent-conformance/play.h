@@ -1,6 +1,6 @@
-// Makes one check: plays the upgrader in a conversation with agents, as a script says, and judges
-// how the agents behave. Does no input or output: it is given events with their times, and returns
-// orders.
+// Performs one check: plays the part of the upgrader in a conversation with agents, as a script
+// says, and judges how the agents behave. This class does no input or output: its caller passes
+// events with their times, and carries out the orders that it returns.
 #pragma once
 
 #include <deque>
@@ -31,12 +31,13 @@ class Play {
   [[nodiscard]] const Lives& lives() const { return lives_; }
 
  private:
-  // The state of the conversation with one agent, as an upgrader has it.
+  // The state of the conversation with one agent, from the upgrader's point of view.
   struct Seat {
     std::string welcome;
     bool bytewise = false;
     bool is_alone = false;
-    // The output pipe was filled with empty lines, which must be skipped.
+    // True if the agent's output pipe was filled with empty lines, which must be skipped when the
+    // pipe is read.
     bool is_clogged = false;
     bool is_committed = false;
   };
@@ -74,7 +75,7 @@ class Play {
   const Terms& terms_;
   std::deque<Step> steps_;
   bool begun_ = false;    // the first step in steps_ has been begun
-  bool time_up_ = false;  // the time limit of the present step has passed
+  bool time_up_ = false;  // the time limit of the current step has passed
   std::size_t looks_before_ = 0;
   Lives lives_;
   std::vector<Seat> seats_;

@@ -1,5 +1,5 @@
-// Handles an agent's lines and its exit. Judges them by the rules of the check, and answers the
-// agent's messages as the upgrader does.
+// Handles an agent's lines and its exit. Judges both by the rules of the check, and answers the
+// agent's messages as an upgrader would.
 #include <algorithm>
 #include <utility>
 
@@ -13,8 +13,8 @@ namespace {
 using Kind = Step::Kind;
 using What = Step::What;
 
-// The time in which an agent that has closed its output must exit. An exit closes the output, too,
-// so closing it is a fault only if the agent lives on.
+// How soon an agent that has closed its output must exit. An exit closes the output, too, so a
+// closed output is a fault only if the agent lives on.
 constexpr Duration close_grace = std::chrono::seconds{3};
 
 }  // namespace

@@ -128,8 +128,9 @@ std::string seconds(Time time) {
   return text.data();
 }
 
-// Escapes a text for XML. The texts of agents are already valid UTF-8 without control characters,
-// by shown(). Of the remaining characters XML forbids only U+FFFE and U+FFFF, which become `?`.
+// Escapes a text for XML. shown() has already made the strings of agents valid UTF-8 without
+// control characters. Of the remaining characters XML forbids only U+FFFE and U+FFFF, which become
+// `?`.
 std::string xml(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -1,5 +1,5 @@
 // Makes the reports on the checks: in plain text, as TAP, as JUnit's XML and as JSON. All functions
-// return texts, which the caller prints.
+// return strings, which the caller prints.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Result {
   const Check* check = nullptr;
   Verdict verdict = Verdict::passed;
   Fault fault;  // what is wrong, if the verdict is `failed` or `advised`
-  // if the verdict is `not_judged`: the name of a needed check that has not passed
+  // if the verdict is `not_judged`: the name of a check in Check::needs that has not passed
   std::string_view missing;
   std::vector<std::string> notes;
   Transcript transcript;
@@ -47,8 +47,8 @@ using Results = std::vector<Result>;
   return found;
 }
 
-// Returns the sentence of agent-protocol(7) that a result is about: the sentence in the fault, or
-// else the first sentence that the check quotes.
+// Returns the sentence of agent-protocol(7) that a result is about: the sentence in the result's
+// fault, or else the first sentence that the check quotes.
 [[nodiscard]] inline Quote quote_of(const Result& result) {
   return result.fault.quote.value_or(result.check->quotes.front());
 }
@@ -62,7 +62,7 @@ struct Subject {
 
 [[nodiscard]] std::string in_words(const Result& result);
 [[nodiscard]] std::string sum_in_words(const Subject& subject, const Results& results);
-// The next two functions return the list of `checks` for --describe: as text, and as JSON.
+// The next two functions return the descriptions of `checks` for --describe: as text, and as JSON.
 [[nodiscard]] std::string described(const std::vector<const Check*>& checks);
 [[nodiscard]] std::string described_as_json(const std::vector<const Check*>& checks);
 
@@ -73,7 +73,8 @@ struct Subject {
 [[nodiscard]] std::string as_junit(const Subject& subject, const Results& results);
 [[nodiscard]] std::string as_json(const Subject& subject, const Results& results);
 
-// Returns true if every check was judged and none has failed. Advice does not count as a failure.
+// Returns true if every check was judged and no check has failed. Advice does not count as a
+// failure.
 [[nodiscard]] bool conforms(const Results& results);
 
 }  // namespace conformance

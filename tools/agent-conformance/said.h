@@ -1,6 +1,6 @@
-// Judges one line of an agent by itself: whether the line is a message, and whether it keeps the
-// rules for messages of its type. script.h decides whether the agent may send such a message at
-// that time.
+// Judges one line of an agent without regard to the lines before: whether the line is a message,
+// and whether the message keeps the rules for its type. script.h decides whether the agent may send
+// a message of this type now.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
-// A check and its script, the steps that the check makes with agents, and the functions that make
-// single steps and whole parts of scripts. Plain data, except for two parts: small functions by
-// which a check judges its observations, and Life, which keeps track of one agent's messages.
+// A check, and its script: the steps that the check performs with one or several agents. Also
+// functions that make single steps and parts of scripts. All this is plain data, except for the
+// small functions with which a check judges its observations, and for Life, which keeps track of
+// one agent's messages.
 #pragma once
 
 #include <chrono>
@@ -20,20 +21,21 @@ namespace conformance {
 using Duration = std::chrono::milliseconds;
 using Time = std::chrono::microseconds;  // the time since the beginning of the check
 
-// The times that can be set by options. Except for `watch`, they are deadlines for the agent. The
-// defaults are long, so that an agent on a loaded machine meets them.
+// The times that options can set. All except `watch` are time limits for the agent. Their defaults
+// are long, so that an agent on a loaded machine meets them.
 struct Terms {
   // the longest time until the agent says `ready`, from its start or from the `welcome`
   Duration start_timeout{std::chrono::seconds{30}};
   Duration stop_timeout{std::chrono::seconds{30}};  // the longest time from `stop` to `stopped`
-  // the longest time until the agent exits, after its `stopped`, a signal or the end of its input
+  // the longest time until the agent exits after it has sent `stopped`, has got a signal, or its
+  // input has ended
   Duration exit_grace{std::chrono::seconds{30}};
-  Duration watch{300};  // how long to watch that an agent does nothing
+  Duration watch{300};  // how long to watch an agent that must do nothing
   bool has_strace = false;
 };
 
-// The messages that one agent has sent and received so far. They decide which messages the agent
-// may send next.
+// The state of the conversation with one agent: the messages that the agent has sent and received
+// so far. They decide which messages the agent may send next.
 struct Life {
   std::string role;  // the agent's role; empty if the agent runs without an upgrader
   int generation = 0;
@@ -42,7 +44,7 @@ struct Life {
   bool said_hello = false;
   bool said_ready = false;
   bool said_stopped = false;
-  bool said_cancel = false;  // the agent has said `cancel` since the last `stop`
+  bool said_cancel = false;  // the agent has sent `cancel` since the last `stop`
   bool wants_readiness = false;
   std::optional<std::string> version, state, unfit;
   std::vector<Time> heartbeats;
@@ -50,10 +52,11 @@ struct Life {
   std::optional<Time> extended_at;
 
   bool told_activate = false;
-  bool told_stop = false;  // a stop was sent, and the agent has not said `cancel` since
+  bool told_stop = false;  // `stop` was sent, and the agent has not sent `cancel` since
   bool hung_up = false;    // the agent's input was closed
   bool signalled = false;  // the agent was sent SIGTERM
-  // the id of the upgrade for which the last stop was; empty if the stop had another reason
+  // the id of the upgrade that was the reason of the last `stop`; empty if that `stop` had a
+  // different reason
   std::string upgrade;
   std::optional<Time> activated_at, stopped_at;
 
@@ -67,15 +70,16 @@ struct Life {
   [[nodiscard]] bool is_held() const { return !told_activate; }
   [[nodiscard]] bool is_on_trial() const { return told_activate && role == "candidate"; }
 
-  // Returns true if the agent may exit now, because it has said `stopped`, its input was closed, or
-  // it was sent SIGTERM.
+  // Returns true if the agent may exit now, because the agent has sent `stopped`, its input was
+  // closed, or it was sent SIGTERM.
   [[nodiscard]] bool may_exit() const { return said_stopped || hung_up || signalled; }
 };
 
-// Returns the reason why the agent must not send this message now, or nothing if it may send it.
+// Returns the reason why the agent must not send this message now, or an empty string if the agent
+// may send it.
 [[nodiscard]] std::string out_of_turn(const Life& life, const Said& said);
 
-// Records in `life` an allowed message that the agent has sent.
+// Records in `life` a message that the agent has sent and was allowed to send.
 void take(Life& life, const Said& said, Time now);
 
 // Returns how the agent ended: "exited with status 3", "was killed by signal 11 (SIGSEGV)".
@@ -84,7 +88,7 @@ void take(Life& life, const Said& said, Time now);
 // Returns the duration as text, such as "30 s" or "1500 ms".
 [[nodiscard]] std::string duration_in_words(Duration duration);
 
-// A sentence of agent-protocol(7), literally, and the section of the page that contains it.
+// A literal sentence of agent-protocol(7), and the section of the page that contains the sentence.
 struct Quote {
   std::string_view section;
   std::string_view sentence;
@@ -94,7 +98,8 @@ using Lives = std::vector<Life>;
 
 struct Fault {
   std::string came{};  // the wrong behaviour of the agent, in words
-  // the sentence of the page that the agent has violated; if absent, the check's first quotation
+  // the sentence of the page that the agent has violated; if absent, the first of the check's
+  // `quotes`
   std::optional<Quote> quote{};
 };
 
@@ -104,16 +109,16 @@ using Judge = std::function<Judgement(const Lives&, Time now)>;
 struct Step {
   enum class Kind : std::uint8_t {
     start,  // starts a new agent; `text` is the answer to its `hello`
-    await,  // waits for the deed `what` of the agent, such as its `ready`
+    await,  // waits until the agent has done `what`, for example sent `ready`
     tell,   // sends the lines in `text` to the agent
     hang_up,
     signal,
-    watch,  // waits for `time`; any reaction of the agent is a fault
+    watch,  // watches the agent for `time`; any reaction of the agent is a fault
     taken,  // waits until the agent has read all lines that were sent to it
     look,   // reads facts about the agent's processes from /proc
     clog,
     unclog,
-    traced,  // waits until strace has reported all calls of an agent that has exited
+    traced,  // waits until strace has reported all system calls of an agent that has exited
     judge
   };
   enum class What : std::uint8_t { hello, ready, stopped, answer, exit, closed };
@@ -123,10 +128,10 @@ struct Step {
   What what = What::hello;
   std::string text{};
   bool bytewise = false;
-  bool activates = false;  // the lines in `text` make the agent active
-  bool stops = false;      // the lines in `text` tell the agent to stop
-  std::string upgrade{};   // the id of the upgrade for which `text` is a stop, or empty
-  Duration time{0};        // for await: the time limit; 0 means the usual one
+  bool activates = false;  // the lines in `text` contain an `activate`
+  bool stops = false;      // the lines in `text` contain a `stop`
+  std::string upgrade{};   // the id of the upgrade for which `text` contains a `stop`, or empty
+  Duration time{0};        // for await: the time limit; 0 means the usual time limit
   Start terms{};
   Life life{};  // for start: the agent's role and state
   Judge judge{};
@@ -138,19 +143,19 @@ struct Step {
 
 using Script = std::vector<Step>;
 
-// A check's judgement on all events so far.
+// The judgement of a check on all events so far.
 struct Judgement {
   std::optional<Fault> fault{};
   std::vector<std::string> notes{};
   Script more{};  // steps to insert before the rest of the script
 };
 
-// The rules that a check applies all the time, whatever the step of its script is. Each rule is
-// tested at every line and every event of an agent.
+// The rules that a check applies throughout, whichever step of its script is current. Each rule is
+// applied to every line and every event of an agent.
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,
-  // The rule against messages that are malformed or of an unknown type.
+  // The rule that no message is malformed or of an unknown type.
   rule_form = 1U << 1U,
   rule_turn = 1U << 2U,    // the rule that each message comes only when it is allowed
   rule_last = 1U << 3U,    // the rule that no line comes after `stopped`
@@ -164,11 +169,11 @@ struct Check {
   std::string_view doing;     // for the report: what the check does to the agent
   std::string_view expected;  // for the report: what the agent must do
   std::vector<Quote> quotes;
-  std::vector<std::string_view> needs;  // the checks without whose success this check is not judged
+  std::vector<std::string_view> needs;  // the checks that must pass, or this check is not judged
   std::function<Script(const Terms&)> script;
   std::uint32_t rules = rule_none;
-  // True if the check depends on time. A fault then counts only if the check finds it again when it
-  // is repeated with longer times.
+  // True if the result of the check depends on time. A fault then counts only if the check is
+  // repeated with longer times and finds a fault again.
   bool twice = false;
   bool unfit_is_fine = false;  // this check sends strange input, so an agent may answer `unfit`
   bool is_advice = false;      // a fault is reported as advice, not as a failure
@@ -178,9 +183,10 @@ struct Check {
 
 [[nodiscard]] Script join(std::initializer_list<Script> parts);
 
-// Starts a first agent. When it says hello, sends it `welcome`, unless that is empty.
+// Makes the step that starts a first agent. When the agent has sent `hello`, it is sent `welcome`,
+// unless `welcome` is empty.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
-// Starts a candidate, and welcomes it as generation `generation`.
+// Makes the step that starts a candidate, whose `welcome` says that it is generation `generation`.
 [[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
 
 [[nodiscard]] Step await(int agent, Step::What what, Duration time = {});
@@ -196,8 +202,8 @@ struct Check {
 [[nodiscard]] Step examine(Judge judge);
 
 // The next three functions make scripts for a first agent. After held(), the agent is ready and
-// held. After active(), it is active. With stopped_for_upgrade(), an active agent stops for an
-// upgrade.
+// held. After active(), the agent is active. With stopped_for_upgrade(), an agent that is active
+// already stops for an upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);

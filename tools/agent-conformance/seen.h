@@ -1,6 +1,6 @@
-// The events that a check is given, with the facts in them, and the orders that it returns. Events
-// have names in the past tense, and orders are imperatives. Agents are numbered from 0 in the order
-// of their starts.
+// The events that a check gets, with the facts in them, and the orders that it returns. The names
+// of events are in the past tense, and the names of orders are imperatives. Agents are numbered
+// from 0 in the order in which they are started.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace conformance {
 struct ProcessFacts {
   int pid = 0;
   std::string name;
-  bool is_agent = false;      // the process that was started itself, not a descendant of it
-  bool sleeps = false;        // the process waits: it neither runs nor waits for a processor
+  bool is_agent = false;      // the agent's main process, not a descendant
+  bool sleeps = false;        // the process neither runs nor waits for a processor
   bool has_executed = false;  // the process has called exec since its fork
   bool has_output = false;    // the process has the pipe for the agent's messages open
-  // The process has the variables AGENT_PROTOCOL... in its environment.
+  // True if the process has variables AGENT_PROTOCOL... in its environment.
   bool has_variables = false;
   bool has_lock = false;             // the process has the upgrader's lock open
   bool lock_on_exec = false;         // programs that the process executes inherit the lock, too
@@ -28,7 +28,7 @@ struct ProcessFacts {
 };
 
 struct Facts {
-  bool alive = false;         // the agent's main process has not ended
+  bool alive = false;         // the agent's main process has not exited
   bool input_closed = false;  // no process has the reading end of the agent's input open
   std::vector<ProcessFacts> processes;
 };
@@ -100,7 +100,8 @@ struct Order {
 
 using Orders = std::vector<Order>;
 
-// Combines several function objects into one, by which std::visit takes an event or an order apart.
+// Combines several function objects, one for each kind of event or order, into one function object
+// for std::visit.
 template <class... Cases>
 struct Overloaded : Cases... {
   using Cases::operator()...;

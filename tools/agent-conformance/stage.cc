@@ -11,7 +11,7 @@ namespace conformance {
 
 namespace {
 
-// The time that an agent may take to exit after the end of its input, before it is killed.
+// How long an agent may take to exit after the end of its input, before it is killed.
 constexpr std::chrono::milliseconds end_patience{5'000};
 constexpr std::chrono::milliseconds leftover_patience{1'000};
 constexpr std::chrono::milliseconds glance{10};
@@ -54,8 +54,8 @@ void Stage::take(const Event& event) {
   if (!tells_) tell_waiting();
 }
 
-// Delivers the waiting events, one at a time. An event that comes up while orders are carried out
-// is delivered after all of these orders.
+// Delivers the waiting events, one at a time. An event that occurs while orders are carried out is
+// delivered after all of these orders.
 void Stage::tell_waiting() {
   tells_ = true;
   while (!waiting_.empty()) {
@@ -66,8 +66,8 @@ void Stage::tell_waiting() {
       perform(order);
   }
   tells_ = false;
-  // All events are delivered now. If the check is over, the loop ends. Otherwise it waits for new
-  // events or for the next deadline.
+  // All events have been delivered. If the check is over, the loop ends. Otherwise the loop waits
+  // for new events or the next deadline.
   if (play_ == nullptr || play_->is_over())
     uv_stop(&loop_);
   else
@@ -109,8 +109,8 @@ void Stage::set_timer() {
       static_cast<std::uint64_t>(ms), 0);
 }
 
-// Handles the end of a deadline's timer. libuv runs timers before it reads input, and the agent may
-// have written in time. So the loop runs once more before the deadline counts as missed.
+// Handles the expiry of the timer for a deadline. libuv runs timers before it reads input, and the
+// agent may have written in time. So the loop runs once more before the deadline counts as missed.
 void Stage::on_timer() {
   if (!std::exchange(has_looked_, true)) {
     uv_timer_start(
@@ -155,7 +155,7 @@ void Stage::end_all(bool patience) {
 }
 
 // Kills the processes that an agent has left behind, so that they do not disturb the next check.
-// Gives them some time first, in which they may end by themselves.
+// First gives these processes some time to exit by themselves.
 void Stage::kill_what_is_left() const {
   const std::uint64_t begin = uv_hrtime();
   for (const auto& agent : agents_) {

@@ -1,5 +1,6 @@
 // Runs a check with real agents: owns the event loop, the agents' processes and the clock. Delivers
-// events to the class Play, which decides, and carries out the orders of Play.
+// events to the class Play (play.h), which makes the decisions, and carries out the orders that
+// Play returns.
 #pragma once
 
 #include <uv.h>
@@ -22,9 +23,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // Runs a check to its end. Afterwards none of its agents is running. With `patience`, each
-  // agent's input is closed, and only an agent that does not exit for some time is killed. Without
-  // `patience`, all agents are killed at once.
+  // Runs a check to its end, and then ends its agents. With `patience`, closes each agent's input,
+  // and kills only an agent that does not exit within some time. Without `patience`, kills all
+  // agents immediately. No agent is left running.
   void play(Play& play, bool patience);
 
  private:
@@ -46,7 +47,8 @@ class Stage {
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;
   bool tells_ = false;  // an event is being handled, so new events wait in waiting_
-  // the deadline is over; the loop reads the input once more before the deadline counts as missed
+  // the deadline has passed; the loop reads its input once more before the deadline counts as
+  // missed
   bool has_looked_ = false;
   std::vector<std::unique_ptr<AgentProcess>> agents_;
 };

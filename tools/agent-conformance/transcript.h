@@ -1,4 +1,4 @@
-// The whole conversation between a check and its agents, with times, for people.
+// The complete conversation between a check and its agents, with times, for people.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ class Transcript {
   std::size_t left_out_ = 0;
 };
 
-// Makes bytes fit for a terminal: valid UTF-8 stays, and other bytes are escaped, such as \n and
-// \x1b. Shortens a text of more than `most` bytes to its beginning, and adds the size of the whole
-// text.
+// Returns `bytes` in a form that is safe for a terminal: printable UTF-8 stays, and all other bytes
+// are escaped, as in \n and \x1b. Of more than `most` bytes, returns only the beginning, followed
+// by the total number of bytes.
 [[nodiscard]] std::string shown(std::string_view bytes, std::size_t most = 400);
 
 }  // namespace conformance

@@ -1,5 +1,6 @@
-# Builds agent-releases and libagent-releases, which keep the versions of a program on disk. They
-# fetch and verify each release, never change it afterwards, and record the upgrades to it.
+# Builds agent-releases and libagent-releases, which keep the versions (releases) of a program on
+# disk. They fetch and verify each release, never change a release afterwards, and record the
+# upgrades to it.
 
 tool_packages += libcurl4-openssl-dev libsodium-dev libarchive-dev libcli11-dev minisign curl \
   xz-utils zstd
@@ -16,16 +17,17 @@ releases_library := $(BUILD)/libagent-releases.a
 releases_program := $(BUILD)/agent-releases
 releases_libraries = -lcurl -larchive -lsodium
 
-# The files that follow a directory of releases are compiled apart from the files that fetch
-# releases. So an agent that only follows is linked without libcurl and libarchive.
+# The files with which an agent follows a directory of releases are compiled separately from the
+# files that fetch releases. So an agent that only follows a directory is linked without libcurl and
+# libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
   follower_work.cc ledger_file.cc lock.cc releases.cc self_test.cc store.cc trust.cc \
   verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
-# libagent-releases contains its own copy of the JSON parser. A program may nevertheless link the
-# shared libagent-protocol too, which contains another copy.
+# libagent-releases contains its own copy of the JSON parser. A program may nevertheless also link
+# the shared libagent-protocol, which contains a copy of its own.
 $(releases_library): $(base_text) $(base_moment) \
     $(version_unit) \
     $(call unit,tools/releases-core, \
@@ -53,8 +55,8 @@ releases_walk := tests/together/releases/choice_test.cc
 releases_unit_tests := $(releases_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/together/releases/%.o: \
   CXXFLAGS += -O0
-# One test makes every possible choice of core/choice.h. Without optimisation that would take half a
-# minute of processor time.
+# One test runs through every possible choice of core/choice.h. Without compiler optimisation, this
+# would take half a minute of processor time.
 $(call objects,$(releases_walk)): CXXFLAGS += -O1
 # replay_test replays the fuzzer's inputs without the fuzzer.
 $(call wing,together/releases/wing,$(releases_files))
@@ -77,7 +79,7 @@ check-built: $(releases_unit_tests) $(releases_test_programs)
 sanitized_tests += $(releases_unit_tests) $(filter-out %/kills,$(releases_plays))
 sanitized_programs += $(releases_program) $(releases_test_programs)
 
-# ---- further targets
+# ---- targets for checks that take long
 
 releases_packages = $(build_packages) $(tool_packages) python3 strace clang-14 libclang-rt-14-dev
 releases_built := $(releases_program) $(releases_test_programs)
@@ -100,7 +102,7 @@ crash-releases:
 	@BUILD=$(BUILD) ALL=1 ONLY=$(ONLY) tests/together/releases/crash
 
 # bench-releases measures how long agent-releases takes to add a release of 200 MB over http. For
-# comparison it also measures curl, sha256sum and sync with the same file, in the same run.
+# comparison, it measures curl, sha256sum and sync with the same file in the same run.
 bench-releases:
 	@tests/need-packages $(releases_packages)
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
@@ -113,9 +115,9 @@ endurance-releases:
 	@$(MAKE) $(jobs) --no-print-directory $(releases_program)
 	@BUILD=$(BUILD) ROUNDS=$(ROUNDS) tests/together/releases/endurance
 
-# fuzz-releases runs libFuzzer, built by clang, on all code that reads bytes from others. SECONDS=N
-# is the time for each kind of input. `make keep-fuzzed-releases` adds the inputs that were found to
-# tests/together/releases/inputs.txt.
+# fuzz-releases runs libFuzzer, built by clang, on all code that parses bytes from untrusted
+# sources. SECONDS=N is the time for each kind of input. `make keep-fuzzed-releases` adds the inputs
+# that were found to tests/together/releases/inputs.txt.
 releases_fuzzed := $(patsubst %.cc,$(BUILD)/fuzz/objects/%.o,$(base_text_parts) base/moment.cc \
   $(filter-out %/follower.cc %/follower_work.cc %/self_test.cc, \
   $(releases_parts)) tests/together/releases/fuzzer.cc)

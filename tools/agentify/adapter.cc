@@ -7,12 +7,13 @@
 namespace agentify {
 namespace {
 
-// The exit statuses with which a shell ends if it cannot run the program. agentify ends with them,
-// too.
+// The exit statuses of agentify if the daemon cannot be started. A shell has the same exit statuses
+// for a program that it cannot run.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
-// How many heartbeats are sent per watchdog_ms, the interval in which the upgrader expects one.
+// How many heartbeats agentify sends per `watchdog_ms`, the interval in which the upgrader expects
+// at least one heartbeat.
 constexpr int heartbeats_in_watchdog = 3;
 
 }  // namespace
@@ -62,7 +63,7 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(ready_at_);
   consider(probe_at_);
   consider(judge_at_);
-  // The answer to a running probe may be bad, so `healthy` is not due before that answer.
+  // A running probe may fail, so `healthy` is not due before the outcome of that probe.
   if (!probing_) consider(settled_at_);
   if (!moments_.empty()) consider(moments_.front().at);
   return next;
@@ -166,7 +167,7 @@ void Adapter::beat_if_due() {
   if (!sick_) order(SayHeartbeat{});
 }
 
-// ---- messages and signals for the daemon's side
+// ---- notifications from the daemon, and signals for it
 
 void Adapter::on(const NotifyReceived& event) {
   const NotifyMessage& message = event.message;
@@ -220,7 +221,7 @@ void Adapter::on(const TimePassed&) {
   beat_if_due();
 }
 
-// ---- the state as a text, for tests that visit all states
+// ---- the state as a string
 
 namespace {
 

@@ -1,18 +1,19 @@
 // agentify's decisions as a state machine: when the daemon is checked, started, found ready or
-// sick, and stopped, and which messages the upgrader is sent. Does no input or output, and reads no
-// clock; processes are numbers. The loop (loop.h) passes the events below to the state machine, and
-// performs the actions that it returns.
+// sick, and stopped, and which messages agentify sends to the upgrader. This file does no input or
+// output and reads no clock; a process is known only by its pid. The loop (loop.h) passes the
+// events below to the state machine, and performs the actions that step() returns.
 //
 //   stage     the state                                ends with
-//   checking  held; the check runs                     its outcome: ready, or unfit
-//   held      held; ready has been said                activate
+//   checking  agentify is held; the check runs         the outcome of the check: `ready` or `unfit`
+//   held      agentify is held, and has said `ready`   `activate`
 //   starting  active; the keeper was told to start     DaemonStarted or DaemonRefused, or a stop
-//   running   the daemon runs, and is not ready yet    its readiness, a stop, or its end
-//   serving   the daemon works; on trial `healthy` is  a stop, or its end
-//             said when it has lasted for some time
-//   stopping  a stop of the daemon was requested       the end of its main process; FamilyGone or
+//             the daemon
+//   running   the daemon runs, and is not ready yet    the daemon's readiness or exit, or a stop
+//   serving   the daemon is ready; on trial,           the daemon's exit, or a stop
+//             `healthy` is said after some time
+//   stopping  a stop of the daemon was requested       the exit of its main process; FamilyGone or
 //                                                      DaemonRefused if it was not started
-//   sweeping  the daemon's main process has ended      FamilyGone: no process of it is left
+//   sweeping  the daemon's main process has exited     FamilyGone: no process of the daemon is left
 //   over      agentify exits
 #pragma once
 
@@ -37,15 +38,15 @@ struct Welcomed {
   bool candidate = false;  // the agent is a candidate, so its activation begins a trial
   // the agent is a fallback on trial, because the first agent has failed
   bool boot = false;
-  bool readiness = false;  // the upgrader has the feature `readiness`
+  bool readiness = false;  // the upgrader has the feature `readiness`: see loop.h
   std::optional<Duration> watchdog = {};
 
   bool operator==(const Welcomed&) const = default;
 };
 struct Activated {
   std::optional<Duration> trial = {};  // the length of the trial, if agentify is on trial
-  // true: `healthy` commits the upgrade; false: a daemon that lives to the end of the trial commits
-  // it
+  // true: `healthy` commits the upgrade; false: the upgrade is committed if the daemon lives to the
+  // end of the trial
   bool commit_healthy = false;
 
   bool operator==(const Activated&) const = default;
@@ -81,19 +82,19 @@ struct DaemonStarted {
 
   bool operator==(const DaemonStarted&) const = default;
 };
-struct DaemonRefused {  // the daemon's program could not be executed
+struct DaemonRefused {  // the daemon's lock could not be taken, or the exec has failed
   int error = 0;        // the errno value of the failed start
   std::string words;
 
   bool operator==(const DaemonRefused&) const = default;
 };
-struct DaemonEnded {  // the daemon's main process has ended; the keeper awaits orders
+struct DaemonEnded {  // the daemon's main process has exited; the keeper waits for an order
   DaemonEnding ending;
-  pid_t heir = 0;  // the process that may be the new main process, or 0
+  pid_t heir = 0;  // the process that may become the main process, or 0
 
   bool operator==(const DaemonEnded&) const = default;
 };
-struct FamilyGone {  // no process of the daemon is left, and the keeper will start none
+struct FamilyGone {  // no process of the daemon is left; the keeper starts no more
   int killed = 0;    // how many processes of the daemon had to be killed
 
   bool operator==(const FamilyGone&) const = default;
@@ -121,7 +122,7 @@ struct NotifyReceived {
   bool operator==(const NotifyReceived&) const = default;
 };
 
-struct SignalTaken {  // agentify got a signal that is meant for the daemon
+struct SignalTaken {  // agentify has received a signal that it passes on to the daemon
   int signal = 0;
 
   bool operator==(const SignalTaken&) const = default;
@@ -172,8 +173,8 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-// Forbids the keeper to start the daemon from now on. The keeper answers by the event FamilyGone.
-// Has no effect if the daemon was started already.
+// Forbids the keeper to start the daemon from now on. The keeper's answer causes the event
+// FamilyGone. Has no effect if the daemon has been started already.
 struct CancelStart {
   bool operator==(const CancelStart&) const = default;
 };
@@ -190,18 +191,18 @@ struct AdoptMain {  // regard process `pid` as the daemon's main process
 struct KillFamily {  // kill all processes of the daemon; causes FamilyGone
   bool operator==(const KillFamily&) const = default;
 };
-struct KillOrphans {  // do the same as KillFamily without the keeper, which is dead
+struct KillOrphans {  // like KillFamily, but by agentify itself: the keeper is dead
   bool operator==(const KillOrphans&) const = default;
 };
-struct AskDaemon {  // make one probe of the daemon; causes ProbeAnswered
+struct AskDaemon {  // run one probe of the daemon; causes ProbeAnswered
   Probe probe = Probe::readiness;
 
   bool operator==(const AskDaemon&) const = default;
 };
 
-// ---- actions for the releases that are followed
+// ---- actions for the directory of releases (--follow)
 
-struct Follow {  // begin to request upgrades to releases that are due
+struct Follow {  // begin to request an upgrade whenever a new release is due
   bool operator==(const Follow&) const = default;
 };
 struct EndFollowing {  // request no more upgrades
@@ -215,7 +216,7 @@ struct Log {
 
   bool operator==(const Log&) const = default;
 };
-struct ReportFailure {  // log a failure outside of a trial, and send it as `status`
+struct ReportFailure {  // log a failure outside of a trial, and send its text as `status`
   std::string text;
 
   bool operator==(const ReportFailure&) const = default;
@@ -248,7 +249,7 @@ struct Terms {
   ReadyBy ready_by = ReadyBy::start;
   Duration ready_time{};        // with ReadyBy::time: how long the daemon must have lived
   std::string ready_text = {};  // the value of --ready, for messages to people
-  // How long a daemon on trial must be ready and well before agentify says `healthy`.
+  // --settle: how long a daemon on trial must be ready and well before agentify says `healthy`.
   Duration settle{};
   bool vouch = true;
   bool health = false;
@@ -263,13 +264,14 @@ struct Terms {
 
 [[nodiscard]] Terms terms_of(const Options& options);
 
-// The time between two probes of a daemon that is not ready yet.
+// The time between two readiness probes, as long as the daemon is not ready.
 inline constexpr Duration ready_interval{100};
-// The exit status of agentify if agentify itself has failed, and not the daemon.
+// The exit status of agentify if it cannot exit as the daemon did: agentify itself or its check has
+// failed, a sick daemon was stopped (--health-action=exit), or it is unknown how the daemon exited.
 inline constexpr int exit_failed = 1;
 
-// A daemon on trial is judged a little before the trial ends: by a tenth of the trial, but by no
-// more than this time.
+// A daemon on trial is judged shortly before the trial ends: a tenth of the trial's length before,
+// but at most this long before.
 inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {
@@ -285,8 +287,8 @@ class Adapter {
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
   [[nodiscard]] Stage stage() const { return stage_; }
-  // Returns the whole state as a text, in which times are relative to `now`. Two adapters with the
-  // same text make the same decisions.
+  // Returns the whole state as a string, in which times are relative to `now`. Two adapters with
+  // equal strings make equal decisions.
   [[nodiscard]] std::string describe(Time now) const;
   bool operator==(const Adapter&) const = default;
 
@@ -350,19 +352,19 @@ class Adapter {
   std::optional<Duration> trial_;  // the length of the trial
   bool commit_healthy_ = false;
   std::optional<Time> judge_at_;    // when the daemon on trial is judged
-  std::optional<Time> settled_at_;  // when to say `healthy`, if the daemon stays well
-  bool settling_ = false;  // the daemon is ready, but must stay so before `healthy` is said
+  std::optional<Time> settled_at_;  // when to say `healthy`, if the daemon is well until then
+  bool settling_ = false;  // the daemon is ready, but must stay well for a time before `healthy`
   bool unfit_ = false;     // `unfit` has been said, so `healthy` must not follow
   Time activated_at_{};
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
-  // This is a first agent or a fallback. If readiness_ is set, it must say `healthy` even with
-  // --vouch=no.
+  // True for a first agent or a fallback. If readiness_ is set too, this agent must say `healthy`
+  // even with --vouch=no.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
-  bool daemon_beats_ = false;  // a heartbeat is sent only when the daemon sends WATCHDOG=1
+  bool daemon_beats_ = false;  // the daemon sends WATCHDOG=1; only then is a heartbeat sent
   bool sick_ = false;          // the daemon is sick, so no heartbeats are sent
 
   std::optional<Time> ready_at_;
@@ -372,10 +374,10 @@ class Adapter {
 
   bool follows_ = false;
 
-  bool stop_asked_ = false;  // a stop was requested: by the upgrader, a signal or the end of input
-  // the time limit of a stop that was requested before the daemon was running
+  bool stop_asked_ = false;  // a stop was requested: by the upgrader, a signal or end of input
+  // the time limit of a stop that was requested while the daemon was still being started
   std::optional<Duration> stop_limit_;
-  std::vector<StopMoment> moments_;     // the signals of the stop that have not been sent yet
+  std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
   bool gives_up_ = false;               // --health-action=exit: a sick daemon is being stopped
   std::optional<DaemonEnding> ending_;  // how the daemon's main process ended
   bool clean_ = false;

@@ -1,5 +1,5 @@
-// The part of agentify's state machine (adapter.h) for the daemon's end: a stop, the end of the
-// main process, and the killing of the processes that are left afterwards.
+// The part of agentify's state machine (adapter.h) for the end of a daemon: a stop, the exit of the
+// main process, and the killing of processes that are then left.
 #include <algorithm>
 #include <utility>
 
@@ -59,7 +59,7 @@ void Adapter::on(const DaemonEnded& event) {
 }
 
 // Reports a failure of the daemon. On trial, sends `unfit`, so that the upgrader knows the reason
-// when it rolls back. Otherwise logs the failure before agentify exits.
+// when it rolls the upgrade back. Outside of a trial, logs the failure before agentify exits.
 void Adapter::report_failure(const std::string& text) {
   if (!on_trial_ || unfit_) return order(ReportFailure{text});
   log(text);
@@ -94,8 +94,8 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Handles the death of the keeper. All processes of the daemon are killed, because nobody would
-// report the daemon's end any more.
+// Handles the death of the keeper. All processes of the daemon are killed, because nobody could
+// report the daemon's exit any more.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});
@@ -112,8 +112,9 @@ void Adapter::on(const KeeperLost&) {
   order(KillOrphans{});
 }
 
-// Gives the daemon more time, as it has requested, for its start or its stop. Also sends `extend`,
-// so that the upgrader waits for longer, too.
+// Gives the daemon the time that it has requested with EXTEND_TIMEOUT_USEC, for its start or its
+// stop. Sends `extend`, so that the upgrader waits longer, too. During a stop, also delays the
+// signals that are still to be sent.
 void Adapter::put_off(Duration time) {
   if (stage_ == Stage::running && readiness_) order(SayExtend{time});
   if (stage_ != Stage::stopping || moments_.empty()) return;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int trial_margin_divisor = 10;
 
-// After it has become ready, a daemon on trial must last for some time (--settle) before agentify
-// says `healthy`. In that time its health is checked at least this many times.
+// A daemon on trial that has become ready must stay well for some time (--settle) before agentify
+// says `healthy`. In that time, agentify checks the daemon's health at least this many times.
 constexpr int answers_while_settling = 3;
 
 Duration trial_margin(Duration trial) {
@@ -40,8 +40,8 @@ void Adapter::say_unfit(std::string reason) {
 }
 
 // Judges the daemon shortly before the trial ends. Otherwise the upgrader would commit a daemon
-// that does not work, or roll it back without knowing the reason. An `extend` does not delay this,
-// because it does not prolong a trial.
+// that does not work, or roll the upgrade back without knowing the reason. An `extend` does not
+// delay the judgement, because `extend` does not prolong a trial.
 void Adapter::judge_if_due() {
   if (!judge_at_ || *judge_at_ > now_) return;
   judge_at_.reset();
@@ -56,14 +56,14 @@ void Adapter::judge_if_due() {
   }
 }
 
-// Returns how long the daemon must last before agentify says `healthy`. This is at most half the
-// trial, so that the other half remains for becoming ready.
+// Returns how long a ready daemon must stay well before agentify says `healthy`: at most half the
+// trial, so that the daemon has the other half to become ready.
 Duration Adapter::settle_time() const {
   return trial_ ? std::min(terms_.settle, *trial_ / 2) : terms_.settle;
 }
 
-// Begins the time for which the daemon must last before agentify says `healthy`. If health checks
-// are made, the time begins only at the first good result.
+// Starts the period in which the daemon must stay well before agentify says `healthy`. With health
+// checks, the period starts only at the first good result.
 void Adapter::settle() {
   settling_ = true;
   if (terms_.health) {
@@ -79,8 +79,8 @@ void Adapter::end_settling() {
   settled_at_.reset();
 }
 
-// Says `healthy` when the daemon has lasted for long enough. If a health check is running, waits
-// for its result, which may be bad.
+// Says `healthy` when the daemon has stayed well for long enough. If a health check is running,
+// does nothing until its result has come, because the result may be bad.
 void Adapter::settle_if_due() {
   if (!settled_at_ || *settled_at_ > now_ || probing_) return;
   end_settling();
@@ -156,7 +156,7 @@ void Adapter::note_health(const ProbeAnswered& answer) {
   }
   settled_at_.reset();
   not_well_ = answer.words;
-  if (failures_ >= terms_.health_failures) return;  // the daemon counts as sick already
+  if (failures_ >= terms_.health_failures) return;  // the daemon already counts as sick
   ++failures_;
   if (failures_ == terms_.health_failures) find_sick(answer.words);
 }

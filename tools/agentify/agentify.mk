@@ -1,5 +1,5 @@
-# Builds agentify, an adapter that makes an agent of any daemon. Its tests are in
-# tests/together/agentify.
+# Builds agentify, an adapter: it runs any daemon, and speaks the agent protocol in the daemon's
+# place. Its tests are in tests/together/agentify.
 
 tool_programs += $(BUILD)/agentify
 agentify_library := $(BUILD)/libagentify.a
@@ -9,8 +9,8 @@ agentify_objects := $(call unit,tools/agentify,$(filter-out tools/agentify/main.
   $(call unit,tools/agentify-doctor,$(wildcard tools/agentify/doctor/*.cc))
 $(agentify_library): $(agentify_objects); $(make_archive)
 
-# For --follow, the program links only those parts of libagent-releases that read and verify
-# releases, and none that fetches them. `agentify run` checks the upgrader's options with the
+# For --follow, agentify links only those parts of libagent-releases that read and verify releases,
+# and no part that fetches releases. `agentify run` checks the upgrader's options with the
 # upgrader's own parser, so the upgrader's library is linked, too.
 agentify_libraries = $(agentify_library) $(BUILD)/libagent-releases.a $(upgrader_library) \
   $(base_library) $(protocol_library)
@@ -24,7 +24,7 @@ agentify_units := $(agentify_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/agentify/%.o $(BUILD)/objects/tests/together/agentify/%.o: \
   CXXFLAGS += -O0
 # The test in agentify_walk visits every state of agentify's state machine, which would take long
-# without optimisation.
+# without compiler optimisation.
 $(call objects,$(agentify_walk)): CXXFLAGS += -O2
 $(call wing,together/agentify/wing,$(agentify_files))
 $(BUILD)/tests/together/agentify/wing: $(call objects,$(agentify_walk)) \
@@ -54,8 +54,9 @@ tool_packages += python3 minisign openssl strace
 sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))
 sanitized_programs += $(BUILD)/agentify $(BUILD)/agent-releases $(agentify_witness)
 
-# kill-agentify makes an upgrade POINTS times. Each time it kills agentify, its keeper, the daemon
-# or the upgrader at another point of the upgrade. At one point in six there is no process to kill.
+# kill-agentify runs an upgrade POINTS times. Each time it kills one of agentify, its keeper, the
+# daemon and the upgrader, at a point of the upgrade that differs from run to run. At one point in
+# six there is no process to kill.
 .PHONY: kill-agentify fault-agentify check-daemons endurance-agentify
 POINTS ?= 2600
 kill-agentify:
@@ -63,8 +64,8 @@ kill-agentify:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) tests/together/agentify/kill.py $(POINTS)
 
-# fault-agentify makes the system calls of agentify and its keeper fail: in each run another one,
-# until every call has failed once.
+# fault-agentify lets the system calls of agentify and its keeper fail, one call in each run, until
+# every call has failed once.
 fault-agentify:
 	@tests/need-packages $(build_packages) gcc python3 strace
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agentify $(agentify_witness)
@@ -72,9 +73,9 @@ fault-agentify:
 
 # The Debian packages of the daemons with which agentify is tested. The results are written into
 # agentify(1). Debian may start a daemon when its package is installed. That does no harm, because
-# each test runs its daemon with another port and directory.
+# each test runs its own daemon with a port and a directory of its own.
 daemon_packages = $(build_packages) python3 nginx-light redis-server postgresql chrony util-linux
-# The Debian packages of further daemons, on which only `agentify doctor` is run.
+# The Debian packages of daemons on which only `agentify doctor` is tested.
 doctor_packages := haproxy memcached mosquitto dnsmasq-base lighttpd
 check_agents_tests += $(addprefix tests/together/agentify/,daemons.py crowd.py readme.py \
   doctor_daemons.py)

@@ -17,11 +17,11 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads in one turn of the loop, so that the flood of output of one command does not delay
-// everything else.
+// The most reads in one turn of the loop, so that a command that writes without pause does not
+// delay everything else.
 constexpr int reads_in_turn = 16;
 
-// The exit statuses with which a shell ends if it cannot run the command.
+// The exit statuses of a shell that cannot run its command.
 constexpr int not_executable = 126;
 constexpr int not_found = 127;
 

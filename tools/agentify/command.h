@@ -1,6 +1,7 @@
-// Runs the command in an option by /bin/sh, with a keeper of its own. The keeper kills all
-// processes of the command when the command ends or is given up, or when agentify dies. The command
-// never inherits the daemon's lock. It inherits init's sockets only if its ChildSetting says so.
+// Runs a command that an option names, through /bin/sh. The command has a keeper, its parent
+// process: see keeper.h. The keeper kills all processes of the command when the command ends or is
+// given up, or when agentify dies. The command never inherits the daemon's lock, and inherits
+// init's sockets only if its ChildSetting says so.
 #pragma once
 
 #include <functional>
@@ -17,10 +18,10 @@
 
 namespace agentify {
 
-// The most bytes that are kept of a line of a command's output. The rest of the line is dropped.
+// The most bytes that are kept of one line of output. The rest of a longer line is dropped.
 inline constexpr std::size_t last_line_bytes_max = 1024;
 
-// Remembers the last non-empty line of an output, whose bytes are passed to add().
+// Remembers the last non-empty line of a command's output. The caller passes the output to add().
 class LastLine {
  public:
   void add(std::string_view bytes);
@@ -34,23 +35,23 @@ class LastLine {
 struct CommandOutcome {
   bool good = false;
   std::string last_line = {};  // the last line of the command's output
-  std::string words = {};      // why the command failed: its last line, or how it ended
+  std::string words = {};      // why the command failed: its last line, or how it exited
 };
 
 class Command {
  public:
-  // Starts the command. Returns false if no process can be made. With `shown`, the command's output
-  // is also written to standard error.
+  // Starts the command. Returns false if its process cannot be started. With `shown`, the command's
+  // output is also written to standard error.
   [[nodiscard]] bool begin(const std::string& command, const Options& options, ChildSetting setting,
                            bool shown);
   // The descriptors to be watched. When one of them is readable, look() must be called.
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
-  // Reads the command's output and the messages of its keeper. Returns the outcome when all
-  // processes of the command have ended.
+  // Reads the command's output and the messages of its keeper. Returns nothing until all processes
+  // of the command have exited, then the outcome.
   [[nodiscard]] std::optional<CommandOutcome> look();
   [[nodiscard]] std::string last_line() const { return line_.text(); }
-  // Kills the command.
+  // Kills all processes of the command.
   void give_up() { keeper_.abandon(); }
 
  private:
@@ -63,8 +64,8 @@ class Command {
   std::optional<DaemonEnding> ending_;
 };
 
-// Runs a command and waits for its end, at most for `limit`. Used only before agentify's loop
-// begins.
+// Runs a command and blocks until it has ended, for at most `limit`. Used only before agentify's
+// event loop runs.
 [[nodiscard]] CommandOutcome run_command(const std::string& command, const Options& options,
                                          const std::vector<std::string>& environment,
                                          Duration limit);

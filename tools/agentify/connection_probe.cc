@@ -1,5 +1,4 @@
-// The probe of a daemon at one address, by libcurl. prober.cc tries the addresses one after the
-// other.
+// Probes a daemon at one address, using libcurl. prober.cc tries the addresses one after the other.
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>

@@ -30,7 +30,7 @@ DaemonLock DaemonLock::by_file(std::string path) {
 
 // The lock's descriptor is not close-on-exec, so the daemon inherits it. If agentify and the keeper
 // are killed at the same time, the surviving daemon still holds the lock, and no second daemon can
-// start. The keeper executes no other program, which could inherit the descriptor.
+// start. The keeper executes no program but the daemon, so nothing else can inherit the descriptor.
 int DaemonLock::try_take() {
   if (path_.empty()) return 0;
   constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -40,8 +40,9 @@ int DaemonLock::try_take() {
   if (::fstat(file.get(), &ours) != 0) return errno;
   if (!S_ISREG(ours.st_mode)) return EINVAL;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return errno;
-  // Another process may have removed the lock's file before this process locked it. Then the next
-  // process makes a new file, and a lock on the old file excludes nobody.
+  // A different process may have removed the lock file between open() and flock() of this process.
+  // The next process would then make a new file, and a lock on the removed file would exclude
+  // nobody.
   struct stat named {};
   const bool same = ::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
                     named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
@@ -69,8 +70,8 @@ struct CloseDirectory {
 
 using Found = std::variant<std::string, NoDirectory>;
 
-// The most names that are read of a directory. Otherwise other users could delay a start by filling
-// the directory.
+// The most names that are read from a directory. Without this limit, other users could delay a
+// start by filling /tmp.
 constexpr int names_max = 10'000;
 
 constexpr mode_t others = S_IRWXG | S_IRWXO;

@@ -1,7 +1,8 @@
-// A lock by which at most one daemon runs, whatever process dies at whatever time. A keeper takes
-// the lock before it starts the daemon, and holds it until no process of the daemon is left. Its
-// file lies beside the upgrader's lock or, if the upgrader has none, in a directory that only this
-// user can open. So no other user can take the lock, or keep agentify from making the lock's file.
+// A lock that keeps a second daemon from running, whichever process dies at whatever moment. A
+// keeper (the daemon's parent process) takes the lock before it starts the daemon, and holds the
+// lock until no process of the daemon is left. The lock file lies beside the upgrader's lock file.
+// If the upgrader has no lock, the lock file lies in a directory that only this user can open, so
+// no other user can take the lock or keep agentify from making the file.
 #pragma once
 
 #include <sys/types.h>
@@ -15,14 +16,14 @@ namespace agentify {
 
 class DaemonLock {
  public:
-  // Makes an object that locks nothing, so that any number of daemons may run.
+  // Makes an object without a lock, so that any number of daemons may run.
   DaemonLock() = default;
-  // Makes a lock with the file `path`. This is the path of the upgrader's lock with `.daemon`
-  // appended, or a path in a directory of agentify's own.
+  // Makes a lock with the lock file `path`: the path of the upgrader's lock with `.daemon`
+  // appended, or a path in the directory that find_lock_directory() returns.
   [[nodiscard]] static DaemonLock by_file(std::string path);
 
-  // Tries to take the lock, without waiting. Returns 0 if this process holds the lock now,
-  // EWOULDBLOCK if another process holds it, or else another errno value.
+  // Tries to take the lock, without blocking. Returns 0 if this process holds the lock now,
+  // EWOULDBLOCK if some other process holds it, or the errno value of a failure.
   [[nodiscard]] int try_take();
   void release() { held_.reset(); }
 
@@ -38,26 +39,29 @@ class DaemonLock {
 
 // ---- the directory for the lock, if the upgrader has no lock of its own
 
-// The reason in words why there is no directory.
+// The reason, in words, why no directory for the lock can be used.
 struct NoDirectory {
   std::string why;
 };
 
-// Finds or makes the directory `agentify` for locks. It lies in the first of RUNTIME_DIRECTORY,
-// XDG_RUNTIME_DIR and /run to which only this user or root may write. If there is no such
-// directory, it lies in /tmp under another name. All agents of one upgrader find the same
-// directory.
+// Finds or makes the directory `agentify` for lock files. Its parent is the first of
+// RUNTIME_DIRECTORY, XDG_RUNTIME_DIR and /run to which only this user or root may write. If none of
+// the three qualifies, the directory for lock files is made in /tmp, under a longer name. All
+// agents of one upgrader find the same directory.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_lock_directory();
 
-// Finds or makes the directory for locks in `base`, to which other users may write, too. Ignores
-// directories of other users. If several belong to this user, returns the first by name.
+// Finds or makes the directory for lock files in `base`, a directory such as /tmp to which other
+// users may write. Ignores directories of other users. If several such directories belong to this
+// user, returns the first in the order of their names.
 [[nodiscard]] std::variant<std::string, NoDirectory> find_in_shared(const std::string& base);
 
-// Returns the name of the lock's file for the daemons of an upgrader. The name contains the
-// upgrader's pid and the time of its start, so that no two upgraders have the same name.
+// Returns the name of the lock file for the daemons of the upgrader with this pid. The name
+// contains the pid and the upgrader's start time, so that the lock files of two upgraders never
+// have equal names.
 [[nodiscard]] std::string lock_file_name(int upgrader);
 
-// Removes the locks of upgraders that have exited, except those that a process still holds.
+// Removes the lock files of upgraders that have exited, except lock files that a process still
+// holds.
 void remove_stale_locks(const std::string& directory);
 
 }  // namespace agentify

@@ -102,11 +102,11 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most bytes that are read of /proc/PID/stat, which is always shorter.
+// The most bytes that are read from /proc/PID/stat, which is always shorter.
 constexpr std::size_t stat_bytes_max = 1024;
 
-// The most ancestors of a process that are read. A longer chain can only mean that processes were
-// started and ended meanwhile.
+// The most ancestors of a process that are read. If a chain is longer, processes were started and
+// have exited while it was read.
 constexpr int parents_max = 4096;
 
 std::optional<Process> look_at(pid_t pid) {
@@ -118,9 +118,9 @@ std::optional<Process> look_at(pid_t pid) {
   return parse_process({text, static_cast<std::size_t>(count)});
 }
 
-// Kills this process by a pidfd, so that another process with the same pid cannot be hit. On a
-// kernel without pidfds, kills only children of this process: no other process can get the pid of a
-// child that has not been reaped.
+// Kills `process` through a pidfd, so that a foreign process that has got the same pid cannot be
+// hit. On a kernel without pidfds, kills only children of the calling process, because nobody else
+// can get the pid of a child that has not been reaped.
 bool kill_this(const Process& process) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, process.pid, 0)));

@@ -1,7 +1,7 @@
-// The processes of the daemon, which are its family: all descendants of the keeper. Finds them in
-// /proc, chooses the daemon's main process among them, and kills those that are left. A process is
-// killed safely, although the pid of a process that has ended may belong to another process by
-// then.
+// The family of a daemon: all its processes, which are the descendants of the keeper. The functions
+// of this file find the family in /proc, choose the daemon's main process, and kill the processes
+// that are left when the main process has exited. They never kill a foreign process that has got
+// the pid of a process that has exited.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,8 @@ namespace agentify {
 
 // ---- one process
 
-// How a process ended, as wait(2) reports it. `unknown` means that the kernel does not say.
+// How a process exited, as wait(2) reports it. `unknown`: nobody could wait for the process, since
+// it was not a child of the keeper or the keeper has died.
 struct DaemonEnding {
   enum class How { exited, signalled, unknown };
 
@@ -27,7 +28,7 @@ struct DaemonEnding {
   bool operator==(const DaemonEnding&) const = default;
 };
 
-// Returns how the process ended: "exited with status 3", "was killed by SIGSEGV" or "ended in an
+// Returns how the process exited: "exited with status 3", "was killed by SIGSEGV" or "ended in an
 // unknown way".
 [[nodiscard]] std::string in_words(const DaemonEnding& ending);
 
@@ -35,13 +36,13 @@ struct Process {
   pid_t pid = 0;
   pid_t parent = 0;
   std::uint64_t started = 0;  // the process's start, in clock ticks since the boot
-  bool ended = false;         // the process is a zombie: its parent has not reaped it yet
+  bool ended = false;         // the process is a zombie: it has exited, but is not reaped
   bool busy = false;          // the process runs, or waits for a processor or a disk
 
   bool operator==(const Process&) const = default;
 };
 
-// Parses the text of /proc/PID/stat. The process's own name in it may contain any bytes.
+// Parses the text of /proc/PID/stat. The process's name in this text may contain any bytes.
 [[nodiscard]] std::optional<Process> parse_process(std::string_view stat);
 
 // ---- many processes
@@ -49,16 +50,17 @@ struct Process {
 // Returns all descendants of `ancestor`: its children first, then their children, and so on.
 [[nodiscard]] std::vector<Process> descendants(const std::vector<Process>& all, pid_t ancestor);
 
-// Returns the process that becomes the daemon's main process, or 0 if there is none. Called when
-// the old main process has ended with status 0, as when a daemon goes into the background. The new
-// one is the oldest living child of `keeper`, which inherits all orphans of the daemon.
+// Returns the pid of the process that may become the daemon's main process, or 0 if there is none.
+// Called when the old main process has exited, for example because the daemon has gone into the
+// background. The new main process is the oldest living child of `keeper`, which becomes the parent
+// of all orphans of the daemon.
 [[nodiscard]] pid_t heir(const std::vector<Process>& all, pid_t keeper);
 
 // Returns all processes, or an empty list if /proc cannot be read.
 [[nodiscard]] std::vector<Process> list_processes();
 
 // Returns true if `process` is `ancestor` or a descendant of it. Reads only the ancestors of
-// `process`.
+// `process` in /proc.
 [[nodiscard]] bool descends_from(pid_t process, pid_t ancestor);
 
 // ---- the end of a family
@@ -70,12 +72,12 @@ class Sweep {
   // that process is reported separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
-  // Reaps the descendants that have ended, and kills the others. Returns true if none is left.
-  // Otherwise it must be called again, when a child ends or a little later: a process may have
-  // forked before it was killed.
+  // Reaps the descendants that have exited, and kills the living ones. Returns true if no
+  // descendant is left. Otherwise round() must be called again when a child has exited or
+  // sweep_interval_ms have passed: a process may have forked before it was killed.
   [[nodiscard]] bool round();
 
-  // Returns how many processes were killed, without those that had already ended.
+  // Returns how many processes were killed. Processes that had exited already do not count.
   [[nodiscard]] int killed() const { return static_cast<int>(killed_.size()); }
 
  private:

@@ -1,5 +1,5 @@
-// The daemon's releases: which version runs, and --follow, which requests an upgrade to the release
-// of a directory that is due.
+// The daemon's releases. This file finds out which version runs, and performs --follow: it requests
+// an upgrade when a release in the directory of releases is due.
 #pragma once
 
 #include <optional>
@@ -17,20 +17,20 @@
 namespace agentify {
 
 // Returns "1.2.3" for the release NAME-v1.2.3 or a file in it, "v1" for /srv/d/v1/run, and "15" for
-// /usr/lib/d/15/bin/d. Returns an empty text if no name in the path looks like a version.
+// /usr/lib/d/15/bin/d. Returns an empty string if no name in the path looks like a version.
 [[nodiscard]] std::string release_name(std::string_view path);
 
-// Returns the version that runs. This is the version of the release in `releases` that contains
-// `program`, a resolved path. If no release contains it, parses `version`, and returns nothing if
-// that is not a version either.
+// Returns the version that runs: the version of the release that contains `program`, a resolved
+// path. If no release contains `program`, parses `version` instead. Returns nothing if `version` is
+// not a version.
 [[nodiscard]] std::optional<agent_releases::Version> running_version(
     const std::vector<agent_releases::Release>& releases, const std::string& program,
     const std::string& version);
 
 // Follows a directory of releases (--follow): requests an upgrade to the release that is due, and
-// records in the directory's ledger how the upgrade ended. libagent-releases decides and writes the
-// files. This class tells libagent-releases which release runs, and passes on its requests to the
-// upgrader.
+// records in the directory's ledger how the upgrade ended. libagent-releases makes the decisions
+// and writes the files. This class tells libagent-releases which release runs, and sends the
+// requests of libagent-releases to the upgrader.
 class Following {
  public:
   // Opens the directory of --follow. `version` is the daemon's own version, or empty. Returns the
@@ -44,8 +44,8 @@ class Following {
   void begin() { follower_.begin(); }
   void dispatch() { follower_.dispatch(); }
 
-  // Records a failed upgrade. An agent that stays active is told of the failure at once, by
-  // `upgrade_failed`. A fallback finds the failure in its welcome.
+  // Records a failed upgrade in the ledger. An agent that has stayed active learns of the failure
+  // from the message `upgrade_failed`, a fallback from its `welcome`.
   void upgrade_failed(const agent_protocol::Agent::Failure& failure);
 
  private:

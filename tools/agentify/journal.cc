@@ -10,7 +10,7 @@
 
 namespace agentify {
 
-// The longest line of the log. A pipe accepts up to PIPE_BUF (4,096) bytes whole or not at all.
+// The longest line of the log. A pipe accepts up to PIPE_BUF (4,096) bytes atomically: all or none.
 constexpr std::size_t line_bytes_max = 4096;
 
 void log_line(std::string_view text) {

@@ -1,5 +1,6 @@
-// Writes to standard error, to which the daemon writes, too: agentify's log, one line for each
-// event, and the output of the check. Never waits. Bytes that cannot be written at once are lost.
+// Writes agentify's log, one line for each event, and the output of the check to standard error,
+// which agentify shares with the daemon. Never blocks. Bytes for which the log has no room are
+// dropped.
 #pragma once
 
 #include <string_view>
@@ -11,9 +12,10 @@ void log_line(std::string_view text);
 // Writes the bytes unchanged.
 void show(std::string_view bytes);
 
-// Ignores the signals that would end agentify when the log cannot be written: when the log is a
-// pipe without a reader, a file at its size limit, or a terminal of another session. Must be called
-// first. The daemon is started with the default actions for these signals.
+// Ignores the signals by which the kernel would kill or stop agentify when the log cannot be
+// written. This happens if the log is a pipe without a reader, a file at its size limit, or a
+// terminal to which a background process may not write. Must be called before anything is written.
+// The daemon is started with the default actions for these signals.
 void survive_a_broken_log();
 
 }  // namespace agentify

@@ -22,7 +22,7 @@
 namespace agentify {
 namespace {
 
-// Closes descriptors that a forked process should not have.
+// ---- closing the descriptors that the forked keeper should not have
 
 // Closes all descriptors from 3 on, except those in `kept`.
 void close_others(std::vector<int> kept) {
@@ -48,10 +48,10 @@ void close_others(std::vector<int> kept) {
 
 using upgrader::OwnedFd;
 
-// How often the keeper tries again to write to a full log.
+// The interval at which the keeper tries again to write to a full log.
 constexpr int log_interval_ms = 100;
 
-// How often the keeper tries to take a lock that another process holds.
+// The interval at which the keeper tries to take a lock that a process of an earlier daemon holds.
 constexpr int lock_interval_ms = 5;
 
 constexpr int without_limit = -1;
@@ -99,7 +99,7 @@ void Keeper::run() {
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  // without signals, the keeper would not notice the end of its children
+  // without SIGCHLD, the keeper would not notice that its children exit
   if (!signals_) ::_exit(1);
   for (;;) {
     wait();
@@ -112,8 +112,8 @@ void Keeper::run() {
   }
 }
 
-// Handles the end of agentify. Writes the file of last words, because agentify may have been killed
-// before it could do that.
+// Handles the exit of agentify. Writes the file of last words, because agentify may have been
+// killed before it could write the file.
 void Keeper::lose_agentify() {
   const bool has_daemon = phase_ == Phase::keeping || phase_ == Phase::asking;
   if (!has_daemon) leave();
@@ -185,8 +185,8 @@ void Keeper::obey(const Order& order) {
 }
 
 void Keeper::try_start() {
-  // If agentify has exited in the meantime, the socket has been hung up. Then the daemon must not
-  // be started.
+  // If agentify has exited in the meantime, poll() reports POLLHUP for the socket, and the daemon
+  // must not be started.
   pollfd end{.fd = socket_.get(), .events = POLLIN, .revents = 0};
   if (::poll(&end, 1, 0) > 0 && (end.revents & POLLHUP) != 0) return;
   const int error = plan_.lock.try_take();
@@ -203,8 +203,8 @@ void Keeper::try_start() {
 
 void Keeper::start() {
   const StartedChild started = start_child(*plan_.program, plan_.child);
-  // Close the keeper's copy of the readiness pipe's writing end. Only the daemon then has the
-  // writing end, so the pipe is closed when the daemon ends.
+  // Close the keeper's copy of the writing end of the readiness pipe. Only the daemon then has the
+  // writing end, so agentify sees the end of the pipe when the daemon exits.
   if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);
   if (started.pid < 0) {
     plan_.lock.release();
@@ -216,8 +216,8 @@ void Keeper::start() {
   tell({.kind = News::Kind::started, .value = main_});
 }
 
-// Regards `pid` as the main process from now on, if it descends from the keeper. If the keeper is
-// not its parent, it is watched by a pidfd.
+// Makes `pid` the main process, if that process descends from the keeper. If the keeper is not the
+// parent of that process, a pidfd reports its exit.
 void Keeper::adopt(pid_t pid) {
   if (pid == main_ && phase_ == Phase::keeping) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {
@@ -237,9 +237,9 @@ void Keeper::adopt(pid_t pid) {
 #endif
 }
 
-// Sends a signal to the main process, and never to another process that has got the same pid since.
-// A child of the keeper keeps its pid until the keeper reaps it. A main process that is not a child
-// of the keeper is signalled by a pidfd, if the kernel has pidfds.
+// Sends a signal to the main process, and never to a foreign process that has got the same pid
+// since. If the main process is a child of the keeper, it keeps its pid until the keeper reaps it.
+// If not, it is signalled through a pidfd, on kernels with pidfds.
 void Keeper::send_to_main(int signal) {
 #ifdef SYS_pidfd_send_signal
   if (main_handle_) {
@@ -269,12 +269,12 @@ void Keeper::reap() {
   if (main_handle_ && ::poll(&handle, 1, 0) > 0) main_ended(DaemonEnding{});
 }
 
-// Reports the end of the main process. The keeper then reaps no child until agentify has answered
-// which process is the main process now.
+// Reports the exit of the main process. The keeper then reaps no child until agentify has ordered
+// which process is the main process now, or to kill all processes.
 void Keeper::main_ended(const DaemonEnding& ending) {
   main_handle_.reset();
   phase_ = Phase::asking;
-  // Pass on the last output of the daemon.
+  // Pass the last output of the daemon on to the log.
   if (relay_.source() >= 0) relay_.go_on();
   tell({.kind = News::Kind::ended,
         .value = ending.value,
@@ -291,7 +291,7 @@ void Keeper::sweep() {
 }
 
 // Sends a message to agentify. If that fails, the keeper acts as if agentify had exited, because
-// agentify would wait for the message for ever.
+// otherwise agentify would wait for the message for ever.
 void Keeper::tell(const News& news) {
   const ssize_t sent = ::send(socket_.get(), &news, sizeof news, MSG_DONTWAIT | MSG_NOSIGNAL);
   if (sent != sizeof news) orphaned_ = true;

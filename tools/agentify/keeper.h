@@ -1,7 +1,8 @@
-// The keeper is a process between agentify and a daemon, or between agentify and a command. Orphans
-// of the daemon become children of the keeper, so that none of them is lost. When agentify dies in
-// any way, the keeper kills all processes of the daemon, and then releases the daemon's lock. Apart
-// from that, the keeper obeys agentify's orders and sends it news.
+// The keeper is a process between agentify and a daemon, or between agentify and a command.
+// Orphaned processes of the daemon become children of the keeper, so the keeper can find and kill
+// them. When agentify dies, for whatever reason, the keeper kills all processes of the daemon, and
+// then releases the daemon's lock. Until then, the keeper obeys the orders that agentify sends, and
+// reports news to agentify.
 #pragma once
 
 #include <sys/types.h>
@@ -18,20 +19,20 @@
 
 namespace agentify {
 
-// How a keeper starts its program.
+// How a keeper starts the daemon's or the command's program.
 struct ChildSetting {
   // The environment of the process, as entries NAME=value.
   std::vector<std::string> environment = {};
   // the index of LISTEN_PID= in `environment`; the child writes its own pid there
   std::optional<std::size_t> listen_pid = {};
-  // How many descriptors, from 3 on, the child inherits under the same numbers.
+  // The number of descriptors that the child inherits unchanged: 3, 4 and so on.
   int passed = 0;
   int ready_descriptor = -1;  // the number that `ready_pipe` gets in the child; -1 for none
   int ready_pipe = -1;
-  int death_signal = 0;  // the signal for the child when its parent dies; 0 for none
+  int death_signal = 0;  // the signal that the child gets if its parent dies; 0: none
 };
 
-// An order of agentify for its keeper.
+// An order that agentify sends to its keeper.
 struct Order {
   enum class Kind { start, cancel_start, signal, adopt, kill_family };
 
@@ -40,7 +41,7 @@ struct Order {
   int value = 0;
 };
 
-// A message of the keeper for agentify.
+// A message from the keeper to agentify.
 struct News {
   enum class Kind { waits, started, refused, ended, family_gone };
 
@@ -50,22 +51,23 @@ struct News {
   // processes that were killed
   int value = 0;
   int how = 0;           // for ended: a value of DaemonEnding::How
-  pid_t heir = 0;        // for ended: the process that may be the new main process, or 0
-  bool by_lock = false;  // for refused: the lock could not be taken
+  pid_t heir = 0;        // for ended: the process that may become the main process, or 0
+  bool by_lock = false;  // for refused: true if the lock could not be taken
 };
 
-// The program that a keeper runs, and how it runs it.
+// The program that a keeper runs, and the settings with which the keeper runs the program.
 struct KeeperPlan {
   const upgrader::Program* program = nullptr;
   ChildSetting child;
   bool tells_watchdog = false;  // set the child's WATCHDOG_USEC from the value of the order `start`
   DaemonLock lock;
-  int output = -1;              // the child's standard output and error; if -1, those of agentify
+  int output = -1;              // the child's standard output and error; -1: the same as agentify's
   bool closes_input = true;     // make the keeper's standard input /dev/null
   const char* name = "keeper";  // the keeper's name in ps
-  // The shared memory for the daemon's last words (--last-words). Null if they are not kept.
+  // The shared memory for the daemon's last lines (--last-words). Null without --last-words.
   LastWords* words = nullptr;
-  // The file into which the keeper writes `words` if agentify dies. May be empty.
+  // The file into which the keeper writes `words` if agentify dies. If it is empty, no file is
+  // written.
   std::string words_file = {};
 };
 
@@ -80,14 +82,15 @@ class KeeperHandle {
   [[nodiscard]] int descriptor() const { return socket_.get(); }
   [[nodiscard]] pid_t pid() const { return pid_; }
   void order(Order order) const;
-  // Returns the next news from the keeper. Returns nothing if none has come, or if the keeper has
-  // died, which over() tells.
+  // Returns the next news from the keeper. Returns nothing if no news has come or the keeper has
+  // died; over() returns true if the keeper has died.
   [[nodiscard]] std::optional<News> take();
   [[nodiscard]] bool over() const { return over_; }
-  // Closes the connection, and waits until the keeper has killed all its processes and has exited.
+  // Closes the connection, and blocks until the keeper has killed all processes of the daemon or
+  // command and has exited.
   void dismiss();
-  // Closes the connection, but does not wait. The keeper kills its processes, exits, and is reaped
-  // later.
+  // Closes the connection, but does not block. The keeper kills all processes of the daemon or
+  // command and exits. A later call of fork_keeper() or abandon() reaps the keeper.
   void abandon();
 
  private:
@@ -98,9 +101,9 @@ class KeeperHandle {
 
 // ---- in the keeper itself
 
-// Makes the calling process the keeper. It must have been forked just now, with all signals
-// blocked. `socket` leads to agentify. The keeper exits when agentify has exited and no process of
-// the daemon is left.
+// Turns the calling process into the keeper. The caller must just have been forked, with all
+// signals blocked. `socket` is the keeper's end of the connection to agentify. The keeper exits
+// when agentify has exited and no process of the daemon is left.
 [[noreturn]] void become_keeper(KeeperPlan plan, upgrader::OwnedFd socket);
 
 // The result of a start.
@@ -109,8 +112,8 @@ struct StartedChild {
   int error = 0;   // if the program could not be started: the errno value
 };
 
-// Starts a program. Returns when the program is executed, or when that has failed. The child
-// shares descriptors 0, 1 and 2. All others must be close-on-exec in this process.
+// Starts a program. Returns after the child's exec, or after the start has failed. The child shares
+// descriptors 0, 1 and 2. All other descriptors of this process must be close-on-exec.
 [[nodiscard]] StartedChild start_child(const upgrader::Program& program,
                                        const ChildSetting& setting);
 

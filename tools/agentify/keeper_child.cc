@@ -1,5 +1,5 @@
-// Starts the program of a keeper, as the daemon or as a command: in a session of its own, with the
-// default actions for signals, and with only those descriptors that are meant for it.
+// Starts the program of a keeper, which is the daemon or a command. The program gets a session of
+// its own, the default actions for signals, and only those descriptors that are meant for it.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -27,7 +27,7 @@ constexpr std::string_view listen_pid_name = "LISTEN_PID=";
 // The size of a buffer for a process id in decimal digits and a NUL.
 constexpr std::size_t pid_text_bytes = 12;
 
-// The argv and envp of a child, made before the fork.
+// The arrays `argv` and `envp` for the exec of a child, made before the fork.
 class Vectors {
  public:
   Vectors(const Program& program, const ChildSetting& setting) : entries_(setting.environment) {
@@ -67,7 +67,7 @@ bool reset_signals() {
   struct sigaction by_default {};
   by_default.sa_handler = SIG_DFL;
   for (int number = 1; number < _NSIG; ++number)
-    // This call fails for signals such as SIGKILL, which have their default action anyway.
+    // For signals such as SIGKILL, which always have their default action, this call fails.
     ::sigaction(number, &by_default, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
@@ -115,7 +115,7 @@ int execute(const Program& program, const Vectors& vectors, By by) {
 // ---- in the parent
 
 // Waits until the child has executed the program. Returns 0, or the errno value that the child
-// reports.
+// reports after a failure.
 int error_of(const OwnedFd& report) {
   int error = 0;
   for (;;) {
@@ -151,8 +151,8 @@ StartedChild start_by(By by, const Program& program, const ChildSetting& setting
 }  // namespace
 
 // Starts the program by its path, because the kernel names the process after the path. If the path
-// no longer leads to the checked file, starts the open descriptor instead. A script can be started
-// only by its path.
+// no longer leads to the file that the upgrader has checked, executes the open descriptor instead.
+// A script can be executed only by its path.
 StartedChild start_child(const Program& program, const ChildSetting& setting) {
   const int changed = program.path_changed();
   if (program.kind == ExecutableKind::script) {
@@ -162,8 +162,8 @@ StartedChild start_child(const Program& program, const ChildSetting& setting) {
   if (changed != 0) return start_by(By::descriptor, program, setting);
   const StartedChild started = start_by(By::path, program, setting);
   if (started.pid < 0 || program.path_changed() == 0) return started;
-  // The path has changed during the start, so it is not known whether the checked file runs. Kill
-  // the process, and start the checked file by its descriptor.
+  // The path has changed during the start, so nobody knows whether the checked file runs. Kill the
+  // process, and start the checked file by its descriptor.
   ::kill(started.pid, SIGKILL);
   reap(started.pid);
   return start_by(By::descriptor, program, setting);

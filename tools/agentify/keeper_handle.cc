@@ -1,4 +1,4 @@
-// agentify's connection to a keeper: forks the keeper, gives it orders, and takes its news.
+// agentify's connection to a keeper: forks the keeper, sends orders to it, and receives its news.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The keepers that abandon() has left behind and that have not been reaped yet.
+// The keepers that abandon() has disconnected and that have not been reaped yet.
 std::vector<pid_t>& abandoned() {
   static std::vector<pid_t> pids;
   return pids;
@@ -48,8 +48,9 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   return true;
 }
 
-// Sends an order. First continues the keeper, which may have been stopped by a signal. If the order
-// cannot be sent, closes the connection. That ends the keeper, which agentify notices.
+// Sends an order. First sends SIGCONT to the keeper, which may have been stopped by a signal. If
+// the order cannot be sent, closes the connection. The keeper then exits, and agentify notices the
+// exit.
 void KeeperHandle::order(Order order) const {
   if (pid_ > 0) ::kill(pid_, SIGCONT);
   const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr mode_t last_words_mode = 0600;
 
-// Not 64 bits: 32-bit MIPS has no such atomics without a lock.
+// Not 64 bits, because 64-bit atomics on 32-bit MIPS need a lock.
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "two processes share it");
 
 int write_file(const std::string& path, std::string_view text) {
@@ -83,22 +83,22 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads in one turn. So a daemon that floods its output does not delay the orders that
-// agentify sends to the keeper.
+// The most reads in one turn of the keeper's loop. With this limit, a daemon that writes without
+// pause does not delay the orders that agentify sends to the keeper.
 constexpr int reads_in_relay_turn = 16;
 constexpr std::size_t relay_piece_bytes = 16'384;
-// The most bytes of one write. A pipe accepts up to PIPE_BUF bytes as a whole, so no bytes of
-// another process can come in between.
+// The most bytes of one write. A pipe accepts up to PIPE_BUF bytes atomically, so no bytes of a
+// different process can come in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// If the log is full when the keeper ends, the keeper waits for room this many times, each time for
-// this many milliseconds.
+// If the log is full when the keeper exits, the keeper waits for room at most `last_waits` times,
+// each time for at most `last_wait_ms` milliseconds.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 
 // Returns the bytes to write next: as many whole lines as fit into one write, or else a part of a
-// line that is too long for one write. Returns nothing if only the beginning of a shorter line is
-// there.
+// line that is too long for one write. Returns an empty string if there is only the beginning of a
+// shorter line.
 std::string_view next_piece(std::string_view waiting) {
   const std::string_view piece = waiting.substr(0, relay_write_bytes);
   const std::size_t end = piece.rfind('\n');
@@ -129,8 +129,8 @@ bool OutputRelay::begin(LastWords* words) {
 }
 
 void OutputRelay::go_on() {
-  // Pass on each piece before the next one is read, because all pieces of one turn together may be
-  // too much for `waiting_`.
+  // Write each piece to the log before the next piece is read, because all pieces of one turn
+  // together may exceed the limit of `waiting_`.
   for (int i = 0; i < reads_in_relay_turn && take(); ++i)
     pass_on();
   pass_on();
@@ -138,8 +138,8 @@ void OutputRelay::go_on() {
 
 void OutputRelay::finish() {
   if (!source_) return;
-  // Read at most waiting_bytes_max bytes, which is more than a pipe holds by default. Otherwise a
-  // process that still writes for a moment after its SIGKILL could prolong this loop.
+  // Read at most waiting_bytes_max bytes, which is more than a pipe holds by default. Without this
+  // limit, a process that still writes for a moment after SIGKILL could prolong this loop.
   for (std::size_t taken = 0; taken < waiting_bytes_max && take(); taken += relay_piece_bytes)
     pass_on();
   if (!waiting_.empty() && waiting_.back() != '\n') waiting_ += '\n';

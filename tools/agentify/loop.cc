@@ -18,7 +18,7 @@ namespace {
 
 using agent_protocol::Agent;
 
-// The most messages of the daemon that are handled in one turn of the loop.
+// The most notifications of the daemon that are handled in one turn of the loop.
 constexpr int notify_messages_in_turn = 32;
 
 std::string refusal_in_words(const News& news, const Options& options, const std::string& lock) {
@@ -34,8 +34,9 @@ bool has_readiness(const Agent::Welcome& welcome) {
 
 }  // namespace
 
-// Reads the next message. First finds out which process sent it, and then closes the descriptors
-// that came with it: a sender may wait for that close, and exit at once afterwards.
+// Reads the next message. First finds out which process has sent the message, and only then closes
+// the descriptors that came with it: a sender may wait for this close, and exit immediately
+// afterwards.
 std::optional<NotifySocket::Received> NotifySocket::take(pid_t keeper) const {
   const auto datagram = listener_.receive(notify_bytes_max);
   if (!datagram) return std::nullopt;
@@ -56,7 +57,8 @@ Time Loop::now() const {
   return Time{static_cast<Time::rep>(uv_now(loop_))};
 }
 
-// Begins all watches, except for the watches of the daemon's messages: see listen_to_daemon().
+// Begins all watches. The watches of the daemon's messages become active only in
+// listen_to_daemon().
 bool Loop::watch_all() {
   const auto passes_on = [this](int signal) {
     return [this, signal] { feed(SignalTaken{signal}); };
@@ -103,8 +105,8 @@ std::optional<std::string> Loop::prepare_probes() {
   return std::nullopt;
 }
 
-// Opens the directory of --follow. Without an upgrader the option has no effect, because nobody
-// could be asked for an upgrade.
+// Opens the directory of --follow. Without an upgrader the option has no effect, because there is
+// nobody to perform an upgrade.
 std::optional<std::string> Loop::prepare_following() {
   const Options& options = *prepared_.options;
   if (!options.follow || agent_.alone()) return std::nullopt;
@@ -141,8 +143,8 @@ DaemonEnding Loop::run() {
   return *leaving_;
 }
 
-// Handles an event. If the actions cause further events, these are queued, and handled one after
-// the other.
+// Handles an event. If the resulting actions cause more events, these events are queued, and
+// handled one after the other.
 void Loop::feed(Event event) {
   events_.push_back(std::move(event));
   if (std::exchange(feeding_, true)) return;
@@ -227,7 +229,7 @@ void Loop::look_at_keeper() {
 }
 
 // Begins to read the daemon's messages. Called when the keeper has reported the daemon's start.
-// Until then, messages wait in the kernel.
+// Until then, messages of the daemon wait in the kernel.
 void Loop::listen_to_daemon() {
   if (prepared_.notify.descriptor() >= 0) notify_watch_.look_for(UV_READABLE);
   if (prepared_.ready_pipe) ready_watch_.look_for(UV_READABLE);
@@ -245,9 +247,9 @@ void Loop::look_at_notify() {
   }
 }
 
-// Logs that a process has written to the daemon's NOTIFY_SOCKET although it is not one of the
-// daemon's. Any process may do so at any rate, so at most one line a second is logged, with a count
-// of the others.
+// Logs that a stranger, a process that is not of the daemon, has written to the daemon's
+// NOTIFY_SOCKET. Any process can write there as often as it likes, so at most one line a second is
+// logged, with the number of messages that were not logged.
 void Loop::note_stranger(pid_t stranger) {
   if (stranger_logged_ && now() - *stranger_logged_ < std::chrono::seconds{1}) {
     ++strangers_;

@@ -1,5 +1,5 @@
 // The event loop of agentify: turns libuv's callbacks into events for the state machine
-// (adapter.h), and its actions into calls.
+// (adapter.h), and performs the actions that the state machine returns.
 #pragma once
 
 #include <sys/types.h>
@@ -24,8 +24,9 @@
 
 namespace agentify {
 
-// The NOTIFY_SOCKET that agentify gives to the daemon. Any process may send messages to the socket.
-// A message counts only if the kernel says that its sender descends from the keeper.
+// The NOTIFY_SOCKET that agentify gives to the daemon. Any process can send messages to the socket.
+// A message counts only if its sender, whose pid the kernel reports, is a descendant of the keeper,
+// which is the daemon's parent process.
 class NotifySocket {
  public:
   // Makes the socket. On failure returns false and sets errno.
@@ -36,7 +37,7 @@ class NotifySocket {
 
   struct Received {
     NotifyMessage message;
-    pid_t stranger = 0;  // the sender's pid, if it does not descend from the keeper, or else 0
+    pid_t stranger = 0;  // the sender's pid if the sender is no descendant of the keeper, else 0
   };
   // Returns the next message, or nothing if none has come.
   [[nodiscard]] std::optional<Received> take(pid_t keeper) const;
@@ -45,9 +46,9 @@ class NotifySocket {
   upgrader::NotifyListener listener_;
 };
 
-// The protocol's optional feature `readiness`. An agent that lists it in `hello` may say `healthy`
-// in every role. init then gets READY=1 only after the first agent or the fallback has said
-// `healthy`.
+// The protocol's optional feature `readiness`. An agent that lists `readiness` in its `hello` may
+// say `healthy` in every role. The upgrader then sends READY=1 to init only after the first agent
+// or the fallback has said `healthy`.
 inline constexpr char readiness_feature[] = "readiness";
 
 // The objects that main() makes before the loop begins.
@@ -67,7 +68,8 @@ class Loop {
  public:
   Loop(uv_loop_t* loop, agent_protocol::Agent agent, Prepared prepared);
 
-  // Runs until agentify must end. Returns how agentify must end.
+  // Runs until agentify must exit. Returns how agentify must exit: with which status, or by which
+  // signal.
   [[nodiscard]] DaemonEnding run();
 
  private:
@@ -123,10 +125,10 @@ class Loop {
   bool feeding_ = false;
   std::optional<DaemonEnding> leaving_;
   Duration watchdog_{};
-  // When a message from a stranger was last logged. A stranger is a process that has written to
-  // NOTIFY_SOCKET although it is not one of the daemon's.
+  // The time when a message from a stranger was last logged. A stranger is a process that has
+  // written to NOTIFY_SOCKET without being a process of the daemon.
   std::optional<Time> stranger_logged_;
-  std::size_t strangers_ = 0;  // how many messages from strangers have come since then
+  std::size_t strangers_ = 0;  // how many messages from strangers have come since
 
   Watch agent_watch_;
   Watch keeper_watch_;
@@ -146,7 +148,8 @@ class Loop {
   Prober health_prober_;
   std::optional<Sweep> sweep_;
   std::optional<Following> following_;
-  // the failed upgrade in the welcome of a fallback; absent when it is recorded
+  // the failed upgrade that the `welcome` of a fallback has named; absent once it is recorded in
+  // the ledger of releases
   std::optional<agent_protocol::Agent::Failure> past_failure_;
 };
 

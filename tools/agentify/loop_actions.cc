@@ -12,8 +12,9 @@
 
 namespace agentify {
 
-// ---- messages to the upgrader. If the protocol does not allow a message at this moment, the
-// library does not send it. That is not an error, because the message is then not needed any more.
+// ---- messages to the upgrader. If the protocol does not allow a message at this moment,
+// libagent-protocol does not send the message. That is not an error, because such a message is no
+// longer needed.
 
 void Loop::perform(const SayReady&) {
   static_cast<void>(agent_.ready());
@@ -125,8 +126,8 @@ void Loop::perform(const ReportFailure& action) {
   agent_.status(fit_for_status(text));
 }
 
-// Handles the last words of a daemon that has failed. Writes them to the file of --last-words.
-// Returns `reason` with the daemon's last line appended.
+// Saves the last words of a daemon that has failed in the file of --last-words. Returns `reason`
+// with the last line of the daemon's output appended.
 std::string Loop::with_last_words(const std::string& reason) const {
   if (prepared_.words == nullptr) return reason;
   const std::string line = prepared_.words->last_line();
@@ -147,15 +148,15 @@ void Loop::perform(const LeaveLike& action) {
   leave(action.ending);
 }
 
-// Stops the loop. Needs uv_stop() because it may be called by a timer: libuv polls after its
-// timers, and that poll would wait without a time limit.
+// Stops the loop. A timer may call this function. libuv polls after its timers, and without
+// uv_stop() that poll would wait without a time limit.
 void Loop::leave(const DaemonEnding& ending) {
   leaving_ = ending;
   uv_stop(loop_);
 }
 
 // Closes all handles, and waits until the keeper has exited. agentify must not exit before its
-// keeper, because the keeper holds the daemon's lock until its own end.
+// keeper, because the keeper holds the daemon's lock until the keeper exits.
 void Loop::close_all() {
   ready_prober_.close();
   health_prober_.close();

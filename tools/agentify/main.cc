@@ -1,4 +1,5 @@
-// agentify: makes an agent of a daemon that knows nothing of the agent protocol. See agentify(1).
+// The program agentify: runs a daemon that knows nothing of the agent protocol, and speaks the
+// protocol in the daemon's place. See agentify(1).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -32,7 +33,7 @@ constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
 // The time limit for the command that prints the daemon's version. It must be less than five
-// seconds: after that time without a hello, the upgrader complains.
+// seconds: if no `hello` comes for five seconds, the upgrader logs a warning.
 constexpr Duration version_time_max = std::chrono::seconds{3};
 
 int print(const std::string& text) {
@@ -40,8 +41,8 @@ int print(const std::string& text) {
   return written && std::fflush(stdout) == 0 ? 0 : exit_failed;
 }
 
-// Reports why agentify cannot run a daemon. Sends the reason to the upgrader, which logs it.
-// Otherwise the upgrader would only see that agentify has exited.
+// Reports why agentify cannot run the daemon. Under an upgrader, sends the reason to the upgrader,
+// which otherwise would only see that agentify has exited.
 int refuse(const std::string& why, int status) {
   auto agent = agent_protocol::Agent::open();
   if (!agent || agent->alone()) log_line(why);
@@ -72,8 +73,8 @@ std::optional<int> ready_descriptor_of(const Options& options) {
   return wanted == nullptr ? std::nullopt : std::optional<int>(wanted->number);
 }
 
-// Makes the socket or the pipe by which the daemon reports that it is ready, if --ready asks for
-// one. Returns the reason if that fails, or nothing.
+// Makes the socket (--ready=notify) or the pipe (--ready=fd:N) through which the daemon reports
+// that it is ready. Returns the reason if that fails, otherwise nothing.
 std::optional<std::string> prepare_readiness(const Options& options, Prepared& prepared,
                                              KeeperPlan& plan, upgrader::OwnedFd& theirs) {
   if (std::holds_alternative<ByNotify>(options.ready)) {
@@ -93,8 +94,8 @@ std::optional<std::string> prepare_readiness(const Options& options, Prepared& p
   return std::nullopt;
 }
 
-// Forks the keeper. This must be done before agentify opens descriptors that the keeper should not
-// inherit. Returns the reason if it fails, or nothing.
+// Forks the keeper. Must be called before agentify opens descriptors that the keeper should not
+// inherit. Returns the reason on failure, otherwise nothing.
 std::optional<std::string> prepare_keeper(const Options& options, const Surroundings& surroundings,
                                           const upgrader::Program& daemon, Prepared& prepared) {
   auto lock = find_lock(surroundings);
@@ -119,8 +120,8 @@ std::optional<std::string> prepare_keeper(const Options& options, const Surround
   return "cannot fork: " + in_words(upgrader::SystemError{errno});
 }
 
-// Ends agentify like the daemon, with the same exit status or by the same signal, so that the
-// parent of agentify sees how the daemon ended.
+// Makes agentify exit as the daemon has exited, with the same exit status or by the same signal, so
+// that the parent of agentify sees how the daemon has exited.
 int end_like(const DaemonEnding& ending) {
   if (ending.how == DaemonEnding::How::exited) return ending.value;
   const rlimit none{0, 0};
@@ -169,7 +170,7 @@ int run(const Options& options) {
     Loop running(&loop, std::move(*agent), std::move(prepared));
     ending = running.run();
     // Run the loop until the closed handles are freed. Because of the earlier uv_stop(), the first
-    // run may return at once.
+    // uv_run() may return immediately.
     while (uv_run(&loop, UV_RUN_DEFAULT) != 0) {
     }
   }

@@ -1,5 +1,5 @@
 // Parses the messages that a daemon sends to its NOTIFY_SOCKET, as defined by sd_notify(3). loop.h
-// decides which processes may send any.
+// decides which processes may send messages.
 #pragma once
 
 #include <sys/types.h>
@@ -16,7 +16,7 @@ struct NotifyMessage {
   bool ready = false;   // READY=1 was in the message
   bool alive = false;   // WATCHDOG=1 was in the message
   bool failed = false;  // WATCHDOG=trigger was in the message
-  // the text of STATUS=, shortened to the limit of a `status`
+  // the text of STATUS=, shortened to the limit for a `status`
   std::optional<std::string> status = {};
   std::optional<Duration> extend = {};     // the time of EXTEND_TIMEOUT_USEC=
   std::optional<pid_t> main_process = {};  // the pid of MAINPID=
@@ -34,11 +34,11 @@ inline constexpr std::size_t version_bytes_max = 128;
 // counts.
 [[nodiscard]] NotifyMessage parse_notify_message(std::string_view text);
 
-// Makes a text fit for a `status`: at most 256 bytes of UTF-8. Each byte that is not valid UTF-8
-// becomes '?'. A longer text is shortened, and no character is cut in two.
+// Returns the text in a form that fits into the message `status`: at most 256 bytes of UTF-8. Each
+// byte that is not valid UTF-8 becomes '?'. A longer text is shortened between two characters.
 [[nodiscard]] std::string fit_for_status(std::string_view text);
-// The next two functions do the same as fit_for_status(): for a version of at most 128 bytes, and
-// for a `reason` of at most 1,024 bytes.
+// The next two functions do the same as fit_for_status() with other limits: a version has at most
+// 128 bytes, and a `reason` at most 1,024 bytes.
 [[nodiscard]] std::string fit_for_version(std::string_view text);
 [[nodiscard]] std::string fit_for_reason(std::string_view text);
 

@@ -15,7 +15,7 @@ using upgrader::is_given;
 
 constexpr int health_failures_max = 1'000'000;
 
-// The reason why an argument is wrong. Empty if the argument is right.
+// The reason why an argument is wrong, or an empty string if the argument is right.
 using Complaint = std::string;
 
 Complaint complain(const Argument& argument, std::string_view what) {
@@ -174,7 +174,7 @@ Complaint set_option(const Argument& argument, Options& options) {
   return complain(argument, "no such option; --help names them all");
 }
 
-// Returns what is wrong with the combination of options, or an empty text.
+// Returns what is wrong with the combination of options, or an empty string.
 Complaint judge_together(const Options& options, const char* const* argv, int end) {
   if (options.version && options.version_command) {
     return "--version-command: is of no use beside --version";

@@ -15,7 +15,7 @@ namespace agentify {
 
 enum class HealthAction { silence, exit };
 
-// The value of --ca-file for which any certificate is accepted, without a check.
+// The value of --ca-file with which any certificate is accepted, without verification.
 inline constexpr char any_certificate[] = "none";
 
 struct Options {
@@ -29,7 +29,7 @@ struct Options {
   Duration health_interval = std::chrono::seconds{10};
   int health_failures = 3;
   HealthAction health_action = HealthAction::silence;
-  // the certificates that probes by https trust, or any_certificate
+  // the file of certificates that https probes trust, or any_certificate
   std::optional<std::string> ca_file;
   StopPlan stop = default_stop_plan();
   std::optional<std::string> version;

@@ -26,8 +26,8 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
   return port;
 }
 
-// Removes HOST from the front of `rest`, and returns HOST. It ends before the first colon, or at
-// the closing bracket if it begins with a bracket.
+// Removes HOST from the front of `rest`, and returns HOST. HOST ends before the first colon, or at
+// the closing bracket if HOST begins with a bracket.
 std::optional<std::string> take_host(std::string_view& rest) {
   if (rest.starts_with('[')) {
     const std::size_t end = rest.find(']');
@@ -55,7 +55,8 @@ std::string part_of(CURLU* url, CURLUPart part) {
 
 std::optional<HttpUrl> parse_http_url(std::string_view text) {
   HttpUrl url{.text = std::string(text), .host = {}, .tls = text.starts_with("https://")};
-  // A URL with a third slash, as in http:///HOST, is refused. libcurl would ignore that slash.
+  // A URL with a third slash, as in http:///HOST, is refused, because libcurl would ignore that
+  // slash.
   const std::size_t scheme_bytes = url.tls ? 8 : 7;
   if ((!url.tls && !text.starts_with("http://")) || text.substr(scheme_bytes).starts_with('/')) {
     return std::nullopt;
@@ -100,7 +101,8 @@ namespace {
 
 // The lowest descriptor that `fd:N` may name. Lower ones are standard input, output and error.
 constexpr int first_free_descriptor = 3;
-// The highest descriptor that `fd:N` may name: by the usual limit, a daemon has no higher ones.
+// The highest descriptor that `fd:N` may name: by the usual limit, a daemon has no higher
+// descriptors.
 constexpr int descriptor_max = 1023;
 
 constexpr std::string_view ready_forms =

@@ -1,5 +1,5 @@
-// The values of --ready and --health as data: the ways to find out whether a daemon works. prober.h
-// makes the probes.
+// The values of --ready and --health as data: the methods by which agentify finds out whether a
+// daemon works. prober.h runs the probes.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct HttpUrl {
 // password, because logs would show it.
 [[nodiscard]] std::optional<HttpUrl> parse_http_url(std::string_view text);
 
-// An address `PORT` or `HOST:PORT`. Without HOST it is the loopback address.
+// An address `PORT` or `HOST:PORT`. Without HOST, the loopback address is used.
 struct TcpAddress {
   std::string host = "127.0.0.1";
   std::uint16_t port = 0;
@@ -37,12 +37,12 @@ struct TcpAddress {
 };
 [[nodiscard]] std::optional<TcpAddress> parse_tcp_address(std::string_view text);
 
-// ---- signs that the daemon gives of its own accord
+// ---- signs of readiness that need no probe
 
-struct ByStart {  // --ready=started: the daemon works as soon as it is executed
+struct ByStart {  // --ready=started: the daemon counts as working after its exec
   bool operator==(const ByStart&) const = default;
 };
-struct ByNotify {  // --ready=notify: the daemon works when it says READY=1
+struct ByNotify {  // --ready=notify: the daemon works when it has sent READY=1
   bool operator==(const ByNotify&) const = default;
 };
 // --ready=fd:N: the daemon works when it has written a newline to descriptor N
@@ -50,7 +50,7 @@ struct ByDescriptor {
   int number = 0;
   bool operator==(const ByDescriptor&) const = default;
 };
-struct ByTime {  // --ready=after:D: the daemon works when it has lived for this time
+struct ByTime {  // --ready=after:D: the daemon works when it has run for this time
   Duration time{};
   bool operator==(const ByTime&) const = default;
 };

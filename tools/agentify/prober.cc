@@ -40,7 +40,8 @@ std::optional<std::string> Prober::prepare(uv_loop_t* loop, const ProbeKind& kin
 }
 
 // Finds the addresses to probe. For https with --ca-file=none, allows only loopback addresses: at
-// any other address another machine could answer, so the certificate must be verified there.
+// any other address a different machine could answer, so that its certificate would have to be
+// verified.
 std::optional<std::string> Prober::find_places() {
   if (const auto* local = std::get_if<UnixProbe>(&*kind_)) {
     addresses_ = {{.text = local->path, .is_path = true}};
@@ -122,7 +123,7 @@ void Prober::look_at_command() {
 }
 
 // Probes the next address. The rest of the time limit is divided evenly among this address and the
-// later ones.
+// addresses after it.
 void Prober::connect() {
   uv_update_time(loop_);
   const std::uint64_t left = end_ - std::min(end_, uv_now(loop_));
@@ -136,8 +137,8 @@ void Prober::connect() {
   if (outcome) conclude(*outcome);
 }
 
-// Handles the outcome at one address. A good outcome ends the probe. After a bad one, the next
-// address is probed.
+// Handles the outcome at one address. A good outcome ends the probe. After a bad outcome, probes
+// the next address; after the last address, the probe has failed.
 void Prober::conclude(const ProbeOutcome& outcome) {
   if (outcome.good || command_) return tell(outcome);
   std::string words = outcome.words;

@@ -1,4 +1,4 @@
-// Makes the probes of --ready and --health, one at a time, and reports the outcome of each.
+// Runs the probes of --ready and --health, one at a time, and reports the outcome of each probe.
 #pragma once
 
 #include <curl/curl.h>
@@ -25,7 +25,7 @@ namespace agentify {
 struct Address {
   std::string text;          // the address, such as "127.0.0.1", "::1" or "/run/d/socket"
   bool is_path = false;      // `text` is the path of a socket
-  bool is_loopback = false;  // only this machine can have this address
+  bool is_loopback = false;  // a loopback address, which leads to this machine only
   std::uint32_t scope = 0;   // for a link-local address: the number of the network interface
 
   // Returns the address in the form for a URL, with brackets around an IPv6 address.
@@ -34,12 +34,12 @@ struct Address {
   }
 };
 
-// The most addresses of one host that are probed. Few hosts have more than two, and a probe's time
-// limit is divided among them.
+// The most addresses of one host that are probed. Few hosts have more than two addresses, and the
+// time limit of a probe is divided among the addresses.
 inline constexpr std::size_t addresses_max = 16;
 
-// Returns the addresses of HOST, at most addresses_max. If HOST is a name, its lookup blocks, so
-// this must be called before the loop begins.
+// Returns the addresses of HOST, at most addresses_max. If HOST is a name, the lookup blocks, so
+// this function must be called before the event loop runs.
 [[nodiscard]] std::vector<Address> find_addresses(const std::string& host);
 
 struct ProbeOutcome {
@@ -51,26 +51,27 @@ struct ProbeOutcome {
 // the answer is not read.
 inline constexpr std::size_t http_head_bytes_max = 65'536;
 
-// The certificates that a probe by https trusts. By default these are the system's.
+// The certificates that an https probe trusts. By default, the probe trusts the system's
+// certificates.
 struct Trust {
   std::optional<std::string> ca_file = {};  // trust only the certificates in this file, in PEM
-  bool none_needed = false;                 // accept any certificate, without a check
+  bool none_needed = false;                 // accept any certificate without verification
 };
 
-// Probes a daemon at one address, by libcurl and without waiting: tries to connect, or sends an
-// HTTP request. The caller sets the time limit.
+// Probes a daemon at one address, using libcurl and without blocking: opens a connection, or sends
+// an HTTP request. The caller sets the time limit.
 class ConnectionProbe {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Prepares the object for probes. Returns false if there is no memory. If connect() or request()
-  // cannot return the outcome at once, `told` is called with it later.
+  // Prepares the object for probes. Returns false if memory is missing. If connect() or request()
+  // cannot return the outcome immediately, `told` is later called with the outcome.
   [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
   // Connects to a port of the address, and closes the connection. Returns the outcome if it is
-  // known at once. Otherwise `told` is called later.
+  // known immediately. Otherwise `told` is called later.
   [[nodiscard]] std::optional<ProbeOutcome> connect(const Address& address, std::uint16_t port);
   // Requests the URL at one address of its host. A redirection counts as a good answer, and is not
-  // followed. Returns the outcome if it is known at once. Otherwise `told` is called later.
+  // followed. Returns the outcome if it is known immediately. Otherwise `told` is called later.
   [[nodiscard]] std::optional<ProbeOutcome> request(const Address& address, const HttpUrl& url);
   // Ends the current probe without an outcome: `told` is not called.
   void end();
@@ -106,23 +107,23 @@ class ConnectionProbe {
   char error_[CURL_ERROR_SIZE] = "";
 };
 
-// The time limit of a probe. A probe without an answer in this time has failed.
+// The time limit of a probe. A probe that is not answered within this time has failed.
 inline constexpr Duration probe_time_max = std::chrono::seconds{5};
 
-// Makes the probes of one option.
+// Runs the probes of one option, --ready or --health.
 class Prober {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Looks up the host, which may block. Returns the reason in words if this kind of probe or
-  // --ca-file cannot be used, or else nothing.
+  // Looks up the addresses of the host, which may block. Returns the reason, in words, if this kind
+  // of probe or --ca-file cannot be used, otherwise nothing.
   [[nodiscard]] std::optional<std::string> prepare(uv_loop_t* loop, const ProbeKind& kind,
                                                    const Options& options,
                                                    const std::vector<std::string>& environment);
-  // Remembers the state of the file of a `file` probe. Must be called before the daemon is started:
-  // the probe succeeds only if the daemon changes the file afterwards.
+  // Remembers the state of the file that a `file` probe checks. Must be called before the daemon is
+  // started, because a `file` probe of --ready succeeds only if the file has changed since then.
   void remember_file();
-  // Makes one probe: tries the addresses of the host one after the other, until one answer is good.
+  // Runs one probe: tries the addresses of the host one after the other, until an answer is good.
   // Calls `told` once, immediately or later. With `fresh`, a `file` probe succeeds only if the file
   // has changed since remember_file().
   void ask(bool fresh, Told told);
@@ -151,7 +152,7 @@ class Prober {
   const std::vector<std::string>* environment_ = nullptr;
   std::vector<Address> addresses_;
   std::size_t next_ = 0;  // the index of the next address to probe
-  std::string wrong_;     // why the probes of the earlier addresses failed
+  std::string wrong_;     // why the addresses before `next_` have failed
   // the end of the whole probe's time limit, in milliseconds of the loop's clock
   std::uint64_t end_ = 0;
   std::optional<struct stat> file_;

@@ -1,5 +1,5 @@
 // The plan for stopping a daemon: which signals are sent, how long to wait after each, and when
-// SIGKILL follows. Plain data: keeper.h sends the signals.
+// SIGKILL follows. This file only makes plans; the keeper (keeper.h) sends the signals.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace agentify {
 
 struct StopStep {
   int signal = 0;
-  // how long to wait after the signal; if absent, until the deadline
+  // how long to wait after the signal; if absent, wait until the deadline of the stop
   std::optional<Duration> time = {};
 
   bool operator==(const StopStep&) const = default;
@@ -28,17 +28,17 @@ struct StopPlan {
 };
 
 // Parses `SIGNAL[:D[,SIGNAL:D ...]]`. Only the last step may be without a time D. Returns the
-// reason in words if the plan is wrong.
+// reason, in words, if the plan is wrong.
 [[nodiscard]] std::variant<StopPlan, std::string> parse_stop_plan(std::string_view text);
 
 // Returns the plan that sends SIGTERM, and SIGKILL only at the deadline.
 [[nodiscard]] StopPlan default_stop_plan();
 
-// The deadline if a stop has none: the default of the upgrader's --stop-timeout.
+// The time limit of a stop for which none was given: the default of the upgrader's --stop-timeout.
 inline constexpr Duration stop_time_default = std::chrono::seconds{90};
 
-// Returns how long before the deadline SIGKILL must be sent. Time is needed until all processes
-// have ended and `stopped` is said: a fifth of the deadline, but at most a second.
+// Returns how long before the deadline SIGKILL must be sent: a fifth of the stop's time limit, but
+// at most a second. In this time all processes must exit and `stopped` must be sent.
 [[nodiscard]] Duration stop_margin(Duration deadline);
 
 // A signal of a plan, and the time at which it must be sent.
@@ -50,7 +50,7 @@ struct StopMoment {
 };
 
 // Returns when to send which signal of the plan; the first one is due at `now`. The last signal is
-// SIGKILL. It is due at the end of the last step, or stop_margin() before the deadline, whichever
+// SIGKILL, which is due at the end of the last step or stop_margin() before the deadline, whichever
 // is earlier.
 [[nodiscard]] std::vector<StopMoment> schedule(const StopPlan& plan, Time now,
                                                std::optional<Duration> deadline);

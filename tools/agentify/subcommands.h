@@ -6,9 +6,10 @@
 
 namespace agentify {
 
-// The parameter of these functions has the arguments after the command. They return an exit status.
+// These functions take the arguments after the command, and return an exit status.
 
-// Executes the upgrader in this process. Returns only after --print or --help, or after a failure.
+// Executes the upgrader in this process (exec). Returns only after --print or --help, or after a
+// failure.
 [[nodiscard]] int perform_run(const std::vector<std::string>& words);
 // Prints a service file.
 [[nodiscard]] int perform_unit(const std::vector<std::string>& words);

@@ -26,8 +26,8 @@ constexpr const char* lock_variable = "AGENT_PROTOCOL_LOCK_FD";
 constexpr const char* program_variable = "AGENT_PROTOCOL_PROGRAM";
 constexpr const char* descriptor_variable = "AGENT_PROTOCOL_PROGRAM_FD";
 
-// Variables that the daemon must not inherit: the mark that libagent-protocol leaves in the
-// environment, and the variables by which init talks to the upgrader.
+// Variables that the daemon must not inherit: a variable that libagent-protocol sets for itself,
+// and variables that init has set for the upgrader.
 constexpr std::string_view left_out[] = {"LIBAGENT_PROTOCOL_PROCESS", "NOTIFY_SOCKET",
                                          "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PIDFDID"};
 constexpr std::string_view listen_prefix = "LISTEN_";
@@ -68,8 +68,8 @@ void share_environment(Surroundings& made, bool sockets) {
   }
 }
 
-// Occupies the descriptor `number` with a copy of standard error, so that no other file gets this
-// number. The daemon's readiness pipe will need it.
+// Occupies the descriptor `number` with a copy of standard error, so that no file that is opened
+// later gets this number, which the daemon's readiness pipe will need.
 std::string keep_free(int number, int first_free) {
   const std::string name = "--ready=fd:" + std::to_string(number) + ": ";
   if (number < first_free) return name + "the daemon has a socket or the lock there";
@@ -77,8 +77,8 @@ std::string keep_free(int number, int first_free) {
   return error == 0 ? "" : name + in_words(upgrader::SystemError{error});
 }
 
-// Returns `descriptor`, or a copy with another number if the number of `descriptor` is `from`,
-// which the readiness pipe needs.
+// Returns `descriptor`, or a copy with a different number if `descriptor` is `from`, the number
+// that the readiness pipe needs.
 int moved_away(int descriptor, std::optional<int> from) {
   if (descriptor != from) return descriptor;
   return ::fcntl(descriptor, F_DUPFD_CLOEXEC, upgrader::first_passed_descriptor);
@@ -129,8 +129,8 @@ agent_protocol::Result<Program> find_daemon(const Options& options) {
   return program;
 }
 
-// Finds the lock of a daemon whose upgrader has no --lock. The lock is named after the parent
-// process, which is the upgrader for all its agents.
+// Finds the lock of a daemon whose upgrader has no --lock. The lock file is named after the parent
+// process: the upgrader, which is the parent of all its agents.
 std::variant<DaemonLock, std::string> find_own_lock() {
   const auto directory = find_lock_directory();
   if (const auto* none = std::get_if<NoDirectory>(&directory)) {
@@ -142,7 +142,8 @@ std::variant<DaemonLock, std::string> find_own_lock() {
 }
 
 // Finds the daemon's lock, a file beside the upgrader's lock. agentify has inherited the upgrader's
-// lock as an open descriptor. Refuses if the path of that lock no longer leads to the same file.
+// lock as an open descriptor. Refuses if the path of the upgrader's lock no longer leads to the
+// file that is open.
 std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings) {
   if (surroundings.alone) return DaemonLock();
   if (!surroundings.lock) return find_own_lock();

@@ -1,6 +1,6 @@
 // Everything that the upgrader passes to agentify: the daemon's program, the lock, init's sockets
-// and the environment. It is read once, before the conversation with the upgrader begins, because
-// then the library removes the variables.
+// and the environment. agentify reads all this once, before the conversation with the upgrader
+// begins, because libagent-protocol then removes the environment variables.
 #pragma once
 
 #include <optional>
@@ -18,23 +18,23 @@ namespace agentify {
 struct Surroundings {
   bool alone = true;  // agentify was started without an upgrader
   int passed = 0;     // how many descriptors from 3 on were passed: init's sockets and the lock
-  std::optional<int> lock;                       // the number of the lock's descriptor
+  std::optional<int> lock;                       // the descriptor of the upgrader's lock
   ChildSetting daemon;                           // environment and descriptors of the daemon
   ChildSetting check;                            // environment and descriptors of the check
-  std::vector<std::string> command_environment;  // environment of all other commands
+  std::vector<std::string> command_environment;  // environment of commands in other options
 };
 
-// Reads what the upgrader has passed, and marks every descriptor from 3 on close-on-exec. Occupies
-// the number `ready_descriptor`, which the daemon will need. Returns the reason in words if that
-// fails.
+// Reads the variables and descriptors that the upgrader has passed, and marks every descriptor from
+// 3 on close-on-exec. Occupies the descriptor number `ready_descriptor`, so that the daemon can get
+// this number for --ready=fd:N. On failure returns the reason in words.
 [[nodiscard]] std::variant<Surroundings, std::string> look_around(
     std::optional<int> ready_descriptor);
 
-// Finds the daemon's program: the one that the upgrader has passed, or else the one that the name
-// in `options` leads to.
+// Finds the daemon's program: the program that the upgrader has passed or, without an upgrader, the
+// program that the name in `options` leads to.
 [[nodiscard]] agent_protocol::Result<upgrader::Program> find_daemon(const Options& options);
 
-// Finds the daemon's lock. Returns the reason in words if a lock is needed and none can be made.
+// Finds the daemon's lock. Returns the reason, in words, if a lock is needed but cannot be made.
 [[nodiscard]] std::variant<DaemonLock, std::string> find_lock(const Surroundings& surroundings);
 
 // Returns the program `/bin/sh -c COMMAND`. COMMAND gets the daemon's name and arguments as $0, $1

@@ -1,5 +1,5 @@
-// Owners of libuv's handles, which call a function when a descriptor is ready, at a certain time,
-// or at a signal.
+// Classes that own a libuv handle. They call a function when a descriptor is ready, when a time has
+// come, or when a signal has come.
 #pragma once
 
 #include <uv.h>
@@ -25,7 +25,7 @@ class Watch {
     if (!handle_) return false;
     return look_for(events);
   }
-  // Changes the events that are watched. With 0, none is watched until the next call.
+  // Changes the events that are watched. With 0, no event is watched until the next call.
   bool look_for(int events) {
     return uv_poll_start(handle_.get(), events, [](uv_poll_t* handle, int, int) {
              static_cast<Watch*>(handle->data)->callback_();

@@ -36,12 +36,13 @@ constexpr unsigned long set_options = _IOR('W', 4, int);
 constexpr unsigned long set_timeout_to = _IOWR('W', 6, int);
 constexpr unsigned long get_timeout = _IOR('W', 7, int);
 
-// The byte that is written to feed the device. Any byte would do except the letter V: after a V,
+// The byte that is written to feed the device. Any byte except the letter V would do: after a V,
 // the next close() stops the device.
 constexpr char food = '.';
 constexpr char magic_letter = 'V';
 
-// Calls ioctl(). A template, because the type of its second argument differs between C libraries.
+// Calls ioctl(). This is a template, because the type of the second parameter of ioctl() differs
+// between C libraries.
 template <class Request>
 int control(int (*call)(int, Request, ...), int descriptor, unsigned long request, void* value) {
   return call(descriptor, static_cast<Request>(request), value);
@@ -133,8 +134,8 @@ void Device::feed() {
 }
 
 // Returns true if the device's timeout is at least `promised`. Otherwise stops the device and
-// returns false: the program was started with an interval for WATCHDOG=1 that fits the promised
-// timeout, and that interval cannot be changed any more.
+// returns false, because the watched program was told at its start to send WATCHDOG=1 at an
+// interval that fits the promised timeout. That interval cannot be changed any more.
 bool Device::keeps_promise(Duration promised) {
   if (timeout_ >= promised) return true;
   log_line("{} takes {} at most, and the program was told {}: use --timeout"_with(

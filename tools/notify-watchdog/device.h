@@ -1,5 +1,6 @@
-// The watchdog device: opens it, sets its timeout, feeds and stops it. A FIFO can take the place of
-// the device.
+// The watchdog device, which resets the machine if nothing feeds (writes to) it for its timeout.
+// The class Device opens the device, sets its timeout, feeds it and stops it. A FIFO can take the
+// place of the device.
 #pragma once
 
 #include <string>
@@ -12,15 +13,15 @@ namespace notify_watchdog {
 class Device {
  public:
   // Opens the device, which arms it. If that fails, logs the reason and continues, because a
-  // machine without a watchdog is better than one without its agent. Each feed() then tries again
-  // to open the device. If the device then has a shorter timeout than the program was told at its
-  // start, the device is stopped.
+  // machine without a watchdog is better than a machine without its agent. Each feed() then tries
+  // again to open the device. If it opens and has a shorter timeout than the watched program was
+  // told at its start, the device is stopped.
   Device(std::string path, upgrader::Duration timeout);
 
-  // Returns the device's actual timeout. It may differ from the requested one: most devices accept
-  // only whole seconds up to a maximum.
+  // Returns the device's actual timeout, which may differ from the requested timeout: most devices
+  // accept only whole seconds up to a maximum.
   [[nodiscard]] upgrader::Duration timeout() const { return timeout_; }
-  // Returns true if the device is open. Then it resets the machine unless it is fed in time.
+  // Returns true if the device is open. An open device resets the machine unless it is fed in time.
   [[nodiscard]] bool is_armed() const { return static_cast<bool>(descriptor_); }
   void feed();
   // Stops and closes the device. If the device cannot be stopped, logs the reason.
@@ -37,8 +38,8 @@ class Device {
   upgrader::Duration timeout_;
   upgrader::OwnedFd descriptor_;
   bool is_real_ = false;   // the path leads to a device, not to a FIFO
-  bool given_up_ = false;  // the device was stopped for good, since its timeout is too short
-  std::string complaint_;  // the last logged trouble, which is not logged twice in a row
+  bool given_up_ = false;  // the device was stopped for good because its timeout is too short
+  std::string complaint_;  // the last error in the log, which is not logged twice in a row
 };
 
 }  // namespace notify_watchdog

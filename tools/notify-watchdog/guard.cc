@@ -48,12 +48,12 @@ Notification parse_notification(std::string_view text) {
 
 namespace {
 
-// How many times within the device's timeout notify-watchdog feeds the device by itself. Several
-// times, so that a late wake-up does not cause a reset.
+// How many times within the device's timeout notify-watchdog feeds the device by itself, during the
+// start and the stop. With several times, a late wake-up does not cause a reset.
 constexpr int feeds_a_timeout = 4;
 
-// If a signal has killed the program, the exit status is the signal's number plus this, as in a
-// shell.
+// If a signal has killed the program, the exit status is this value plus the number of the signal,
+// as in a shell.
 constexpr int killed_status_base = 128;
 
 bool is_stop(int signal_number) {
@@ -117,7 +117,8 @@ void Guard::take(const SignalArrived& event, Time now) {
   actions_.emplace_back(PassOnSignal{event.number});
 }
 
-// Begins the stop and its time limit. Does nothing if a stop is under way already.
+// Enters the phase `stopping`, and starts its time limit. Does nothing if a stop is under way
+// already.
 void Guard::begin_stop(Time now) {
   if (phase_ == Phase::stopping) return;
   phase_ = Phase::stopping;
@@ -159,8 +160,8 @@ void Guard::starve(const std::string& why) {
                in_words(terms_.device_timeout)));
 }
 
-// Logs an observation and what follows from it. If the device is not armed, the line says that
-// instead of the consequence.
+// Logs an observation and its consequence. If the device is not armed, the line says so in place of
+// the consequence.
 void Guard::log(const std::string& observation, const std::string& consequence) {
   actions_.emplace_back(
       Log{observation + ": " +
@@ -182,8 +183,8 @@ std::optional<Time> Guard::feed_time() const {
 }
 
 // Returns when to log that the child is silent: three quarters of the device's timeout after the
-// device was last fed. A program must send WATCHDOG=1 within that timeout, and usually does so
-// twice.
+// device was last fed. A program must send WATCHDOG=1 within the device's timeout, and usually
+// sends it twice.
 std::optional<Time> Guard::silence_time() const {
   if (phase_ != Phase::watching || silence_logged_) return std::nullopt;
   return fed_ + terms_.device_timeout * 3 / 4;

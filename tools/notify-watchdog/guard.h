@@ -1,5 +1,6 @@
-// Decides when the device is fed, and whether it is stopped at the end. It does no input or output
-// and reads no clock: main.cc gives it the events and performs its actions.
+// Decides when the watchdog device is fed, and whether the device is stopped at the end. The child
+// is the program that notify-watchdog runs and watches. This class does no input or output and
+// reads no clock: main.cc passes events to it and performs its actions.
 //
 //   phase      entered by                          who feeds the device
 //   starting   the start of notify-watchdog        notify-watchdog, at most start_timeout long
@@ -7,9 +8,10 @@
 //   stopping   SIGTERM, SIGINT; STOPPING=1         notify-watchdog, at most stop_timeout long
 //   starving   WATCHDOG=trigger, or a timeout      nobody: the device resets the machine
 //
-// The end is orderly if SIGTERM or SIGINT came before it, or if the child has said STOPPING=1 and
-// then exits with status 0. After an orderly end the device is stopped; after any other end it
-// stays armed, so that the machine is reset unless notify-watchdog is started again.
+// The child's exit is orderly if SIGTERM or SIGINT came before, or if the child has sent STOPPING=1
+// and then exits with status 0. After an orderly exit the device is stopped. After any other exit
+// the device stays armed, so that the machine is reset unless notify-watchdog is started again in
+// time.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +29,7 @@ using upgrader::Duration;
 using upgrader::Time;
 
 struct Terms {
-  Duration device_timeout{};  // the device resets the machine if it was not fed for this time
+  Duration device_timeout{};  // the device resets the machine if it is not fed for this time
   Duration start_timeout{};   // the time limit for READY=1; 0 means no limit
   Duration stop_timeout{};
 };
@@ -36,7 +38,8 @@ enum class Phase { starting, watching, stopping, starving };
 
 // ---- events
 
-// The most bytes of a notification. A longer one is ignored. systemd itself accepts 4,096 bytes.
+// The most bytes of a notification. A longer notification is ignored. systemd itself accepts 4,096
+// bytes.
 inline constexpr std::size_t notification_bytes_max = 8192;
 
 // The lines of a notification (sd_notify(3)) that notify-watchdog needs.
@@ -53,7 +56,7 @@ struct Notification {
 // Parses a notification. Ignores unknown and malformed lines.
 [[nodiscard]] Notification parse_notification(std::string_view text);
 
-// The device has been opened, or could not be opened. Before the first such event, the guard
+// The device has been opened, or could not be opened. Until the first DeviceChanged, the guard
 // assumes that the device is armed.
 struct DeviceChanged {
   bool armed = false;
@@ -85,7 +88,7 @@ struct Log {
   std::string text;
   bool operator==(const Log&) const = default;
 };
-// The last action: stop the device or leave it armed, and exit with `status`.
+// The last action: stop the device or leave it armed, then exit with `status`.
 struct Leave {
   bool stop_device = false;
   int status = 0;
@@ -96,8 +99,7 @@ using Actions = std::vector<Action>;
 
 class Guard {
  public:
-  // Makes a guard in the phase `starting`. The caller must have fed the device just before this
-  // call.
+  // Makes a guard in the phase `starting`. The caller must have fed the device just before.
   Guard(const Terms& terms, Time now);
 
   // Returns the actions that an event causes, in their order.
@@ -124,12 +126,12 @@ class Guard {
   Terms terms_;
   Actions actions_;
   Phase phase_ = Phase::starting;
-  // the time limit of the start or of the stop, whichever is under way
+  // the deadline of the start or of the stop, whichever is under way
   std::optional<Time> deadline_;
   Time fed_{};  // the time when the device was last fed
   bool is_armed_ = true;
-  bool told_to_stop_ = false;  // SIGTERM or SIGINT has come, so any end of the child is orderly
-  bool child_stops_ = false;   // STOPPING=1 has come, so that an exit with status 0 is orderly
+  bool told_to_stop_ = false;  // SIGTERM or SIGINT has come, so any exit of the child is orderly
+  bool child_stops_ = false;   // STOPPING=1 has come, so an exit with status 0 is orderly
   bool silence_logged_ = false;
 };
 

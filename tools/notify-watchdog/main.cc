@@ -1,6 +1,6 @@
 // notify-watchdog: feeds a hardware watchdog for a program that uses systemd's notification
-// protocol. See notify-watchdog(8). The event loop turns what comes from descriptors and the clock
-// into events for the guard (guard.h), and the guard's actions into calls.
+// protocol. See notify-watchdog(8). The event loop turns notifications, signals and deadlines into
+// events for the guard (guard.h), and performs the actions that the guard returns.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -41,8 +41,8 @@ constexpr int exit_not_found = 127;
 
 // ---- the start and the end of the watched program, which is called the child below
 
-// The environment variables of the child that differ from those of notify-watchdog, and its signal
-// mask.
+// The environment variables of the child that differ from those of notify-watchdog, and the child's
+// signal mask.
 struct ChildSetting {
   std::string notify_socket;
   Duration watchdog{};
@@ -111,7 +111,7 @@ class Environment {
                             pid_t parent, int report) {
   environment.write_pid(::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  // If the parent has died before prctl() took effect, its death will cause no SIGTERM.
+  // If the parent died before prctl() took effect, its death causes no SIGTERM.
   if (::getppid() != parent) ::_exit(1);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvpe(argv[0], argv, environment.pointers());
@@ -147,8 +147,8 @@ class Environment {
   return StartFailed{error};
 }
 
-// Reaps all children that have ended, which for process 1 includes orphans. Returns how `child`
-// ended, or nothing if it still runs.
+// Reaps all children that have exited; if notify-watchdog is process 1, these include orphans.
+// Returns how `child` exited, or nothing if `child` still runs.
 [[nodiscard]] std::optional<ChildEnded> reap(pid_t child) {
   std::optional<ChildEnded> ended;
   for (;;) {
@@ -163,7 +163,7 @@ class Environment {
 }
 
 // Returns the interval in which init expects WATCHDOG=1 from notify-watchdog itself, or nothing if
-// it expects none.
+// init does not expect WATCHDOG=1.
 [[nodiscard]] std::optional<Duration> watchdog_of_init() {
   const std::optional<std::int64_t> microseconds = number_of("WATCHDOG_USEC");
   if (!microseconds || *microseconds == 0) return std::nullopt;
@@ -186,16 +186,16 @@ Time now() {
                                           std::chrono::nanoseconds(time.tv_nsec));
 }
 
-// Blocks all signals except those of crashes, and opens a descriptor that reports them. Sets
-// `before` to the signals that init had blocked.
+// Blocks all signals except those of crashes, such as SIGSEGV, and opens a descriptor that reports
+// the blocked signals. Sets `before` to the signals that were blocked at the start, by init.
 OwnedFd open_signals(sigset_t& before) {
   sigset_t all;
   ::sigfillset(&all);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
     ::sigdelset(&all, fault);
   if (::sigprocmask(SIG_SETMASK, &all, &before) != 0) return {};
-  // If init has set SIGCHLD to be ignored, the kernel itself would reap the child, and it would
-  // stay unknown how the child ended.
+  // If init has set SIGCHLD to be ignored, the kernel itself would reap the child, and nobody could
+  // find out how the child exited.
   ::signal(SIGCHLD, SIG_DFL);
   return OwnedFd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -218,7 +218,7 @@ class Loop {
   int run() {
     while (!leave_) {
       wait();
-      // Notifications of the child must be handled before the child's end and before any deadline.
+      // Notifications of the child must be handled before the child's exit and before any deadline.
       for (const Notification& notification : notify_.take())
         feed(Notified{notification});
       notify_.pass_on();
@@ -251,9 +251,9 @@ class Loop {
     signalfd_siginfo info{};
     while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
       const int number = static_cast<int>(info.ssi_signo);
-      // Two kinds of signals are not passed on to the child: a SIGPIPE that a write of this process
-      // has caused, and a signal from the terminal. The terminal sends its signals to the whole
-      // process group, so the child gets them anyway.
+      // Two kinds of signals are not passed on to the child. One is a SIGPIPE that a write of this
+      // process has caused. The other is a signal from the terminal: the terminal sends its signals
+      // to the complete process group, so the child gets them anyway.
       const bool of_terminal = info.ssi_code == SI_KERNEL && ::getpgid(child_) == ::getpgrp();
       if (number == SIGCHLD || info.ssi_pid == static_cast<unsigned>(::getpid())) continue;
       feed(SignalArrived{number}, !of_terminal);
@@ -286,8 +286,8 @@ int fail(const std::string& what, int error, int status) {
   return status;
 }
 
-// Runs the program under the watchdog until the program has ended. Returns the exit status for
-// notify-watchdog.
+// Runs the program under the watchdog device until the program has exited. Returns the exit status
+// for notify-watchdog.
 int watch(const Options& options) {
   ChildSetting setting;
   const OwnedFd signals = open_signals(setting.mask);

@@ -21,8 +21,8 @@ $(notify_watchdog_units): $(BUILD)/tests/together/notify-watchdog/%: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# A play with a FIFO in place of the device. The watched program is a program of the test or the
-# real upgrader.
+# A test with a FIFO in place of the device. The watched program is a small test program or the real
+# upgrader.
 notify_watchdog_plays := tests/together/notify-watchdog/play
 tool_tests += $(notify_watchdog_units) $(notify_watchdog_plays)
 tool_packages += python3

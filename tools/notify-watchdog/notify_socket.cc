@@ -30,8 +30,8 @@ bool NotifySocket::open(const char* outer) {
   return true;
 }
 
-// Sets the address of init's socket. It is a path, or an abstract name, which begins with `@`. The
-// addresses for virtual machines that sd_notify(3) also allows are refused.
+// Sets the address of init's socket: a path, or an abstract name, which begins with `@`. Addresses
+// for virtual machines (vsock), which sd_notify(3) also allows, are refused.
 void NotifySocket::set_outer(const char* outer) {
   if (outer == nullptr) return;
   const std::size_t size = std::strlen(outer);
@@ -57,8 +57,8 @@ std::vector<Notification> NotifySocket::take() {
   return all;
 }
 
-// Passes a datagram on to init and returns it as a notification, if it counts. Otherwise returns
-// nothing.
+// Sends a datagram on to init and returns it as a notification, if it counts: see counts().
+// Otherwise returns nothing.
 std::optional<Notification> NotifySocket::judge(Datagram datagram) {
   const ucred& sender = datagram.sender;
   if (!counts(sender.pid, sender.uid)) {
@@ -101,8 +101,8 @@ void NotifySocket::pass_on() {
   }
 }
 
-// Sends a notification to init. Returns false if init's socket has no room for it. If init refuses
-// it for another reason, the notification is dropped.
+// Sends a notification to init. Returns false if init's socket has no room for it. If init's socket
+// refuses the notification for any other reason, the notification is dropped.
 bool NotifySocket::send(const Datagram& datagram) const {
   Control control{};
   iovec part{.iov_base = const_cast<char*>(datagram.text.data()), .iov_len = datagram.text.size()};

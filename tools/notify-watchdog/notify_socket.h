@@ -1,5 +1,6 @@
-// The NOTIFY_SOCKET of the child, and that of init. Reads each notification of the child and passes
-// it on to init.
+// The NOTIFY_SOCKET that notify-watchdog gives to its child, the watched program, and the
+// NOTIFY_SOCKET that init has given to notify-watchdog. The class NotifySocket reads each
+// notification of the child, and sends it on to init.
 #pragma once
 
 #include <sys/socket.h>
@@ -15,14 +16,14 @@
 
 namespace notify_watchdog {
 
-// The most notifications that wait while init's socket has no room. Further ones are lost, which is
-// logged.
+// The most notifications that wait while init's socket has no room. More notifications are dropped,
+// and the log then says so.
 inline constexpr std::size_t notifications_waiting_max = 64;
 
-// The most datagrams that are read in one turn of the loop. Any process may send to the socket, and
+// The most datagrams that are read in one turn of the loop. Any process can send to the socket, and
 // must not be able to delay signals and deadlines by a flood of datagrams. The kernel queues fewer
-// datagrams than this (net.unix.max_dgram_qlen), so all that came before a turn are read in that
-// turn.
+// datagrams than this limit (net.unix.max_dgram_qlen), so all datagrams that came before a turn are
+// read in that turn.
 inline constexpr int datagrams_in_turn = 1'024;
 
 class NotifySocket {
@@ -30,21 +31,21 @@ class NotifySocket {
   // Makes the child's socket. `outer` is the NOTIFY_SOCKET that init has set, or null. On failure
   // returns false and sets errno.
   [[nodiscard]] bool open(const char* outer);
-  // Sets the child. Only notifications count that come from the child, from root or from this
-  // program's user. All others are ignored.
+  // Sets the pid of the child. A notification counts only if its sender is the child, or a process
+  // of root or of this program's user. All other notifications are ignored.
   void set_child(pid_t child) { child_ = child; }
 
   // Returns the child's NOTIFY_SOCKET: an abstract name that the kernel has chosen.
   [[nodiscard]] const std::string& name() const { return listener_.name(); }
   [[nodiscard]] int descriptor() const { return listener_.descriptor(); }
-  // Returns the descriptor of init's socket while notifications wait for room in it, else -1. The
-  // caller must poll it for writing.
+  // Returns the descriptor of init's socket while notifications wait for room in that socket,
+  // otherwise -1. The caller must poll this descriptor for writing.
   [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
 
-  // Reads the datagrams that have come, at most datagrams_in_turn. Passes those that count on to
-  // init, and returns them.
+  // Reads the datagrams that have come, at most datagrams_in_turn. Sends the notifications that
+  // count on to init, and returns them.
   [[nodiscard]] std::vector<Notification> take();
-  // Sends as many of the waiting notifications to init as its socket has room for.
+  // Sends as many waiting notifications to init as init's socket has room for.
   void pass_on();
 
  private:

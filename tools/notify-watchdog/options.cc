@@ -12,7 +12,7 @@ using upgrader::Argument;
 
 using upgrader::complaint_about;
 
-// The reason why an argument is wrong. Empty if the argument is right.
+// The reason why an argument is wrong, or an empty string if the argument is right.
 using Complaint = std::string;
 
 Complaint set_duration(const Argument& argument, Duration& duration, bool may_be_0) {

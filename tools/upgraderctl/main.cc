@@ -1,4 +1,4 @@
-// The program upgraderctl, by which an operator watches and steers the upgraders of one machine.
+// The program upgraderctl, with which an operator watches and steers the upgraders of one machine.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -32,8 +32,8 @@
 namespace upgraderctl {
 namespace {
 
-// Commands that send a request to an upgrader or wait for something. Their functions return the
-// exit status.
+// The commands that send a request to an upgrader or wait for something. The function of each
+// command returns the exit status.
 
 // How long to wait for the status of the upgrader that reads the FIFO. The upgrader writes its
 // status right after it has opened the FIFO, so a longer wait would not help.
@@ -78,7 +78,7 @@ Finish not_listening(const ControlDirectory& directory, int error_number) {
 }
 
 // Returns the status of the upgrader that reads the FIFO. Must be called after the FIFO was opened:
-// its reader has then written the status, or will do so in a moment.
+// the upgrader that reads the FIFO has then written its status, or will write it in a moment.
 std::variant<Status, Finish> meet(const ControlDirectory& directory,
                                   const std::optional<Duration>& timeout) {
   const bool is_limited = timeout && *timeout > Duration{0};
@@ -117,7 +117,7 @@ std::variant<std::string, Finish> previous_program(const Status& status) {
 }
 
 // Makes EXECUTABLE absolute, as the upgrader requires, but does not resolve links. Also finds the
-// file to which its links lead, which is only used for comparisons.
+// path with all links resolved, which is used only for comparisons.
 std::optional<Finish> complete(Options& options, const Status& status) {
   if (options.previous) {
     std::variant<std::string, Finish> program = previous_program(status);
@@ -144,8 +144,8 @@ int wait_for_phase(const Options& options, const Place& place, Terminal& termina
   return end_by(run(wait, {directory, terminal, std::nullopt, std::nullopt}), terminal);
 }
 
-// Returns an object that shows the steps of the upgrade, if the command waits for its end.
-// Otherwise returns nothing.
+// Returns an object that shows the steps of the upgrade, if the command waits until the upgrade has
+// ended. Otherwise returns nothing.
 std::optional<Progress> progress_of(const Errand& errand, const std::string& command) {
   if (errand.goal == Errand::Goal::ending) return Progress(errand.id, command);
   if (errand.goal == Errand::Goal::rehearsal) return Progress(errand.id, "");
@@ -159,7 +159,7 @@ std::optional<Progress> progress_of(const Errand& errand, const std::string& com
   Options options = given;
   ControlDirectory directory(place.path);
   const int error = directory.open();
-  // A caller who may read the status, but may not write to the FIFO, can use `wait` nevertheless.
+  // A user who may read the status, but may not write to the FIFO, can still use `wait`.
   if (error != 0 && !(options.command == Command::wait && error == EACCES)) {
     return end_by(not_listening(directory, error), terminal);
   }
@@ -190,8 +190,8 @@ std::optional<Progress> progress_of(const Errand& errand, const std::string& com
   return end_by(run(conversation, {directory, terminal, std::move(progress), life}), terminal);
 }
 
-// Returns the bases, which are the directories in which to look for control directories. Does not
-// yet read the names in them.
+// Returns the bases, which are the directories that contain control directories. Does not read the
+// names in the bases yet.
 std::vector<Base> bases_of_environment() {
   const auto value_of = [](const char* name) {
     const char* const value = std::getenv(name);
@@ -240,9 +240,9 @@ int obey(const Options& options, Terminal& terminal) {
   return ask(options, place, terminal);
 }
 
-// Opens /dev/null on each standard descriptor that is closed. Otherwise the next file to be opened,
-// such as the FIFO, could become standard output and get the printed text. /dev/null is opened only
-// for reading, so that printing still fails: nobody would read the text.
+// Opens /dev/null on each standard descriptor that is closed. Otherwise a file that is opened
+// later, such as the FIFO, could become standard output and receive the printed text. /dev/null is
+// opened only for reading, so that printing fails as it would on a closed descriptor.
 void fill_standard_descriptors() {
   int fd = ::open("/dev/null", O_RDONLY);
   while (fd >= 0 && fd <= STDERR_FILENO)
@@ -278,9 +278,8 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   Terminal terminal;
   const int status = run(parse_command_line({argv + 1, argv + argc}), terminal);
-  // A reader that has closed the pipe, such as head(1), has read all that it wanted, so EPIPE is
-  // not a failure. After any other error a part of the output is missing, which the exit status
-  // must show.
+  // A reader such as head(1) closes the pipe when it has read enough, so EPIPE is not a failure.
+  // After any other write error a part of the output is missing, which the exit status must show.
   if (!terminal.is_broken() || terminal.error_number() == EPIPE || status != exit_done) {
     return status;
   }

@@ -14,7 +14,7 @@ $(BUILD)/upgraderctl: $(BUILD)/objects/tools/upgraderctl/main.o $(upgraderctl_li
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -Wl,--as-needed -luv $(LDLIBS)
 
-# ---- tests of upgraderctl: the unit tests, and the tests with a real or a fake upgrader
+# ---- tests of upgraderctl: unit tests, and tests with a real or a fake upgrader
 
 upgraderctl_tests := $(patsubst %.cc,$(BUILD)/%,$(wildcard tests/together/upgraderctl/*_test.cc))
 tool_tests += $(upgraderctl_tests) \
@@ -25,7 +25,7 @@ upgraderctl_files := $(wildcard tests/together/upgraderctl/*_test.cc)
 upgraderctl_walk := tests/together/upgraderctl/explore_test.cc
 $(BUILD)/objects/units/tests/together/upgraderctl/%.o \
   $(BUILD)/objects/tests/together/upgraderctl/%.o: CXXFLAGS += -O0
-# One test visits every state of the conversation, which is slow without optimisation.
+# One test visits every state of the conversation, which is slow without compiler optimisation.
 $(call objects,$(upgraderctl_walk)): CXXFLAGS += -O1
 $(call wing,together/upgraderctl/wing,$(upgraderctl_files))
 $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \
@@ -34,8 +34,8 @@ $(BUILD)/tests/together/upgraderctl/wing: $(call objects,$(upgraderctl_walk)) \
     $(upgraderctl_library) $(control_library) $(base_library) $(protocol_library)
 	$(link_wing) -luv
 
-# make check-recipes: runs the commands for boot counters in docs/small-machines.md with the
-# programs of U-Boot, RAUC, Mender, SWUpdate and systemd-boot. Needs root.
+# make check-recipes: runs the commands that docs/small-machines.md gives for boot counters, with
+# the real programs of U-Boot, RAUC, Mender, SWUpdate and systemd-boot. Needs root.
 .PHONY: check-recipes
 check-recipes:
 	@tests/need-packages $(build_packages) python3 u-boot-tools libubootenv-tool rauc dbus \

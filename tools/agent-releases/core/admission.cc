@@ -65,8 +65,8 @@ std::optional<Moment> signed_at(std::string_view trusted_comment) {
 
 Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                    std::optional<Moment> added) {
-  // The publisher's clock may be fast, but by no more than this many seconds. They are subtracted
-  // from the time in the signature, so that the result is certainly in the past.
+  // The publisher's clock may be fast, but at most by this many seconds. They are subtracted from
+  // the time in the signature, so that the difference is certainly in the past.
   constexpr Moment publisher_ahead = 600;
   Passed last{program_date, "this program"};
   const auto learn = [&](Moment when, const char* what) {

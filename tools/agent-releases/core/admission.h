@@ -1,6 +1,6 @@
 // Decides whether a release may be added to a directory on this machine now. Compares the release's
-// manifest with the directory, the machine and the clock. The manifest's signature and the
-// release's bytes are verified elsewhere.
+// manifest with the directory, the machine and the clock. Other files verify the manifest's
+// signature (download.h) and the release's bytes.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,12 @@
 
 namespace agent_releases {
 
-// The highest version of the agent protocol that upgraders of this release speak.
+// The highest version of the agent protocol that the upgrader of this source tree speaks.
 inline constexpr std::int64_t protocol_spoken = 1;
 
-// The version with which a new release is compared before it is added: an older release is refused.
-// `which` names this version in the message, for example "the running one".
+// The version with which a new release is compared before the release is added: a release older
+// than this version is refused. `which` names this version in the message, for example "the running
+// one".
 struct Present {
   Version version;
   std::string_view which;
@@ -33,29 +34,30 @@ struct Versions {
   std::vector<Version> there;      // the versions of all releases in the directory
 };
 
-// Returns the version to compare with. It is the newer one of `running` and `current`. If neither
-// is known, it is the newest version that the ledger says was committed. If the ledger has none, it
-// is the newest release of the directory that is not a pre-release and whose last upgrade has not
-// failed.
+// Returns the version to compare with: the newer of `running` and `current`. If neither is known,
+// this is the newest version that the ledger says was committed. Without such a version, it is the
+// newest release in the directory that is not a pre-release and whose newest entry in the ledger is
+// not a failure.
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 
-// A time that is certainly in the past, and in words the fact that proves this.
+// A time that is certainly in the past, and the fact, in words, that proves this.
 struct Passed {
   Moment when = 0;
   std::string what;
 };
 
-// A date before which this program did not exist. It is a constant and not the time of the build,
-// so that the same source always makes the same bytes.
+// A date before which this program did not exist. It is a constant and not the build time, so that
+// builds of the same source yield the same bytes.
 inline constexpr Moment program_date = 1'795'305'600;  // this is 2026-11-22T00:00:00Z
 
-// Returns when a manifest was signed, from the trusted comment that minisign writes.
+// Returns the time at which a manifest was signed, which minisign writes into the trusted comment.
 [[nodiscard]] std::optional<Moment> signed_at(std::string_view trusted_comment);
 
-// Returns the latest time that is certainly in the past, of the following: the ledger's last entry,
-// the signature of the manifest that is to be added, the adding of the directory's newest release
-// (`added`), and program_date.
+// Returns the latest of four times that are certainly in the past: the time of the ledger's last
+// entry, the time of the manifest's signature, the time `added` at which the directory last got a
+// release, and program_date. A margin for the publisher's clock is subtracted from the time of the
+// signature.
 [[nodiscard]] Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                                  std::optional<Moment> added);
 
@@ -63,8 +65,8 @@ struct Circumstances {
   std::string name;                // the NAME of the directory's releases
   std::string processor;           // the processor for which this program was built
   Moment now = 0;                  // the time by the system's clock, which may be wrong
-  Passed passed;                   // if `now` is earlier than this, the system's clock is wrong
-  std::optional<Present> present;  // releases older than this version are refused without --older
+  Passed passed;                   // if `now` is earlier than `passed`, the system's clock is wrong
+  std::optional<Present> present;  // without --older, releases older than `present` are refused
   bool older_is_wanted = false;
 };
 

@@ -1,5 +1,6 @@
-// Chooses among the releases in a directory: the one that should run next, and those that may be
-// removed. Finds out none of the facts on which the choices depend: the caller passes them.
+// Chooses, among the releases in a directory, the release that should run next and the releases
+// that may be removed. This file does no input or output: the caller passes the facts on which the
+// choices depend.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +19,17 @@ struct Candidate {
   std::string sha256;
 };
 
-// The operator's wish: the version in the file `desired`.
+// The operator's wish: the version in the file `desired`, which is to run.
 struct Wish {
   std::optional<Version> version;  // the desired version; absent if the file holds no valid version
   std::string writing;             // an identifier that changes at each write of the file
 };
 
-// Returns the index of the release that should replace `running`, or nothing. With a wish, this is
-// the desired release. Without a wish, it is the newest release that is newer than `running` and
-// not a pre-release. A release that has failed is never chosen. If the file `desired` holds no
-// valid version, no release is chosen, because the operator may have wanted any version.
+// Returns the index of the release that should replace `running`, or nothing if `running` should
+// stay. With a wish, the desired release is chosen. Without a wish, the newest release is chosen
+// that is newer than `running` and not a pre-release. A release that has failed (has_failed() in
+// ledger.h) is never chosen. If the file `desired` contains no valid version, no release is chosen,
+// because nobody knows which version the operator wanted.
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,
@@ -40,7 +42,7 @@ struct Holding {
   std::optional<std::string> needed;  // why the release must be kept; absent if it may be removed
 };
 
-// The releases that stay even if there is no reason to keep them.
+// The releases that stay even if nothing needs them.
 struct Bounds {
   std::size_t keep = 1;          // how many of the newest releases stay
   std::optional<Moment> before;  // releases that were added at or after this time stay

@@ -1,4 +1,4 @@
-// Splits a text at a separator, piece by piece.
+// Splits a string at a separator, piece by piece.
 #pragma once
 
 #include <cstddef>

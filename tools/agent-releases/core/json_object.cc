@@ -95,8 +95,8 @@ void JsonWriter::begin(std::string_view name) {
   line_ += ':';
 }
 
-// Adds a member with a text. A name of a file may have bytes that are not UTF-8, which JSON cannot
-// hold. Each of these bytes is replaced by U+FFFD.
+// Adds a member with a string. A file name may have bytes that are not UTF-8, which JSON cannot
+// contain. Each of these bytes is replaced by U+FFFD.
 JsonWriter& JsonWriter::add(std::string_view name, std::string_view text) {
   begin(name);
   std::string valid;

@@ -1,6 +1,6 @@
-// Reads and writes JSON objects. A reader finds an object's members by name and checks their
-// values. A writer adds one member after the other. json_line.h parses the bytes, and limits their
-// number.
+// Reads and writes JSON objects. A JsonReader finds the members of an object by name, and checks
+// their values. A JsonWriter adds one member after the other. json_line.h parses the bytes, and
+// limits their number.
 #pragma once
 
 #include <cstddef>
@@ -15,36 +15,35 @@
 
 namespace agent_releases {
 
-// Reads the members of an object. If one member is not valid, the whole object is refused. The
-// reason is the first fault that was found.
+// Reads the members of an object. If a member is not valid, the object is refused: refusal()
+// returns the first fault that was found.
 class JsonReader {
  public:
-  // Parses `text`, which must be exactly one object of JSON.
+  // Parses `text`, which must be exactly one JSON object.
   [[nodiscard]] static Result<JsonReader> parse(std::string_view text);
 
-  // Returns true if the member exists and is an object. If the member is of another kind, the whole
-  // object is not refused, as it would be by object().
+  // Returns true if the member exists and is an object. Unlike object(), never refuses the object
+  // for a member of a different kind.
   [[nodiscard]] bool is_object(std::string_view name) const;
 
-  // Returns the member's value, which must be an object itself. Returns nothing if the member is
+  // Returns the value of a member, which must be an object, too. Returns nothing if the member is
   // absent.
   [[nodiscard]] std::optional<JsonReader> object(std::string_view name);
 
   // The next two functions return the value of a member, or nothing if the member is absent or not
-  // valid. A text may have at most `bytes_max` bytes of UTF-8, and no U+0000.
+  // valid. A string may have at most `bytes_max` bytes of UTF-8, and no U+0000.
   [[nodiscard]] std::optional<std::string> text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view name);
-  // Returns the value true or false of the member, or `otherwise` if the member is absent or not
-  // valid.
+  // Returns the boolean value of the member, or `otherwise` if the member is absent or not valid.
   [[nodiscard]] bool truth(std::string_view name, bool otherwise);
 
   // The next two functions return the value of a member that must exist. If the member is absent or
-  // not valid, the whole object is refused.
+  // not valid, the object is refused.
   [[nodiscard]] std::string required_text(std::string_view name, std::size_t bytes_max);
   [[nodiscard]] std::int64_t required_number(std::string_view name);
 
-  // Refuses the whole object for the given reason. If the object is refused already, the earlier
-  // reason stays.
+  // Refuses the object for the given reason. If the object is refused already, the earlier reason
+  // stays.
   void refuse(std::string reason);
   [[nodiscard]] const std::optional<std::string>& refusal() const { return refusal_; }
 
@@ -52,7 +51,7 @@ class JsonReader {
   JsonReader(agent_protocol::JsonLine line, std::size_t object)
       : line_(std::move(line)), object_(object) {}
   // Returns the index of the member's value, or JsonLine::root if the member is absent. Refuses the
-  // object if it has the member twice, or if the value is not of the kind `kind`.
+  // object if the member occurs twice, or if its value is not of the kind `kind`.
   [[nodiscard]] std::size_t find(std::string_view name, agent_protocol::JsonLine::Kind kind,
                                  std::string_view wanted);
 
@@ -70,7 +69,7 @@ class JsonWriter {
   JsonWriter& add(std::string_view name, bool truth);
   JsonWriter& add_raw(std::string_view name, std::string_view json);
 
-  // Adds a member with a text, unless the text is empty.
+  // Adds a member with a string, unless `text` is absent.
   JsonWriter& add_if(std::string_view name, const std::optional<std::string>& text);
 
   // Closes the object and returns its text, without a newline.

@@ -1,6 +1,7 @@
-// The ledger is the file in which agent-releases notes which releases were tried, and how the
-// upgrades to them ended. This header declares how its lines of JSON are parsed and made, and
-// functions that answer questions about them. ledger_file.h locks, syncs and replaces the file.
+// The ledger is the file in which agent-releases records which releases were tried, and how the
+// upgrades to them ended. This header declares functions that parse and make its entries, one line
+// of JSON each, and functions that answer questions about the entries. ledger_file.h locks, syncs
+// and replaces the file.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,7 @@ enum class Ending : std::uint8_t { trying, committed, failed, forgotten };
 struct Entry {
   Moment when = 0;
   Version version;
-  // the hash of the release's bytes; if empty, the entry holds for this version whatever its bytes
+  // the hash of the release's bytes; if empty, the entry is for any bytes of this version
   std::string sha256;
   Ending ending = Ending::trying;
   std::string id;     // the id of the upgrade
@@ -37,8 +38,8 @@ struct Entry {
   std::string wish;        // the identifier of the file `desired` that led to the upgrade, or ""
 };
 
-// How an upgrade failed. The upgrader tells this to the agent that requested the upgrade, or to the
-// fallback.
+// How an upgrade failed. The upgrader sends these facts to the agent that requested the upgrade, or
+// to the fallback.
 struct Failure {
   std::string id;
   std::string stage;  // the stage in the message `upgrade_failed`
@@ -51,45 +52,48 @@ struct Failure {
 // Returns the entry as one line, with its newline.
 [[nodiscard]] std::string to_line(const Entry& entry);
 
-// Parses the ledger. Skips lines that are not entries. If `sound_bytes` is not null, sets it to the
-// size of all complete lines: a last line without a newline was left incomplete by a crash.
+// Parses the text of the ledger. Skips lines that are not entries. If `sound_bytes` is not null,
+// sets `*sound_bytes` to the size of all complete lines. A last line without a newline is
+// incomplete: a crash has interrupted its writing.
 [[nodiscard]] std::vector<Entry> parse_ledger(std::string_view text,
                                               std::size_t* sound_bytes = nullptr);
 
-// Returns true if such a failure is the release's own fault, so that another try would fail, too.
+// Returns true if a failure in this stage, with this errno value, is the release's own fault, so
+// that one more try would fail, too.
 [[nodiscard]] bool blames_release(std::string_view stage, std::string_view errno_name);
 
-// Returns the last entry about a release, or null if there is none.
+// Returns the newest entry about a release, or null if the ledger has no entry about it.
 [[nodiscard]] const Entry* last_of(const std::vector<Entry>& ledger, const Version& version,
                                    std::string_view sha256);
 
-// Returns true if a release must not be tried. There are two reasons. Either an upgrade to it has
-// failed by the release's own fault. Or an upgrade to it began, its ending is not recorded, and
-// another version runs now. `wish` is the identifier of the file `desired`, if that file names this
-// version. Failures from before the last write of that file do not count: the operator has asked
-// for the version again.
+// Returns true if a release must not be tried, for one of two reasons. The last upgrade to the
+// release has failed, and the release itself was at fault. Or the last upgrade to the release has
+// begun, its outcome is not recorded, and a different version runs now. `wish` is the identifier of
+// the file `desired`, if that file names a version. Upgrades from before the last write of that
+// file do not count, because the operator has then asked for the version again.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);
 
-// Returns an id for an upgrade to this version. `process` and `number` make the id differ from the
-// ids of all other upgrades to this version.
+// Returns an id for an upgrade to this version. `process` and `number` make this id differ from the
+// ids of all earlier upgrades to this version.
 [[nodiscard]] std::string upgrade_id(const Version& version, std::int64_t process,
                                      std::int64_t number);
 
 // Returns an entry that records that the upgrade to `running` is committed. Must be called only
-// when that version has passed its trial. Returns nothing unless the version's last entry is
+// when `running` has passed its trial. Returns nothing unless the newest entry about `running` says
 // `trying`.
 [[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
                                                  const Version& running, Moment when);
 
-// Returns an entry that records how the upgrade in the entry `tried` has failed.
+// Returns an entry that records how the upgrade of the entry `tried` has failed.
 [[nodiscard]] Entry failure_of(const Entry& tried, const Failure& failure, Moment when);
 
-// Returns the last entry about the upgrade `id`, or null if the ledger has no such entry.
+// Returns the newest entry about the upgrade `id`, or null if the ledger has no entry about it.
 [[nodiscard]] const Entry* upgrade_of(const std::vector<Entry>& ledger, std::string_view id);
 
-// Returns only the last entry of each release, and at most the newest ledger_entries_kept of these.
+// Returns the newest entry of each release, but only the ledger_entries_kept newest of these
+// entries.
 [[nodiscard]] std::vector<Entry> shortened(const std::vector<Entry>& ledger);
 
 }  // namespace agent_releases

@@ -9,8 +9,8 @@
 namespace agent_releases {
 namespace {
 
-// Returns true for the characters of base64. Must be called before libsodium decodes a text, since
-// libsodium also accepts some bytes above 127.
+// Returns true for the characters of base64. All characters of a text must be checked before
+// libsodium decodes it, since libsodium also accepts some bytes above 127.
 bool is_base64(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
          c == '/' || c == '=';
@@ -122,8 +122,8 @@ Result<std::string> verify_signature(std::string_view message, std::string_view 
   const Result<Signature> parsed = parse_signature(text);
   if (!parsed) return parsed.refusal();
   const Signature& signature = parsed.value();
-  // A signature has the number of the key that made it. But anybody can make a key with the number
-  // of another key, so all keys with this number are tried.
+  // A signature has the number of the key that made it. But anybody can make a key whose number
+  // equals that of an existing key, so all keys with this number are tried.
   bool known = false;
   for (const PublicKey& key : keys) {
     if (key.number != signature.key_number) continue;

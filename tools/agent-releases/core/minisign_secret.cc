@@ -22,9 +22,9 @@ constexpr std::size_t checksum_bytes = 32;
 constexpr std::size_t content_bytes = 8 + secret_bytes + checksum_bytes;
 constexpr std::size_t file_bytes = 3 * mark_bytes + salt_bytes + 2 * count_bytes + content_bytes;
 
-// The most memory and work that a key's file may demand. minisign itself uses these values
-// (crypto_pwhash_scryptsalsa208sha256_*_SENSITIVE). A file that demands more was not made by
-// minisign, and could exhaust the machine.
+// The most work and memory that a key file may demand for its decryption. minisign itself uses
+// these values (crypto_pwhash_scryptsalsa208sha256_*_SENSITIVE). A key file that demands more was
+// not made by minisign, and could exhaust the machine.
 constexpr std::uint64_t operations_max = 33'554'432;
 constexpr std::uint64_t memory_max = 1'073'741'824;
 constexpr std::uint64_t memory_least = 16'777'216;
@@ -51,8 +51,8 @@ bool is(const unsigned char* bytes, std::string_view algorithm) {
   return std::memcmp(bytes, algorithm.data(), mark_bytes) == 0;
 }
 
-// Encrypts or decrypts the content by an XOR with a stream of bytes that follows from the password.
-// Returns false if there is not enough memory.
+// Encrypts or decrypts the content: XORs it with a stream of bytes that is derived from the
+// password. Returns false if there is not enough memory.
 bool apply_password(Content& content, std::string_view password, const SecretKeyFile& file) {
   Content stream{};
   if (crypto_pwhash_scryptsalsa208sha256(stream.data(), stream.size(), password.data(),
@@ -124,8 +124,8 @@ Result<SecretKey> open_secret_key(const SecretKeyFile& file, std::string_view pa
   SecretKey key;
   std::copy_n(content.begin(), key.number.size(), key.number.begin());
   std::copy_n(content.begin() + 8, secret_bytes, key.bytes.begin());
-  // minisign sets the checksum only in encrypted keys. In an unencrypted key, the public half must
-  // fit the secret half instead.
+  // minisign sets the checksum only in encrypted keys. For an unencrypted key, check that the
+  // public half fits the secret half instead.
   const auto checksum = checksum_of(key);
   const bool same = std::equal(checksum.begin(), checksum.end(),
                                content.end() - static_cast<std::ptrdiff_t>(checksum_bytes));

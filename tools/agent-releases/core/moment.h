@@ -1,4 +1,5 @@
-// A point in time, to the second. Manifests and the ledger hold it in the form of RFC 3339.
+// A point in time, to the second. Manifests and the ledger contain it as text in the form of RFC
+// 3339.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// Makes and recognises the names of the files in a directory of releases. Checks names from other
-// sources before they become part of a path. Chooses by their names the files that a crash has left
-// behind.
+// Makes and recognises the names of the files in a directory of releases. Checks names from
+// manifests and command lines before they become part of a path. Recognises, by their names, the
+// files that a crash has left behind.
 #pragma once
 
 #include <cstddef>
@@ -29,28 +29,28 @@ inline constexpr std::string_view signature_ending = ".json.minisig";
 inline constexpr std::string_view files_ending = ".files";
 inline constexpr std::string_view partial_ending = ".part";
 
-// The longest NAME of releases. A name of a file has at most 255 bytes, and must hold a version and
-// an ending besides NAME.
+// The longest NAME of releases. A file name has at most 255 bytes, and must have room for a version
+// and an ending besides NAME.
 inline constexpr std::size_t name_bytes_max = 64;
 inline constexpr std::size_t entry_bytes_max = 1'024;
 
-// The longest component of a path that file systems allow.
+// The longest path component that file systems allow.
 inline constexpr std::size_t component_bytes_max = 255;
 
-// The next two functions return what is wrong with the NAME of releases or with a release's
-// version, or nothing.
+// The next two functions check the NAME of releases and a release's version. They refuse with the
+// reason if it is wrong.
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 
-// Returns what is wrong with a relative path, or nothing. The path must stay below its directory:
-// each component must be a name, and not `.` or `..`.
+// Checks a relative path, and refuses with the reason if it is wrong. The path must stay below its
+// directory: each component must be a name, not `.` or `..`.
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
-// Returns the name of a lock in .staging. A process holds this lock while it makes the release
-// NAME-v1.2.3. No release can have this name.
+// Returns the name of a lock file in .staging, such as `lock.NAME-v1.2.3`. A process holds this
+// lock while it makes the release NAME-v1.2.3.
 [[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
 
-// Returns the file name of a release, such as `NAME-v1.2.3`.
+// Returns the file or directory name of a release, such as `NAME-v1.2.3`.
 [[nodiscard]] std::string release_name(std::string_view name, const Version& version);
 
 struct Known {
@@ -59,21 +59,21 @@ struct Known {
   Version version;
 };
 
-// Recognises which part of a release a file in the directory is, by the file's name: the release
-// itself, its manifest, its signature or its list of files. Returns nothing for any other name.
+// Recognises a file in the directory of releases by its name. The file is a release, or a release's
+// manifest, signature or list of files. Returns nothing for any other name.
 [[nodiscard]] std::optional<Known> recognise(std::string_view entry, std::string_view name);
 
-// Returns the manifests, signatures and lists of files in the directory that belong to no release.
-// An interrupted command has left them behind.
+// Returns the names of manifests, signatures and lists of files in the directory that belong to no
+// release. An interrupted command has left these files behind.
 [[nodiscard]] std::vector<std::string> orphans(const std::vector<std::string>& entries,
                                                std::string_view name);
 
 inline constexpr std::string_view no_partial = ".";
 
 // Returns the entries of .staging that must be removed. Partial downloads may stay, so that the
-// next `add` of the same bytes can continue them. If `wanted` is empty, all partial downloads stay.
-// If it is `no_partial`, none stays. Otherwise only the partial download with the name `wanted`
-// stays.
+// next `add` of the same release can continue them. If `wanted` is empty, all partial downloads
+// stay. If `wanted` is `no_partial`, no partial download stays. Otherwise only the partial download
+// with the name `wanted` stays.
 [[nodiscard]] std::vector<std::string> leavings(const std::vector<std::string>& entries,
                                                 std::string_view wanted);
 

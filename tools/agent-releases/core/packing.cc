@@ -23,8 +23,8 @@ bool is_elf(const Found& file) {
   return file.kind == Found::Kind::file && file.beginning.starts_with("\177ELF");
 }
 
-// Returns true if an ELF file is a program that the kernel can execute. Object files and core dumps
-// are not.
+// Returns true if an ELF file is a program that the kernel can execute, and not an object file or a
+// core dump.
 bool is_program(const Found& elf) {
   constexpr std::size_t order_at = 5;
   constexpr char little = 1;
@@ -94,8 +94,8 @@ const Found* find(const std::vector<Found>& tree, std::string_view path) {
   return found == tree.end() ? nullptr : &*found;
 }
 
-// Finds the program that the release executes: the one that the publisher has named, or else NAME
-// or bin/NAME.
+// Finds the program of the release: the program that the publisher has named, or else NAME or
+// bin/NAME.
 Result<const Found*> find_entry(const Wanted& wanted, const std::vector<Found>& tree) {
   if (!wanted.entry.empty()) {
     if (const Outcome sound = check_entry(wanted.entry); !sound) return sound.refusal();
@@ -119,7 +119,8 @@ Result<std::string> processor_of(const Found& program) {
   return Refusal{program.path + " is for a processor that manifests have no name for"};
 }
 
-// Returns the processor of an ELF program. Refuses if the publisher has named another processor.
+// Returns the processor of an ELF program. Refuses if the publisher has named a different
+// processor.
 Result<std::string> arch_of_program(const Wanted& wanted, const Found& program) {
   Result<std::string> found = processor_of(program);
   if (!found || wanted.arch.empty() || wanted.arch == found.value()) return found;
@@ -127,7 +128,7 @@ Result<std::string> arch_of_program(const Wanted& wanted, const Found& program) 
 }
 
 // Returns the processor of a release whose program is a script. The script itself runs on any
-// processor, but libraries and programs in the release may not.
+// processor, but libraries and programs in the release may need one certain processor.
 Result<std::string> arch_of_script(const Wanted& wanted, const std::vector<Found>& tree) {
   std::set<std::string> processors;
   std::string first;

@@ -1,5 +1,6 @@
-// Plans how `pack` packs a file or a directory: checks that `add` would accept the release, finds
-// out its processor, and names the published files. Reads and writes no files.
+// Plans how the command `pack` packs a file or a directory: checks that the command `add` would
+// accept the release, finds out for which processor the release is, and names the published files.
+// This file reads and writes no files.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace agent_releases {
 // One file, directory or link, as found on disk.
 struct Found {
   enum class Kind : std::uint8_t { file, directory, link, other };
-  // The path relative to the packed directory. For a single file, the path that the user gave.
+  // The path relative to the packed directory. For a single packed file, the path that the user
+  // gave.
   std::string path;
   Kind kind = Kind::file;
   unsigned mode = 0;  // the permission bits, with set-user-ID and set-group-ID
@@ -31,7 +33,7 @@ struct Found {
 struct Wanted {
   std::string name;
   Version version;
-  // The processor of the release. If empty, the processor of the program is used.
+  // The processor for which the release is. If empty, the processor of its program is used.
   std::string arch{};
   std::string entry{};  // the path of the program in a directory; if empty, NAME or bin/NAME
   std::int64_t min_protocol = 1;
@@ -46,16 +48,16 @@ struct Packing {
   std::vector<Found> tree{};  // the files in the order of packing
 };
 
-// The next two functions plan the packing of a file or of a directory. They refuse everything that
-// `add` would refuse or that the kernel could not execute.
+// The next two functions plan the packing of a file or of a directory. They refuse a release that
+// `add` would refuse, or whose program the kernel could not execute.
 [[nodiscard]] Result<Packing> plan_file(const Wanted& wanted, const Found& file);
 [[nodiscard]] Result<Packing> plan_tree(const Wanted& wanted, std::vector<Found> tree);
 
-// Checks the name, the version and the expiry in the publisher's options. `now` is the time by the
-// system's clock.
+// Checks the name, the version and the expiry in the publisher's options. `now` is the system's
+// time.
 [[nodiscard]] Outcome check_wanted(const Wanted& wanted, Moment now);
 
-// Refuses the archive of a directory if it would unpack to more bytes than `add` allows for an
+// Refuses the files of a directory if they have more bytes in total than `add` would unpack from an
 // archive of `archive_bytes` bytes.
 [[nodiscard]] Outcome check_unpacked_bytes(const std::vector<Found>& tree,
                                            std::int64_t archive_bytes);

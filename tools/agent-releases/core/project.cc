@@ -74,8 +74,8 @@ std::vector<std::string> node_program_paths(const std::string& program) {
 }
 
 // Returns the text of the small program that starts a Node.js project. It runs the project's
-// program as if that had been named on the command line of node, so that `require.main` and the
-// like are right.
+// program as if the command line of node had named that program, so that values such as
+// `require.main` are right.
 std::string node_entry_text(const std::string& program) {
   return "#!/usr/bin/env node\n"
          "// Made by agent-releases pack: runs the program of this release.\n"

@@ -1,6 +1,6 @@
-// Finds the program of a Node.js or Python project, and makes the small program that starts it,
-// which `pack` adds to the release. Reads no files: project_tree.cc reads them, and runs npm
-// and pip.
+// Finds the program of a Node.js or Python project, and makes the text of the small program that
+// starts it, which `pack` adds to the release. This file reads no files: project_tree.cc reads the
+// project's files, and runs npm and pip.
 #pragma once
 
 #include <optional>
@@ -24,27 +24,27 @@ struct NodePackage {
   std::string program;  // the path of the script to run: `bin`, or else `main`
 };
 
-// Parses a package.json. If `bin` names several programs, chooses the program that is called
-// `wanted`, or else the program that has the package's name.
+// Parses a package.json. If `bin` is an object of named programs, chooses the program called
+// `wanted`, or else the program with the package's name.
 [[nodiscard]] Result<NodePackage> parse_package(std::string_view text, std::string_view wanted);
 
-// Returns the paths at which Node.js looks for the file that `main` names, in the order of its
-// search.
+// Returns the paths at which Node.js looks for the file that `main` names, in the order in which
+// Node.js tries them.
 [[nodiscard]] std::vector<std::string> node_program_paths(const std::string& program);
 
 // The files and the directory that `pack` adds to a project: the program that starts the project,
-// for Node.js or Python, and the directory of Python packages. Because of the ending .cjs, Node.js
-// reads its program as CommonJS, even in a package of ES modules.
+// for Node.js or Python, and the directory of Python packages. Because of its ending .cjs, Node.js
+// reads agent-entry.cjs as CommonJS, even in a package of ES modules.
 inline constexpr std::string_view node_entry = "agent-entry.cjs";
 inline constexpr std::string_view python_entry = "agent-entry";
 inline constexpr std::string_view python_packages = "site-packages";
 
-// Returns the text of a program that starts the Node.js program `program`, a path in the release.
+// Returns the text of a program that starts the Node.js script `program`, a path in the release.
 [[nodiscard]] std::string node_entry_text(const std::string& program);
 
-// Returns the text of a program that starts the Python program `program`, which is a path in the
-// release or the name of a module. If `version` is not empty, such as "3.11", the started program
-// refuses any other version of Python, because the packages would not work there.
+// Returns the text of a program that starts `program`, a Python script in the release or a module.
+// If `version`, such as "3.11", is not empty, the started program refuses to run with a different
+// version of Python, with which the packages would not work.
 [[nodiscard]] std::string python_entry_text(const std::string& name, const std::string& program,
                                             bool is_module, const std::string& version);
 
@@ -55,12 +55,13 @@ inline constexpr std::string_view python_packages = "site-packages";
 // Returns true if there are ELF files among the project's files.
 [[nodiscard]] bool has_native_files(const std::vector<Found>& tree);
 
-// Returns the path of a Python project's program: the one that the publisher named, or else
+// Returns the path of a Python project's program: the path that the publisher named, or else
 // NAME.py, __main__.py or NAME/__main__.py. Returns an empty string if none of these files exists.
 [[nodiscard]] std::string python_program(const std::string& name, const std::string& entry,
                                          const std::vector<Found>& tree);
 
-// Returns true if the text has the form of a module's name for `python3 -m`: "package.module".
+// Returns true if the text has the form of a module name for `python3 -m`, such as
+// "package.module".
 [[nodiscard]] bool is_module_name(std::string_view text);
 
 }  // namespace agent_releases

@@ -8,8 +8,8 @@
 namespace agent_releases {
 namespace {
 
-// The most digits of a number in a version: enough for a date with a time, and few enough for the
-// type.
+// The most digits of a number in a version: enough for a date with a time, and few enough for a
+// 64-bit integer.
 constexpr std::size_t digits_max = 18;
 
 bool is_digit(char c) {
@@ -35,7 +35,7 @@ bool parse_number(std::string_view text, std::uint64_t& number) {
 }
 
 // Splits a pre-release or a build at its dots. Returns false if a part is not a valid identifier.
-// An empty part is not valid either, so "1.0.0-a." is not a version.
+// An empty part is not valid, so "1.0.0-a." is not a version.
 bool parse_identifiers(std::string_view text, bool numbers_are_numbers,
                        std::vector<std::string>& identifiers) {
   for (bool more = true; more;) {

@@ -1,5 +1,5 @@
 // Adds a release: fetches and verifies its bytes, and writes them durably under temporary names.
-// Then renames the files, in such an order that an unfinished release is never taken for a release.
+// Then renames the files, in an order in which an incomplete release never looks like a release.
 // download.h fetches the manifest and the bytes.
 #include <sys/stat.h>
 
@@ -42,8 +42,8 @@ class Addition {
   Publication published_;
 };
 
-// Returns true if the release exists already. Refuses if it exists with other bytes, because a
-// release never changes.
+// Returns true if the release exists already. Refuses if the release exists with different bytes,
+// because a release never changes.
 Result<bool> Addition::is_there() const {
   const Manifest& manifest = published_.manifest;
   const std::string path = store_.directory().path_of(store_.name_of(manifest.version));
@@ -65,7 +65,7 @@ Result<bool> Addition::is_there() const {
                  "another version"};
 }
 
-// Completes a release that exists already: adds its manifest and the fetched signature, if they are
+// Completes a release that exists already: adds the manifest and the fetched signature, if they are
 // missing.
 Outcome Addition::complete(const Directory& staging) {
   const Version& version = published_.manifest.version;
@@ -127,9 +127,9 @@ Outcome Addition::finish(const Directory& staging, const Download& download) {
   return staging.rename(part_name(manifest), staging, store_.name_of(manifest.version));
 }
 
-// Moves the files of the release out of .staging. The release's own file comes last, because it
-// makes the release visible. By then the list of files, the signature and the manifest must be
-// durable.
+// Moves the files of the release out of .staging. The program or directory of the release is moved
+// last, because it makes the release visible. The list of files, the signature and the manifest
+// must be durable before that.
 Outcome Addition::place(const Directory& staging) {
   const Directory& directory = store_.directory();
   const std::string name = store_.name_of(published_.manifest.version);
@@ -178,13 +178,13 @@ Outcome Addition::settle(const Directory& staging, bool& was_there) {
   return was_there ? complete(staging) : place(staging);
 }
 
-// Adds a release that does not exist yet. First claims its names in .staging, because other
-// processes may write to the directory while this release is fetched and unpacked.
+// Adds a release that does not exist yet. First claims the release's names in .staging, because
+// other processes may write to the directory while this process fetches and unpacks the release.
 Outcome Addition::add_anew(bool& was_there) {
   const Version& version = published_.manifest.version;
   Result<Claim> claim = store_.claim(version, part_name(published_.manifest));
   if (!claim) return claim.refusal();
-  // Another process may have added the release while this process waited for the claim.
+  // A different process may have added the release while this process waited for the claim.
   const Result<bool> there = is_there();
   if (!there) return there.refusal();
   bool is_resumable = false;
@@ -202,8 +202,8 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release, unless it exists already. If it exists, removes only what crashes have left in
-// .staging, including partial downloads.
+// Adds the release, unless it exists already. If it exists, only completes the release, and removes
+// files that crashes have left in .staging, including partial downloads.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

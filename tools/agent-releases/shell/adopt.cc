@@ -1,5 +1,5 @@
-// Adopts a program that was installed as a plain file: makes a release of it, and replaces the file
-// by a link to the release.
+// Adopts a program that was installed as a plain file: makes a release from the file, and replaces
+// the file by a link to the release.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,7 +41,7 @@ class Adoption {
   Outcome link_place() const;
 
   const Store& store_;
-  Directory parent_;  // the directory that has the plain file
+  Directory parent_;  // the directory that contains the plain file
   std::string base_;
   std::string path_;
   std::string name_;
@@ -70,7 +70,7 @@ Result<upgrader::OwnedFd> Adoption::open_program() const {
 }
 
 // Finds out the program's processor, and stores it in arch_. For a script, this machine's processor
-// is stored, because the script's interpreter may not exist on machines with another processor.
+// is stored, because the script's interpreter may not exist on machines with a different processor.
 Outcome Adoption::learn_processor(int program) {
   std::array<char, elf_header_bytes> header;
   const ssize_t count = ::pread(program, header.data(), header.size(), 0);
@@ -106,8 +106,8 @@ Outcome Adoption::copy(int program, const Directory& staging) {
   return synced ? place(staging, size) : synced;
 }
 
-// Moves the release from .staging into the directory of releases. The manifest comes first and the
-// release's own file last, because that file makes the release visible.
+// Moves the release's files from .staging into the directory of releases. The manifest is moved
+// first and the program last, because the program makes the release visible.
 Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   const Directory& directory = store_.directory();
   const auto there_already = directory.status(name_);
@@ -139,8 +139,7 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
 }
 
 // Makes `current` a link to the adopted path, unless `current` exists already. The adopted path
-// itself is now a link to the release. At a commit, the upgrader replaces the link at the adopted
-// path.
+// itself is now a link to the release, and a commit replaces only that link.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

@@ -19,14 +19,14 @@ Outcome record(const Store& store, const Entry& entry) {
 
 struct Chosen {
   Release release;
-  std::string left_out;  // why newer releases were left out; empty if none was
+  std::string left_out;  // why newer releases were left out; empty if none was left out
 };
 
 // Chooses the release that should replace `running`, and verifies it. Returns nothing if no release
-// should replace `running`. A release that cannot be verified is left out, and the next one is
-// chosen. An adopted release has no manifest, so its hash is known only after the verification. If
-// the ledger says that a release with this hash has failed, the release is left out, too. Refuses
-// if no release is left and one of them could not be verified.
+// should replace `running`. A release that cannot be verified is left out, and the next best
+// release is chosen. The hash of a release without a manifest is known only after the verification.
+// If the ledger says that a release with this hash has failed, the release is left out, too.
+// Refuses if no release is left and a release could not be verified.
 Result<std::optional<Chosen>> choose_verified(const Store& store, const Version& running,
                                               const std::optional<Wish>& wish,
                                               const std::vector<Entry>& ledger) {

@@ -1,5 +1,5 @@
-// For agents that request their upgrades themselves, without a Follower. Chooses the release that
-// should replace the agent, and records how the upgrade ended.
+// Functions for agents that request their upgrades themselves, without a Follower. They choose the
+// release that should replace the agent, and record how the upgrade ended.
 #pragma once
 
 #include <optional>
@@ -18,19 +18,21 @@ struct Attempt {
 };
 
 // Chooses and verifies the release that should replace `running`, and records an upgrade to it as
-// `trying`. The agent must request that upgrade next, because a release without a recorded ending
-// counts as failed. Returns nothing if no release should replace `running`.
+// `trying`. The agent must then request this upgrade, because a release that is recorded as
+// `trying` and has no later entry counts as failed. Returns nothing if no release should replace
+// `running`.
 //
-// `running` must be the version of an agent that has passed its trial. If the ledger has `running`
-// as `trying`, its commit is recorded first.
+// `running` must be the version of an agent that has passed its trial. If the ledger still has an
+// upgrade to `running` as `trying`, this function first records that the upgrade is committed.
 //
-// A release whose bytes have changed since it was added is left out, and the next one is chosen. If
-// all are left out, the function refuses and records nothing.
+// A release whose bytes have changed since the release was added is left out, and the next best
+// release is chosen. If a release was left out for that reason and no other release can be chosen,
+// this function refuses and records no attempt.
 [[nodiscard]] Result<std::optional<Attempt>> begin_attempt(const Releases& releases,
                                                            const Version& running, Moment now);
 
-// Records in the ledger how an upgrade failed, unless the ledger has the ending of that upgrade
-// already. Returns the last entry about the upgrade.
+// Records in the ledger how an upgrade failed, unless the ledger already says how this upgrade
+// ended. Returns the newest entry about the upgrade.
 [[nodiscard]] Result<Entry> end_attempt(const Releases& releases, const Failure& failure,
                                         Moment now);
 

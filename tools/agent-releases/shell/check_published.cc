@@ -1,5 +1,5 @@
-// Performs the command `pack --check`: checks a directory of published files in the way in which
-// `add` checks them on a machine. So faults are found before any machine fetches the files.
+// Performs the command `pack --check`: checks a directory of published files as `add` checks them
+// on a machine. So faults are found before any machine fetches the files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ namespace agent_releases {
 namespace {
 
 struct CheckedManifest {
-  std::string name;  // the name of the manifest's file
+  std::string name;  // the name of the manifest file
   Outcome sound = std::monostate{};
   std::string notes{};  // what could not be checked, and why
 };
@@ -60,8 +60,8 @@ class Checking {
   const Directory& directory_;
   std::vector<PublicKey> keys_;
   Moment now_;
-  // The first manifest with a certain name, version and processor, and the hash of its release.
-  // Another manifest with the same three must state the same hash.
+  // For each name, version and processor: the first manifest with these three values, and the hash
+  // that it states. A later manifest with the same three values must state the same hash.
   std::map<std::string, std::pair<std::string, std::string>> seen_;
 };
 
@@ -82,7 +82,7 @@ Result<std::string> Checking::verify(const std::string& text, CheckedManifest& c
   return verify_signature(text, *signature.value(), keys_);
 }
 
-// Checks a manifest as `add` would, on a machine with the right processor and in a directory
+// Checks a manifest as `add` would on a machine with the manifest's processor, in a directory
 // without releases.
 Outcome Checking::judge_alone(const Manifest& manifest, const std::string& comment) const {
   const std::string_view processor = todays_processor_name(manifest.arch);
@@ -171,9 +171,9 @@ Result<std::optional<CheckedManifest>> Checking::look_at(const std::string& name
 }
 
 // Checks all manifests among the files *.json of a directory, in the order of their names. `keys`
-// is a directory of public keys. Each manifest must be signed by one of them; if `keys` is empty,
-// no signature is verified. Each archive is unpacked into a temporary directory, which is removed
-// afterwards.
+// is a directory of public keys. Each manifest must be signed by one of these keys; if `keys` is
+// empty, no signature is verified. Each archive is unpacked into a temporary directory, which is
+// removed afterwards.
 Result<std::vector<CheckedManifest>> check_published(const std::string& path,
                                                      const std::string& keys, Moment now) {
   std::vector<PublicKey> trusted;

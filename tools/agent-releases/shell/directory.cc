@@ -119,8 +119,8 @@ std::optional<std::string> Directory::link_target(const std::string& name) const
 
 Result<upgrader::OwnedFd> Directory::open_file(const std::string& name, int flags,
                                                mode_t mode) const {
-  // O_NONBLOCK keeps the opening of a FIFO from waiting for ever. It has no effect on regular
-  // files.
+  // With O_NONBLOCK, opening a FIFO does not wait for ever for its other end. O_NONBLOCK has no
+  // effect on regular files.
   const int safe = flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   upgrader::OwnedFd file(::openat(descriptor(), name.c_str(), safe, mode));
   if (!file) return refusal_from_errno("open", path_of(name));
@@ -169,8 +169,8 @@ Outcome Directory::rename(const std::string& name, const Directory& into,
   long failed = ::syscall(SYS_renameat2, descriptor(), name.c_str(), into.descriptor(),
                           new_name.c_str(), flags);
   // Some file systems do not support RENAME_NOREPLACE. On these, check first that the new name does
-  // not exist. No other process can make it between the check and the rename, because this process
-  // holds the writer's lock.
+  // not exist. No other process can make the new name between the check and the rename, because
+  // this process holds the writer's lock.
   if (failed != 0 && errno == EINVAL && flags != 0) {
     const auto there = into.status(new_name);
     if (!there) return there.refusal();

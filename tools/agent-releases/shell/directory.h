@@ -1,6 +1,6 @@
-// Open directories, with functions for their files. Each file is opened relative to the directory's
-// descriptor, by a single name, and without following symbolic links. So no function can reach a
-// file outside of the directory.
+// A class for open directories, with functions for the files in them. Each file is opened by a
+// single name, relative to the directory's descriptor, and without following symbolic links. So no
+// function can reach a file outside of the directory.
 #pragma once
 
 #include <sys/stat.h>
@@ -27,8 +27,8 @@ inline constexpr mode_t permission_bits = 07777;
 // The unit of st_blocks in stat(2).
 inline constexpr std::int64_t disk_block_bytes = 512;
 
-// Returns the refusal "cannot DEED PATH: " with the text of errno. Must be called before anything
-// else changes errno.
+// Returns the refusal "cannot DEED PATH: " with the message for errno. Must be called before
+// anything changes errno.
 [[nodiscard]] Refusal refusal_from_errno(std::string_view deed, const std::string& path);
 
 // Reads the rest of an open file. Refuses if the rest has more than `bytes_max` bytes.
@@ -37,8 +37,8 @@ inline constexpr std::int64_t disk_block_bytes = 512;
 [[nodiscard]] Outcome write_all(int descriptor, const std::string& path, std::string_view bytes);
 [[nodiscard]] Outcome sync(int descriptor, const std::string& path);
 
-// Returns the absolute path of a file without links, `.` and `..`. If there is no such file,
-// returns nothing, and errno says why.
+// Returns the absolute path of a file, without links, `.` and `..`. If the file does not exist,
+// returns nothing and sets errno.
 [[nodiscard]] std::optional<std::string> real_path(const std::string& path);
 
 class Directory {
@@ -65,12 +65,12 @@ class Directory {
   // Makes a directory, unless it exists already.
   [[nodiscard]] Outcome make_directory(const std::string& name, mode_t mode) const;
 
-  // Reads a whole regular file. Returns nothing if it does not exist; refuses if it has more than
-  // `bytes_max` bytes.
+  // Reads a regular file completely. Returns nothing if the file does not exist. Refuses if the
+  // file has more than `bytes_max` bytes.
   [[nodiscard]] Result<std::optional<std::string>> read(const std::string& name,
                                                         std::size_t bytes_max) const;
 
-  // Writes a new file and syncs its content. The directory itself is synced by sync().
+  // Writes a new file and syncs its content. Only sync() syncs the directory itself.
   [[nodiscard]] Outcome write(const std::string& name, std::string_view text,
                               mode_t mode = 0644) const;
 
@@ -80,8 +80,8 @@ class Directory {
                                Existing existing = Existing::replace) const;
   [[nodiscard]] Outcome link(const std::string& target, const std::string& name) const;
 
-  // Removes a file, a link, or a directory with everything in it. Does nothing if the name does not
-  // exist.
+  // Removes a file, a link, or a directory with everything below it. Does nothing if the name does
+  // not exist.
   [[nodiscard]] Outcome remove(const std::string& name) const;
 
   // Syncs the directory, so that the entries that it has now survive a power cut.
@@ -94,10 +94,10 @@ class Directory {
   std::string path_;
 };
 
-// Returns the bytes that a directory and everything below it take on disk.
+// Returns how many bytes a directory and everything below it occupy on disk.
 [[nodiscard]] std::int64_t bytes_on_disk(const Directory& directory);
 
-// A new directory below TMPDIR. The destructor removes it and everything in it.
+// A new directory below TMPDIR. The destructor removes the directory and everything in it.
 class Scratch {
  public:
   // Makes the directory. Only the caller can read it.

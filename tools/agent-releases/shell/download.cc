@@ -32,8 +32,8 @@ Outcome judge_request(const Store& store, const Releases::Adding& adding) {
       Trouble::usage};
 }
 
-// Returns the URL to fetch. If only network sources are allowed, refuses a path without looking for
-// the file, because the answer would reveal whether the file exists.
+// Returns the URL to fetch. If only http and https are allowed, refuses a path without looking for
+// the file, because a different answer for a missing file would reveal which files exist.
 Result<std::string> url_to_fetch(const Releases::Adding& adding) {
   if (adding.allow_files || is_of_network(adding.source)) return url_of(adding.source);
   return Refusal{shown_url(adding.source) + " is no URL of http or https, and no other is allowed"};
@@ -70,8 +70,8 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
     versions.there.push_back(release.version);
     added = std::max(added, std::optional(release.added));
   }
-  // If a release of this version exists already, nothing will be added. So its version is not
-  // compared with those of the other releases.
+  // If a release of this version exists already, nothing will be added. So the version is not
+  // compared with the versions of the releases in the directory.
   const Version& wanted = published.manifest.version;
   if (std::ranges::find(versions.there, wanted) != versions.there.end()) versions.there.clear();
   return Circumstances{.name = store.name(),
@@ -82,9 +82,8 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
                        .older_is_wanted = adding.older_is_wanted};
 }
 
-// The most retries of an interrupted transfer. tries_max limits all retries together.
-// fruitless_tries_max limits the retries in a row that fetch nothing, or only little because the
-// server is slow.
+// The most tries of one transfer. tries_max limits all tries together. fruitless_tries_max limits
+// the consecutive tries that fetch nothing, or that end because the server is too slow.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 
@@ -160,7 +159,7 @@ Outcome Download::start_anew() {
   return std::monostate{};
 }
 
-// Reads and hashes the bytes that an earlier, interrupted fetch has left in the file.
+// Reads and hashes the bytes that an earlier, interrupted fetch has written to the file.
 Outcome Download::take_up() {
   std::array<char, 65'536> bytes;
   while (true) {
@@ -183,8 +182,8 @@ Outcome Download::open() {
   }
   part_ = std::move(*part.value());
   if (const Outcome taken = take_up(); !taken) return taken;
-  // Reserves disk space for the whole file before the transfer, so that a full disk is noticed at
-  // once. Does nothing if the file system does not support fallocate().
+  // Reserve disk space for the complete file before the transfer, so that a full disk is noticed
+  // immediately. This has no effect if the file system does not support fallocate().
   const off_t size = manifest_.size;
   if (::fallocate(part_.get(), FALLOC_FL_KEEP_SIZE, 0, size) != 0 &&
       (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
@@ -237,8 +236,8 @@ Refusal Download::cut_off(const std::string& url, const std::string& why) const 
 
 Outcome Download::run(const std::string& url) {
   if (const Outcome opened = open(); !opened) return opened;
-  // A file that was fetched in several parts and has a wrong hash may have changed on the server in
-  // between. Then the whole file is fetched once more.
+  // A file that was fetched in several parts and has a wrong hash may have changed on the server
+  // between two parts. Such a file is fetched once more from its beginning.
   for (bool first = true;; first = false) {
     if (const Outcome complete = fetch_rest(url); !complete) return complete;
     if (hash_.digits() == manifest_.sha256) return std::monostate{};

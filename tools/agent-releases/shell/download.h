@@ -1,6 +1,6 @@
 // Downloads a release in two steps. The first step fetches the manifest and its signature, verifies
-// the signature, and decides whether the release may be added to the directory now. The second step
-// fetches the release's own bytes into .staging.
+// the signature, and decides whether the release may be added to the directory of releases now. The
+// second step fetches the bytes of the release into the subdirectory .staging.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace agent_releases {
 
-// A manifest that was fetched, with its signature.
+// A manifest that was fetched, and its signature.
 struct Publication {
   Manifest manifest;
   std::string text;       // the manifest's text, as it was signed
@@ -25,7 +25,7 @@ struct Publication {
   std::string url;  // the URL of the manifest
 };
 
-// Fetches and checks a manifest. Refuses if the release may not be added to this directory now.
+// Fetches and checks a manifest. Refuses if the release must not be added to this directory now.
 [[nodiscard]] Result<Publication> fetch_publication(const Store& store,
                                                     const Releases::Adding& adding,
                                                     Fetcher& fetcher);
@@ -33,8 +33,8 @@ struct Publication {
 // Returns the name of the file that holds the bytes of a release while they are downloaded.
 [[nodiscard]] std::string part_name(const Manifest& manifest);
 
-// Returns the time limit of one call of run(): ten minutes, plus the time that the file takes at 8
-// KiB a second. Another call of run() can continue the download.
+// Returns the time limit for one call of run(): ten minutes, plus the time that the file takes at 8
+// KiB a second. A later call of run() can continue the download.
 [[nodiscard]] constexpr std::chrono::milliseconds fetch_limit(std::int64_t bytes) {
   constexpr std::int64_t bytes_a_second = 8'192;
   return std::chrono::minutes(10) + std::chrono::seconds(bytes / bytes_a_second);
@@ -47,14 +47,15 @@ class Download {
   Download(Fetcher& fetcher, const Manifest& manifest, const Directory& staging,
            const std::function<void(const Progress&)>& progress);
 
-  // Downloads the file, or the rest of it. On success the file has the size and the hash that the
-  // manifest states.
+  // Downloads the file, or the rest of a file that is partly downloaded. After success, the file
+  // has the size and the hash that the manifest states.
   [[nodiscard]] Outcome run(const std::string& url);
 
   [[nodiscard]] int descriptor() const { return part_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Returns true if the file has bytes, after which another call of run() can continue.
+  // Returns true if some bytes of the file have been written, so that a later call of run() can
+  // continue after these bytes.
   [[nodiscard]] bool has_begun() const { return bytes_ > 0; }
 
  private:
@@ -75,8 +76,8 @@ class Download {
   std::string path_;
   upgrader::OwnedFd part_;
   Hash hash_;
-  std::int64_t bytes_ = 0;  // how many bytes of the file there are now
-  std::int64_t from_ = 0;   // how many of these bytes an earlier fetch has left
+  std::int64_t bytes_ = 0;  // how many bytes of the file have been written
+  std::int64_t from_ = 0;   // how many of these bytes an earlier fetch has written
   // the file was fetched in several parts, and may have changed on the server in between
   bool in_parts_ = false;
   std::chrono::steady_clock::time_point ends_;

@@ -72,7 +72,7 @@ std::size_t take_piece(char* bytes, std::size_t, std::size_t size, void* context
   return size;
 }
 
-// Returns true if the same request, made again after this error, may fetch more bytes.
+// Returns true if the same request may succeed when it is repeated after this error.
 bool may_be_repeated(CURLcode code) {
   switch (code) {
     case CURLE_PARTIAL_FILE:
@@ -103,9 +103,9 @@ bool cannot_resume(CURL* handle, CURLcode code) {
          (code == CURLE_HTTP_RETURNED_ERROR && status == range_not_satisfiable);
 }
 
-// Sets the certificates that https trusts: those in the file `cacert` or, if `cacert` is empty,
-// those that the environment variables of the program curl name. libcurl does not read these
-// variables itself, though it reads the variables for proxies.
+// Sets the certificates that https trusts: the certificates in the file `cacert` or, if `cacert` is
+// empty, those that the environment variables of the program curl name. libcurl itself does not
+// read these variables, only the variables for proxies.
 void use_certificates(CURL* handle, const std::string& cacert) {
   if (!cacert.empty()) {
     curl_easy_setopt(handle, CURLOPT_CAINFO, cacert.c_str());
@@ -134,9 +134,9 @@ Refusal too_long(const Fetcher::Request& request) {
                  " bytes that it may have"};
 }
 
-// Reads a local file from the byte request.from on, and passes the bytes to request.take. Passes on
-// no more bytes than the request expects. Accepts only regular files, while libcurl would also open
-// a FIFO, and wait for ever for a writer.
+// Reads a local file from the byte request.from on, and passes the bytes to request.take, but no
+// more bytes than the request expects. Accepts only regular files: libcurl would also open a FIFO,
+// and wait for ever for a writer.
 Result<Fetcher::Fetched> fetch_file(const std::string& path, const Fetcher::Request& request,
                                     const std::function<bool()>& cancelled) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
@@ -238,7 +238,8 @@ Result<Fetcher> Fetcher::make(const Limits& limits, std::function<bool()> cancel
   return Fetcher(handle, limits, std::move(cancelled), std::move(cacert));
 }
 
-// Prepares the handle for a request. Connections of earlier requests stay open, and are used again.
+// Prepares the libcurl handle for a request. Connections of earlier requests stay open, and are
+// used again.
 void Fetcher::prepare(const std::string& url) {
   CURL* const handle = handle_.get();
   curl_easy_reset(handle);
@@ -268,8 +269,8 @@ Result<Fetcher::Fetched> Fetcher::fetch(const Request& request) {
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, detail.data());
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_piece);
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
-  // Limit the file's whole size even if only a part is requested: a server that ignores the
-  // requested range announces the whole size.
+  // Set the size limit to the complete file's size even if only a part is requested, because a
+  // server that ignores the requested range announces the complete size.
   curl_easy_setopt(handle, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.bytes));
   if (request.from > 0) {
     curl_easy_setopt(handle, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));

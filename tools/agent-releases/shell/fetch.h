@@ -1,5 +1,5 @@
-// Fetches files by http and https (libcurl), and local files. Limits size and time, and continues
-// an interrupted fetch at the byte at which it stopped.
+// Fetches files over http and https (libcurl), and reads local files. Limits size and time, and
+// continues an interrupted fetch at the byte at which it stopped.
 #pragma once
 
 #include <chrono>
@@ -16,22 +16,22 @@
 
 namespace agent_releases {
 
-// Returns the URL for a path. A text that is a URL already is returned unchanged.
+// Returns the file: URL of a path. A `source` that is a URL already is returned unchanged.
 [[nodiscard]] Result<std::string> url_of(const std::string& source);
 
-// Returns `reference` as a URL. A relative `reference` is resolved against `base`. Accepts http,
-// https, and, only if `base` is a file, files.
+// Returns `reference` as a URL. A relative `reference` is resolved against `base`. Accepts http and
+// https. Accepts a file: URL only if `base` is a file: URL, too.
 [[nodiscard]] Result<std::string> resolve_url(const std::string& base,
                                               const std::string& reference);
 
-// Returns the URL without its password, so that it can be shown to people.
+// Returns the URL without its user and password, so that the URL can be shown to people.
 [[nodiscard]] std::string shown_url(const std::string& url);
 
-// Returns true if libcurl fetches the URL, by http or https. Any other URL names a file, or is
-// refused.
+// Returns true if the URL is of http or https, so that libcurl fetches it. Any other URL names a
+// local file, or is refused.
 [[nodiscard]] bool is_of_network(const std::string& url);
 
-// Returns the path in a file: URL, or nothing if the URL is of another kind.
+// Returns the path in a file: URL, or nothing if the URL is not a file: URL.
 [[nodiscard]] std::optional<std::string> path_of_url(const std::string& url);
 
 class Fetcher {
@@ -44,34 +44,36 @@ class Fetcher {
     // The time limit for a small file, from the request to the last byte.
     std::chrono::milliseconds text = std::chrono::minutes(2);
   };
-  // Makes a fetcher. Each transfer calls `cancelled` at least once a second, and ends when that
-  // returns true. `cacert` is a file with the certificates that https trusts. If it is empty, the
-  // environment or the system says which certificates are trusted.
+  // Makes a fetcher. Each transfer calls `cancelled` about once a second, and ends when `cancelled`
+  // returns true. `cacert` is a file with the certificates that https trusts. If `cacert` is empty,
+  // the environment or the system decides which certificates are trusted.
   [[nodiscard]] static Result<Fetcher> make(const Limits& limits,
                                             std::function<bool()> cancelled = {},
                                             std::string cacert = {});
 
-  // Fetches a small file as a whole.
+  // Fetches a small file completely, and returns its content.
   [[nodiscard]] Result<std::string> text(const std::string& url, std::size_t bytes_max);
 
   struct Request {
     std::string url;
-    // how many bytes of the file an earlier fetch has left; the transfer begins after them
+    // how many bytes of the file an earlier, interrupted fetch has written; the transfer begins
+    // after these bytes
     std::int64_t from = 0;
     std::int64_t bytes = 0;             // the expected size of the file; more bytes are refused
     std::chrono::milliseconds limit{};  // the time limit of the whole transfer
     std::function<Outcome(std::string_view)> take;
-    // Called repeatedly during the transfer with the number of bytes that have been fetched in all.
+    // Called repeatedly during the transfer with the number of bytes that have been fetched so far,
+    // including those of earlier fetches.
     std::function<void(std::int64_t)> progress;
   };
   enum class End { complete, cut_off, cannot_resume };
   struct Fetched {
     End end = End::complete;
-    std::string why{};     // why the fetch is not complete; empty if it is
+    std::string why{};     // why the fetch is incomplete; empty if it is complete
     bool is_slow = false;  // the transfer was ended because it was too slow
   };
-  // Fetches bytes. Refuses if another try would be useless. After any other failure, returns a
-  // result that says why the fetch is not complete.
+  // Fetches bytes. Refuses after a failure that would occur again at the next try. After any other
+  // failure, returns a result that says why the fetch is incomplete.
   [[nodiscard]] Result<Fetched> fetch(const Request& request);
 
  private:

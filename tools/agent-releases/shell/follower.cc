@@ -1,4 +1,4 @@
-// The public interface of a follower, and the descriptor that wakes it. follower_work.cc does the
+// The public functions of a Follower, and the descriptor that wakes it. follower_work.cc does the
 // work.
 #include "agent-releases/follower.h"
 

@@ -18,12 +18,14 @@ constexpr auto pause = 1s;
 using namespace std::chrono_literals;
 using Clock = Wakeups::Clock;
 
-// The interval at which the directory is searched for changes. The first value is for systems that
-// report changes, since a report may be missed. The second is for systems that cannot.
+// The intervals at which the directory is searched for changes. The first interval is for systems
+// that report changes, since a report may be missed; the second for systems that cannot report
+// changes.
 constexpr auto look_interval = 60s;
 constexpr auto look_interval_unwatched = 1s;
 
-// On kernels without pidfds, the interval at which to test whether the self-test has exited.
+// On kernels without pidfds, the interval at which the follower tests whether the self-test has
+// exited.
 constexpr auto exit_look_interval = 20ms;
 
 }  // namespace
@@ -34,8 +36,8 @@ Result<std::vector<Entry>> FollowerNotes::with_kept(const Directory& directory) 
   return ledger;
 }
 
-// Appends the entry to the ledger. Entries of earlier upgrades that could not be written before are
-// appended first, so that the ledger stays in the order of time.
+// Appends the entry to the ledger. First appends the entries that are kept in memory, so that the
+// ledger stays in the order of time.
 Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
   while (!kept_.empty()) {
     if (const Outcome noted = append_to_ledger(directory, kept_.front()); !noted) return noted;
@@ -68,8 +70,8 @@ Result<std::shared_ptr<Store>> Follower::Work::store() const {
       {.directory = settings_.directory, .name = settings_.name, .keys = settings_.keys});
 }
 
-// Reports a text, unless the last report was the same text. A fault that lasts is found again at
-// every search of the directory, but is reported once.
+// Reports `text`, unless it equals the last report. Every search of the directory finds a lasting
+// fault again, but the fault is reported only once.
 void Follower::Work::report_once(const std::string& text) {
   if (std::exchange(reported_, text) != text) agent_.report(text);
 }
@@ -125,8 +127,8 @@ std::optional<Clock::time_point> Follower::Work::next_work() const {
   return paused_until_ ? *paused_until_ : next_look_;
 }
 
-// Chooses the next release to verify. Leaves out a release that was refused before, until its files
-// have changed or the file `desired` was written again.
+// Chooses the next release to verify. Leaves out releases that were refused before and whose files
+// have not changed since. After a write of the file `desired`, refused releases count again.
 std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
                                                         const std::optional<Wish>& wish,
                                                         const std::vector<Entry>& ledger) const {
@@ -171,7 +173,7 @@ void Follower::Work::verify(const Store& store, Release release) {
   verification_.emplace(std::move(begun.value()));
 }
 
-// Gives up the chosen release. It is not chosen again before its files have changed or the file
+// Refuses the chosen release. It is not chosen again before its files have changed or the file
 // `desired` was written again.
 void Follower::Work::leave_alone(const std::string& why) {
   refused_[chosen_->path] = chosen_->writing;
@@ -197,8 +199,8 @@ void Follower::Work::verify_more() {
   verified(sha256);
 }
 
-// Handles the end of a verification. Now that the hash of the release is known, asks the ledger
-// whether an upgrade to a release with this hash has failed before.
+// Handles the end of a verification. The hash of the release is now known, so first finds out from
+// the ledger whether an upgrade to a release with this hash has failed before.
 void Follower::Work::verified(const std::string& sha256) {
   hashes_[chosen_->path] = {chosen_->writing, sha256};
   chosen_->sha256 = sha256;
@@ -273,8 +275,8 @@ void Follower::Work::note_what_is_kept() {
   if (const auto opened = store(); opened) notes_.try_again(opened.value()->directory());
 }
 
-// Requests the upgrade. First records durably that it is being tried: if the release crashes the
-// machine, it must not be tried again.
+// Requests the upgrade. First records durably that the release is being tried, because a release
+// that crashes the machine must not be tried again.
 void Follower::Work::ask() {
   id_ = upgrade_id(chosen_->version, ::getpid(), ++requests_);
   const auto opened = store();

@@ -1,5 +1,6 @@
-// The work of a follower, for one release at a time: finds a release that is due, verifies it, runs
-// its self-test, requests the upgrade from the upgrader, and records the result in the ledger.
+// The work of a follower, for one release at a time. It finds a release that is due, verifies the
+// release, runs the release's self-test, requests the upgrade, and records in the ledger how the
+// upgrade ended.
 #pragma once
 
 #include <chrono>
@@ -22,8 +23,8 @@
 
 namespace agent_releases {
 
-// Wakes a follower by a single descriptor. The descriptor becomes readable when a timer has
-// expired, a directory has changed, or a process has exited.
+// Wakes a follower through a single descriptor, which the agent polls. This descriptor becomes
+// readable when a timer has expired, a directory has changed, or a process has exited.
 class Wakeups {
  public:
   using Clock = std::chrono::steady_clock;
@@ -31,8 +32,8 @@ class Wakeups {
   [[nodiscard]] static Result<Wakeups> make();
   [[nodiscard]] int descriptor() const { return all_.get(); }
 
-  // Watches a directory. Returns false if the system cannot watch it; then the caller must look for
-  // changes at intervals.
+  // Watches a directory. Returns false if the system cannot watch the directory; the caller must
+  // then look for changes at intervals.
   bool watch(const std::string& directory);
 
   // Makes the wake-up descriptor readable whenever `descriptor` is, until `descriptor` is closed.
@@ -41,7 +42,8 @@ class Wakeups {
   // Sets the timer to the time `when`, or stops the timer if `when` is absent.
   void set(std::optional<Clock::time_point> when);
 
-  // Reads the causes of the wake-up. Returns true if the directory has changed.
+  // Reads the causes of the wake-up, so that the descriptor is no longer readable. Returns true if
+  // the directory has changed.
   bool take();
 
  private:
@@ -52,15 +54,16 @@ class Wakeups {
   upgrader::OwnedFd changes_;
 };
 
-// The most endings that are kept in memory. If there are more, the oldest one is dropped.
+// The most endings that are kept in memory. At one more, the oldest is dropped. An ending is an
+// entry that says how an upgrade ended.
 inline constexpr std::size_t kept_endings_max = 64;
 
-// Writes a follower's entries into the ledger. Never waits for the ledger's lock, because the agent
-// must not wait. An ending that cannot be written now is kept in memory and written later. Until
-// then, it counts as written.
+// Writes a follower's entries into the ledger. Never waits for the lock of the ledger file, because
+// the agent's event loop must not block. An ending that cannot be written now is kept in memory and
+// written later. Until then, the ending counts as written.
 class FollowerNotes {
  public:
-  // Returns the entries of the ledger's file, followed by those that are kept in memory.
+  // Returns the entries of the ledger file, followed by the entries that are kept in memory.
   [[nodiscard]] Result<std::vector<Entry>> with_kept(const Directory& directory) const;
 
   // Appends the entry durably. An entry that cannot be appended is not kept in memory.
@@ -70,7 +73,8 @@ class FollowerNotes {
   // returns the reason.
   [[nodiscard]] Outcome note_ending(const Directory& directory, const Entry& entry);
 
-  // Returns when to try again to write the entries in memory, or nothing if there are none.
+  // Returns when to try again to write the entries that are kept in memory, or nothing if none are
+  // kept.
   [[nodiscard]] std::optional<Wakeups::Clock::time_point> next_try() const;
   void try_again(const Directory& directory);
 
@@ -124,7 +128,7 @@ class Follower::Work {
 
   FollowerNotes notes_;
 
-  // The one release that is being verified, tested or requested now.
+  // The release that is being verified, tested or requested now; at most one.
   std::optional<Release> chosen_;
   std::string chosen_wish_;
   std::optional<Verification> verification_;
@@ -133,11 +137,11 @@ class Follower::Work {
   std::string id_;
   unsigned requests_ = 0;
 
-  // The hashes of verified releases, by path. Each has the identifier of the release's files at
-  // that time, and their SHA-256.
+  // The hashes of verified releases, by path: the identifier (Release::writing) that the release's
+  // files had when they were verified, and their SHA-256.
   std::map<std::string, std::pair<std::string, std::string>> hashes_;
-  // The refused releases, by path, each with the identifier that the release's files had at that
-  // time.
+  // The refused releases, by path, each with the identifier that the release's files had when the
+  // release was refused.
   std::map<std::string, std::string> refused_;
   std::string reported_;
 };

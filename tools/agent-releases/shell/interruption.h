@@ -1,6 +1,6 @@
-// While this object exists, SIGINT, SIGTERM and SIGHUP do not kill the process, but are recorded. A
-// command that writes files asks for them between its steps. If one has come, the command removes
-// its unfinished files and ends.
+// While an object of this class exists, SIGINT, SIGTERM and SIGHUP do not kill the process, but are
+// recorded. A command that writes files calls none() between its steps. If a signal has come, the
+// command removes its unfinished files and ends.
 #pragma once
 
 #include <signal.h>

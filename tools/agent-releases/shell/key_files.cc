@@ -1,5 +1,5 @@
-// Performs the commands `key make` and `key public`: makes the files of a publisher's keys, and
-// reads a secret key with its password.
+// Performs the commands `key make` and `key public`: makes a publisher's key files, and reads a
+// secret key and its password.
 #include <fcntl.h>
 #include <sodium.h>
 #include <sys/stat.h>
@@ -33,7 +33,8 @@ Result<std::string> read_password_file(const std::string& path) {
   return text;
 }
 
-// Switches off the echo of typed characters on the terminal, as long as this object exists.
+// Turns off the echo of typed characters on the terminal, as long as an object of this class
+// exists.
 class Silence {
  public:
   explicit Silence(int terminal) : terminal_(terminal) {
@@ -91,7 +92,8 @@ Result<upgrader::OwnedFd> open_terminal() {
   return ask(terminal.value().get(), question);
 }
 
-// Reads the password for a new key. A terminal is asked for it twice. Refuses an empty password.
+// Reads the password for a new key. On a terminal, asks for the password twice. Refuses an empty
+// password.
 [[nodiscard]] Result<std::string> read_new_password() {
   const Refusal empty{"the password is empty: give one, or say --no-password", Trouble::usage};
   if (const char* path = std::getenv(file_variable)) {
@@ -113,7 +115,7 @@ Result<upgrader::OwnedFd> open_terminal() {
 constexpr mode_t secret_mode = 0600;
 constexpr mode_t public_mode = 0644;
 
-// A new file. The destructor removes it, unless keep() was called.
+// A new file. The destructor removes the file, unless keep() was called.
 class NewFile {
  public:
   static Result<NewFile> make(const std::string& path, mode_t mode) {
@@ -150,8 +152,8 @@ Randomness draw() {
   return randomness;
 }
 
-// Makes the two files of a key pair; the file of the secret key gets mode 0600. Never overwrites a
-// file: if one of the two exists, or anything else fails, makes neither.
+// Makes the two files of a key pair. The secret key file gets mode 0600. Never overwrites a file:
+// if one of the two files exists already, or after any other failure, makes neither.
 Result<PublicKey> make_key_files(const std::string& secret, const std::string& open,
                                  bool with_password) {
   auto secret_file = NewFile::make(secret, secret_mode);

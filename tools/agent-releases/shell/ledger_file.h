@@ -1,8 +1,8 @@
-// The ledger's file: reads it, appends to it, and limits its size. Several programs may do this at
-// the same time, and a power cut may come at any moment. ledger.h interprets the lines.
+// Reads the ledger file, appends to it, and limits its size. Several programs may use the file at
+// the same time, and a power cut may come at any moment. ledger.h interprets the lines of the file.
 //
-// The file has its own lock, which is held only for moments. Only the file's owner can open the
-// file, so no other user can lock it.
+// The ledger file is locked only for moments, independently of the writer's lock of the directory
+// (store.h). Only the owner of the file can open it, so no other user can lock it.
 #pragma once
 
 #include <vector>
@@ -21,8 +21,9 @@ namespace agent_releases {
 [[nodiscard]] Result<std::vector<Entry>> read_ledger(const Directory& directory);
 
 // Appends the entry and syncs the file. First removes an incomplete last line, which a crash has
-// left. If the append fails, removes whatever part of the entry was written. `patience` says how
-// long to wait for the lock. By default the function does not wait, as an event loop requires.
+// left behind. If the append fails, removes the part of the entry that was written. `patience` says
+// how long to wait for the lock of the file. By default this function does not wait, because an
+// event loop must not block.
 [[nodiscard]] Outcome append_to_ledger(const Directory& directory, const Entry& entry,
                                        const Patience& patience = {});
 

@@ -17,8 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// The pauses between tries to lock a file. They begin short, since most locks are held for moments,
-// and become longer, since some locks are held while a release is fetched or unpacked.
+// The pauses between two tries to lock a file. The first pauses are short, since most locks are
+// held only for moments. Later pauses are longer, since some locks are held while a release is
+// fetched or unpacked.
 constexpr auto shortest_pause = 2ms;
 constexpr auto longest_pause = 100ms;
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t keep_max = 1'000'000;
 
-// The texts of the publishers' options that CLI11 does not parse itself.
+// The values of publishers' options that CLI11 does not parse itself.
 struct PublishWords {
   std::string version;
   std::string expires;
@@ -22,7 +22,7 @@ struct PublishCommands {
   CLI::App* key_public;
 };
 
-// The texts of all options that CLI11 does not parse itself. check() parses them.
+// The values of all options that CLI11 does not parse itself. check() parses these values.
 struct Words {
   std::string version;
   std::string as;
@@ -147,7 +147,7 @@ Refusal usage(std::string reason) {
   return Refusal{std::move(reason), Trouble::usage};
 }
 
-// Returns the path of the public key for the path of a secret key, such as release.pub for
+// Returns the path of the public key file for the path of a secret key file: release.pub for
 // release.key.
 std::string public_path(const std::string& secret) {
   constexpr std::string_view ending = ".key";
@@ -156,7 +156,7 @@ std::string public_path(const std::string& secret) {
   return path + ".pub";
 }
 
-// Checks that the publishers' options fit each other, and parses the texts in `words`.
+// Checks that the publishers' options fit each other, and parses the values in `words`.
 Outcome check_publishing(Options& options, const PublishWords& words) {
   PublishOptions& publishing = options.publishing;
   if (options.task == Task::pack && !publishing.check.empty()) {

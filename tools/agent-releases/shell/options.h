@@ -1,4 +1,4 @@
-// The command line of agent-releases, parsed and checked. commands.h performs the task.
+// The command line of agent-releases, parsed and checked. commands.h performs the command.
 #pragma once
 
 #include <cstddef>

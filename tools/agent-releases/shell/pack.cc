@@ -1,5 +1,6 @@
 // Performs the command `pack`: makes the files that a publisher puts on a server, from a file, a
-// directory or a project: the release's file, its manifest, and the manifest's signature.
+// directory or a project. These are the file with the release's bytes, its manifest, and the
+// manifest's signature.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,8 +91,8 @@ Result<Written> Publishing::write(const upgrader::OwnedFd& source, const Found* 
   return written;
 }
 
-// Returns true if a published file of this name has the same bytes. Refuses if it has other bytes,
-// because a release never changes.
+// Returns true if a file of this name with the same bytes is published already. Refuses if the
+// published file has different bytes, because a release never changes.
 Result<bool> Publishing::is_published(const Written& written) const {
   const auto status = out_.status(file_);
   if (!status) return status.refusal();
@@ -109,8 +110,9 @@ Result<bool> Publishing::is_published(const Written& written) const {
                  "version"};
 }
 
-// Refuses to replace a manifest that is for other bytes. Also refuses to replace a signed manifest
-// without signing the new one, because the old signature would be wrong for the new text.
+// Refuses to replace a manifest that states different bytes. Also refuses to replace a signed
+// manifest without signing the new manifest, because the old signature would be wrong for the new
+// manifest.
 Outcome Publishing::check_manifest(const Manifest& manifest, const std::string& text) const {
   const auto there = out_.read(manifest_, manifest_bytes_max);
   if (!there) return there.refusal();
@@ -197,7 +199,7 @@ Result<Packed> Publishing::run(const upgrader::OwnedFd& source, const Found* fou
 }
 
 // Refuses if the directory `out` lies inside the directory that is packed. Otherwise the published
-// files would become part of the next release.
+// files would become a part of the next release.
 Outcome check_apart(const std::string& source, const std::string& out) {
   const auto tree = real_path(source);
   const auto place = real_path(out);
@@ -206,8 +208,8 @@ Outcome check_apart(const std::string& source, const std::string& out) {
   return Refusal{"--out: " + out + " lies in what is packed, " + source, Trouble::usage};
 }
 
-// Packs a release. Before anything is written, refuses everything that `add` would refuse. A
-// failure leaves the published files unchanged. A release that is published already gets a new
+// Packs a release. Before anything is written, refuses a release that `add` would refuse. A failure
+// leaves the published files unchanged. If the release is published already, it can get a new
 // manifest, for example with a later expiry, but its bytes must be the same as before.
 Result<Packed> pack(const PackOrder& order) {
   if (const Outcome sound = check_wanted(order.wanted, order.now); !sound) return sound.refusal();
@@ -282,7 +284,7 @@ Result<ProjectTree> make_tree(const Options& options) {
 }
 
 // Packs a project of Node.js or Python. Uses the name and version that the project states, unless
-// the command line gives others.
+// the command line gives a name or a version.
 Outcome pack_project(PackOrder& order, const Options& options) {
   Wanted early = order.wanted;
   if (early.name.empty()) early.name = "name";

@@ -82,8 +82,8 @@ std::string temporary_name(const std::string& name) {
 
 constexpr std::size_t piece_bytes = 262'144;
 
-// The compression level. The highest levels of zstd take twice as long, and save only a few
-// hundredths of the size.
+// The compression level. Higher levels of zstd take up to twice as long, and save only a few
+// percent of the size.
 constexpr const char* zstd_level = "12";
 
 struct FreeWriter {
@@ -94,7 +94,7 @@ struct FreeEntry {
 };
 
 // Writes to the outgoing file, and counts and hashes the bytes. Remembers the reason of the first
-// failure, because libarchive does not pass it on.
+// failure, because libarchive does not report it.
 class Sink {
  public:
   explicit Sink(Outgoing& into) : into_(into) {}
@@ -196,8 +196,8 @@ Outcome Archiving::add_bytes(const Found& found) {
   });
 }
 
-// Adds a file without its owner and time. `add` ignores both, and they would make the archive
-// differ from one machine to another.
+// Adds a file to the archive, without the file's owner and time. `add` ignores both, and with them
+// the archive would differ from machine to machine.
 Outcome Archiving::add(const Found& found) {
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   if (!entry) return broken();
@@ -264,7 +264,7 @@ Result<Found> look_at_file(int file, const std::string& path) {
 Outgoing::Outgoing(const Directory& directory, std::string name, upgrader::OwnedFd file)
     : directory_(&directory), name_(std::move(name)), file_(std::move(file)) {}
 
-// Opens and locks the temporary file. The kernel releases the lock when this process ends, even if
+// Opens and locks the temporary file. The kernel releases the lock when this process exits, even if
 // it is killed.
 Result<Outgoing> Outgoing::open(const Directory& directory, const std::string& name) {
   const std::string temporary = temporary_name(name);

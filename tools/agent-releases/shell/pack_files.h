@@ -1,7 +1,7 @@
-// The files of a release on the publisher's machine. Lists the files that are packed: every file,
-// directory and link below a directory, or a single file. Writes the bytes of the release from
-// them: a copy of the file, or a tar compressed by zstd. The same directory always yields the same
-// bytes, on any machine and at any time. packing.h decides which files can be packed.
+// The files of a release on the publisher's machine. This file lists what is packed: a single file,
+// or every file, directory and link below a directory. It writes the bytes of the release: a copy
+// of the single file, or a tar archive compressed with zstd. An unchanged directory always yields
+// the same bytes, on any machine and at any time. packing.h decides which files can be packed.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 namespace agent_releases {
 
 // Returns every file, directory and link below the directory, in any order, without following
-// links. Refuses if one of them cannot be read, or if there are more files than a release may have.
+// links. Refuses if a file or directory cannot be read, or if there are more files than a release
+// may have.
 [[nodiscard]] Result<std::vector<Found>> look_at_tree(const Directory& tree);
 
 // Returns the properties of an open file. `path` is its path.
@@ -27,8 +28,9 @@ namespace agent_releases {
 // renamed, so that a file with the final name is always complete.
 class Outgoing {
  public:
-  // Opens the temporary file. Refuses while another process writes the same file. Overwrites a
-  // temporary file that a killed process has left. `directory` must outlive this object.
+  // Opens the temporary file. Refuses while a different process writes a file with the same final
+  // name. Overwrites a temporary file that a killed process has left behind. `directory` must
+  // outlive this object.
   [[nodiscard]] static Result<Outgoing> open(const Directory& directory, const std::string& name);
   Outgoing(Outgoing&& other) noexcept = default;
   Outgoing& operator=(Outgoing&& other) noexcept = default;
@@ -40,11 +42,11 @@ class Outgoing {
   [[nodiscard]] std::string path() const { return directory_->path_of(name_); }
   [[nodiscard]] Outcome write(std::string_view bytes);
 
-  // Sets the mode that the published file has, and syncs the file.
+  // Sets the mode of the published file, and syncs the file.
   [[nodiscard]] Outcome finish(mode_t mode);
 
-  // Renames the file to its final name. Replaces an older file of that name. The caller must sync
-  // the directory afterwards.
+  // Renames the file to its final name. Replaces an older file with this name. The caller must then
+  // sync the directory.
   [[nodiscard]] Outcome publish();
 
  private:
@@ -55,8 +57,8 @@ class Outgoing {
   upgrader::OwnedFd file_;
 };
 
-// The directory of published files. The destructor removes the directory if this object has made it
-// and no file was published in it.
+// The directory of published files. The destructor removes the directory if this object has made
+// the directory and it is still empty.
 class Out {
  public:
   static Result<Out> open(const std::string& path);
@@ -80,11 +82,11 @@ struct Written {
   std::string sha256;
 };
 
-// Copies a file. Refuses if the file has changed since `found` was read.
+// Copies a file. Refuses if the file has changed since its properties `found` were read.
 [[nodiscard]] Result<Written> copy_file(int file, const Found& found, Outgoing& into);
 
-// Writes an archive of all files in `tree`, in the order of their paths. Refuses if one of them has
-// changed since `tree` was read.
+// Writes an archive of all files in `tree`, in the order of `tree`, which plan_tree() has sorted by
+// path. Refuses if a file has changed since `tree` was read.
 [[nodiscard]] Result<Written> write_archive(const Directory& directory,
                                             const std::vector<Found>& tree, Outgoing& into);
 

@@ -27,7 +27,7 @@ extern char** environ;
 namespace agent_releases {
 namespace {
 
-// The most bytes that are read of a child's output.
+// The most bytes that are read from a child's output.
 constexpr std::size_t child_output_bytes_max = 65'536;
 constexpr int look_ms = 100;
 
@@ -44,7 +44,8 @@ class FileActions {
 };
 
 // Reads from the pipe until the child closes its end. If this process is interrupted, sends SIGTERM
-// to the child. Each wait is short, because a signal that comes just before a wait does not end it.
+// to the child. Each wait is short, because a signal that comes just before a wait does not end the
+// wait.
 Outcome drain(int pipe, pid_t child, std::string& output) {
   bool told = false;
   std::array<char, 4'096> bytes;
@@ -68,9 +69,10 @@ std::string end_of(int status) {
   return "exited with status " + std::to_string(WEXITSTATUS(status));
 }
 
-// Runs npm or Python as a child process, and never by a shell, and waits for its end. The program
-// is found by PATH. Returns its standard output; its standard error is that of this process.
-// Refuses if the program is missing or fails. If this process is interrupted, so is the program.
+// Runs npm or Python as a child process, without a shell, and waits until it exits. The program is
+// searched in PATH. Returns the child's standard output; its standard error is that of this
+// process. Refuses if the program is missing or fails. If this process is interrupted, so is the
+// child.
 Result<std::string> run_child(const std::vector<std::string>& command,
                               const std::string& directory) {
   std::vector<char*> arguments;
@@ -106,8 +108,8 @@ Result<std::string> run_child(const std::vector<std::string>& command,
 constexpr const char* package_file = "package.json";
 constexpr std::size_t lock_bytes_max = 67'108'864;
 
-// Unpacks NAME-VERSION.tgz, the only file that `npm pack` makes. Returns the archive's directory
-// `package`.
+// Unpacks NAME-VERSION.tgz, the only file that `npm pack` makes. Returns the directory `package`
+// from this archive.
 Result<Directory> unpack_package(const Directory& scratch) {
   const auto names = scratch.names();
   if (!names) return names.refusal();
@@ -122,8 +124,8 @@ Result<Directory> unpack_package(const Directory& scratch) {
   return scratch.subdirectory("package");
 }
 
-// Reads the project's lock file, which may have one of two names. If both files exist, reads the
-// one that npm would read.
+// Returns the name and the content of the project's lock file, which may have one of two names. If
+// both files exist, reads the file that npm would read.
 Result<std::pair<std::string, std::string>> read_lock(const Directory& project) {
   for (const std::string name : {"npm-shrinkwrap.json", "package-lock.json"}) {
     auto text = project.read(name, lock_bytes_max);
@@ -184,8 +186,8 @@ Outcome copy_file(const Directory& from, const Directory& into, const std::strin
   return refusal_from_errno("write", into.path_of(name));
 }
 
-// Copies a directory, except the names for which `is_left_out` returns true. Refuses devices, FIFOs
-// and sockets. Also refuses directories that are nested deeper than a release may be.
+// Copies a directory, except entries for whose names `is_left_out` returns true. Refuses devices,
+// FIFOs and sockets. Also refuses directories that are nested deeper than a release allows.
 Outcome copy_tree(const Directory& from, const Directory& into,
                   const std::function<bool(const std::string&)>& is_left_out,
                   std::size_t depth = 0) {
@@ -219,14 +221,14 @@ Outcome copy_tree(const Directory& from, const Directory& into,
 constexpr const char* requirements_file = "requirements.txt";
 constexpr const char* bytecode_directory = "__pycache__";
 
-// Returns true for files that are not packed: hidden ones, such as .git and .venv, because they are
-// not part of the program; and bytecode, because it differs from one machine to another.
+// Returns true for files that are not packed. Hidden files and directories, such as .git and .venv,
+// are not part of the program. Bytecode differs from machine to machine.
 bool is_left_out(const std::string& name) {
   return name.starts_with('.') || name == bytecode_directory;
 }
 
-// Installs the packages, but only from wheels. To install a package of another kind, pip would run
-// a program of that package.
+// Installs the packages, but only from wheels. To install a package that is not a wheel, pip would
+// run a program from that package.
 Outcome install_wheels(const Project& project, const Directory& tree) {
   std::vector<std::string> command{"python3",       "-m",
                                    "pip",           "install",
@@ -238,8 +240,8 @@ Outcome install_wheels(const Project& project, const Directory& tree) {
   if (!project.run_scripts) command.emplace_back("--only-binary=:all:");
   const auto installed = run_child(command, project.directory);
   if (!installed) return Refusal{"pip: " + installed.reason(), installed.refusal().trouble};
-  // Removes the programs that packages have installed, because their first line names the Python of
-  // this machine.
+  // Remove the programs that packages have installed, because the first line of each program names
+  // the Python of this machine.
   const auto packages = tree.subdirectory(std::string(python_packages));
   if (!packages) return errno == ENOENT ? Outcome(std::monostate{}) : packages.refusal();
   return packages.value().remove("bin");

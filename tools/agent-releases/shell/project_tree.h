@@ -1,5 +1,5 @@
-// Makes the files that are packed for a project of Node.js or Python, in a new directory: the
-// project's own files, the packages that its lock file names, and a program that starts the
+// Makes, in a new directory, the files that are packed for a project of Node.js or Python. These
+// are the project's own files, the packages that its lock file names, and a program that starts the
 // project. Runs npm and pip for this.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace agent_releases {
 struct Project {
   std::string directory;     // the project's directory, which is not changed
   std::string name{};        // the release's NAME; if empty, the package's name
-  std::string entry{};       // the script to run; if empty, the one that the project names
+  std::string entry{};       // the script to run; if empty, the script that the project names
   bool run_scripts = false;  // let packages run programs while they are installed
 };
 
@@ -26,8 +26,8 @@ struct ProjectTree {
   std::string entry{};    // the path of the program that starts the project
 };
 
-// Makes the files for a Node.js project: those that `npm pack` would publish, and the packages that
-// `npm ci --omit=dev` installs. Needs package.json and package-lock.json.
+// Makes the files for a Node.js project: the files that `npm pack` would publish, and the packages
+// that `npm ci --omit=dev` installs. Needs package.json and package-lock.json.
 [[nodiscard]] Result<ProjectTree> make_node_tree(const Project& project);
 
 // Makes the files for a Python project, with the packages that `pip install --require-hashes`

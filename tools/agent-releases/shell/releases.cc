@@ -1,4 +1,4 @@
-// Those functions on a directory of releases that need neither a network nor an archive.
+// The functions of the class Releases that need neither a network nor an archive.
 #include "agent-releases/releases.h"
 
 #include <algorithm>
@@ -70,8 +70,9 @@ std::optional<Version> Releases::previous() const {
   return version ? version.value() : std::nullopt;
 }
 
-// Writes the desired version into the file `desired`. The file is replaced even if the version
-// stays the same, because that counts as a new order of the operator.
+// Writes the desired version into the file `desired`, or removes the file if `version` is absent.
+// The file is replaced even if the version stays the same, because that counts as a new order of
+// the operator.
 Outcome Releases::desire(const std::optional<Version>& version) {
   if (version) {
     if (const Result<Release> there = find(*version); !there) return there.refusal();

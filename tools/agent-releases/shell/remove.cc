@@ -1,5 +1,5 @@
-// Removes releases that are not needed: a certain one (`remove`), or all except the newest
-// (`prune`).
+// Removes releases that are not needed: one certain release (`remove`), or all except the newest
+// releases (`prune`).
 #include "tools/agent-releases/shell/remove.h"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ Outcome add_uses_of(const std::string& control, std::vector<Use>& uses) {
   return std::monostate{};
 }
 
-// Returns the files that processes execute, by /proc, as far as the caller may see them. Refuses if
+// Returns the files that processes execute, as far as /proc shows them to the caller. Refuses if
 // /proc cannot be read.
 Result<std::vector<Use>> used_by_processes() {
   std::vector<Use> uses;
@@ -63,8 +63,8 @@ Result<std::vector<Use>> used_by_processes() {
 }
 
 // Returns the files that upgraders run or are about to run. Reads all control directories below
-// /run/upgrader, and those in `controls`. Refuses if one of them cannot be read: it is then unknown
-// which release its upgrader runs.
+// /run/upgrader, and the control directories in `controls`. Refuses if a control directory cannot
+// be read, because it is then unknown which release its upgrader runs.
 Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& controls) {
   std::vector<Use> uses;
   const auto running = Directory::open(upgraders_path);
@@ -84,7 +84,7 @@ Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& contr
   return uses;
 }
 
-// The reasons why releases are still needed, found out once for all releases of a directory.
+// The reasons why releases are still needed, determined once for all releases of a directory.
 class Needs {
  public:
   [[nodiscard]] static Result<Needs> look(const Store& store);
@@ -117,7 +117,8 @@ Result<Needs> Needs::look(const Store& store) {
   for (auto entry = ledger.value().rbegin(); entry != ledger.value().rend(); ++entry) {
     if (!seen.insert(entry->version.text()).second || entry->ending != Ending::trying) continue;
     needs.versions_.emplace_back(entry->version, "an upgrade to it is under way, or was cut short");
-    // Only one upgrade can be under way, so an older one is over even if no ending is recorded.
+    // Only one upgrade can be under way, so an older upgrade is over even if no outcome is
+    // recorded.
     break;
   }
   auto upgraders = used_by_upgraders(store.controls());
@@ -148,8 +149,8 @@ std::optional<std::string> Needs::of(const Release& release) const {
   return std::nullopt;
 }
 
-// Removes a release. The release's own file goes first, then the other files beside it. If a crash
-// comes in between, the next command removes the remaining files.
+// Removes a release: first the program or directory, then the manifest, the signature and the list
+// of files. After a crash in between, the next command removes the remaining files.
 Outcome remove_release(const Store& store, const Directory& staging, const Version& version) {
   const Directory& directory = store.directory();
   const std::string name = store.name_of(version);

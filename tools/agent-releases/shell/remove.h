@@ -1,5 +1,5 @@
-// Finds in the status of an upgrader which releases are in use, and so must not be removed.
-// remove.cc reads the status and removes releases.
+// Finds out from an upgrader's status which releases are in use and so must not be removed.
+// remove.cc reads the status file and removes releases.
 #pragma once
 
 #include <string>

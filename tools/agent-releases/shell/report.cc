@@ -17,8 +17,8 @@ std::string with_build(const Version& version) {
   return version.text() + (version.build.empty() ? "" : "+" + version.build);
 }
 
-// Returns the text for a release's last entry in the ledger, or an empty string if there is no
-// entry.
+// Returns, in words, the newest entry in the ledger about a release, or an empty string if there is
+// no entry.
 std::string words_of(const std::optional<Entry>& last) {
   if (!last) return "";
   const std::string when = " at " + to_text(last->when);

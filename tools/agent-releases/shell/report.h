@@ -1,5 +1,5 @@
-// Prints facts on standard output, for people or as JSON. Shows the progress of a fetch as a bar on
-// a terminal.
+// Prints facts about releases on standard output, for people or as JSON. On a terminal, shows the
+// progress of a fetch as a bar.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@ struct Fact {
   bool current = false;
   bool previous = false;
   bool desired = false;
-  std::optional<Entry> last{};  // the ledger's last entry about this release
+  std::optional<Entry> last{};  // the newest entry in the ledger about this release
 };
 
 struct Overview {
@@ -29,14 +29,14 @@ struct Overview {
   std::vector<Fact> facts;
 };
 
-// Writes a text to standard output.
+// Writes `text` to standard output.
 void print(const std::string& text);
 
 [[nodiscard]] std::string json_of(const Fact& fact);
 [[nodiscard]] std::string json_of(const Overview& overview);
 [[nodiscard]] std::string text_of(const Overview& overview);
 
-// Returns the facts about one release, one on each line.
+// Returns the facts about one release, one fact on each line.
 [[nodiscard]] std::string text_of(const Fact& fact);
 
 // Returns a number of bytes in a form for people, such as "4.2 MB".
@@ -56,7 +56,7 @@ class ProgressLine {
 
   bool json_;
   bool drawn_ = false;
-  std::int64_t shown_ = -1;  // the part of the bar that was filled when it was last drawn
+  std::int64_t shown_ = -1;  // how much of the bar was filled when the bar was last drawn
 };
 
 }  // namespace agent_releases

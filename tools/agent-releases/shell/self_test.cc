@@ -18,11 +18,11 @@
 namespace agent_releases {
 namespace {
 
-// The most bytes that are read of a self-test's output.
+// The most bytes that are read from a self-test's output.
 constexpr std::size_t output_bytes_max = 512;
 
-// Returns true if the file begins like a script or an ELF program. The upgrader starts no other
-// kinds of programs, even if the system is set up to run them (binfmt_misc).
+// Returns true if the file begins like a script or an ELF program. The upgrader starts only these
+// two kinds of programs, even if the system is set up to run more kinds (binfmt_misc).
 bool begins_as_program(const std::string& path) {
   const upgrader::OwnedFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   std::array<char, 4> bytes{};
@@ -85,7 +85,7 @@ SelfTest::~SelfTest() {
   }
 }
 
-// Starts the self-test. Returns the reason if it cannot be started, or an empty text.
+// Starts the self-test. Returns the reason if it cannot be started, otherwise an empty string.
 std::string SelfTest::spawn(const std::string& path, std::vector<std::string> arguments) {
   if (!begins_as_program(path)) return "it is no program";
   std::vector<char*> argv{const_cast<char*>(path.c_str())};
@@ -123,7 +123,8 @@ std::optional<SelfTest::Verdict> SelfTest::verdict() {
 }
 
 SelfTest::Verdict SelfTest::judge(int status) {
-  // The read must not block: another process may still have the writing end of the pipe open.
+  // The read must not block: a process that the self-test has started may still have the writing
+  // end of the pipe open.
   fcntl(output_, F_SETFL, O_NONBLOCK);
   std::array<char, output_bytes_max> bytes;
   const ssize_t count = ::read(output_, bytes.data(), bytes.size());

@@ -39,8 +39,8 @@ std::string first_line(const std::string& text) {
   return line;
 }
 
-// Returns an identifier for the present state of a file. It changes when the file is written or
-// replaced.
+// Returns an identifier for the current state of a file. The identifier changes when the file is
+// written or replaced.
 std::string writing_of(const struct stat& status) {
   return std::to_string(status.st_ino) + "-" + std::to_string(status.st_mtim.tv_sec) + "." +
          std::to_string(status.st_mtim.tv_nsec) + "-" + std::to_string(status.st_size);
@@ -128,7 +128,7 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   const bool fits = manifest && manifest.value().version == version &&
                     (manifest.value().kind == Kind::tar) == release.is_directory;
   // For a release that is a directory, only the manifest names the program. So a directory without
-  // a manifest of the same version is not a release.
+  // a manifest that fits is not a release.
   if (release.is_directory && !fits) return std::optional<Release>{};
   if (!fits) return std::optional(std::move(release));
   for (const std::string_view ending : {manifest_ending, signature_ending}) {
@@ -228,8 +228,8 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims a release's names in .staging. Holds the writer's lock meanwhile, so that no other process
-// removes the files just before they are claimed.
+// Claims a release's names in .staging. Takes the claim while it holds the writer's lock, so that
+// no other process removes files of the release just before they are claimed.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

@@ -1,5 +1,5 @@
-// An open directory of releases: its name, its keys, its contents, and its writer's lock. The
-// functions of releases.h use it.
+// The class Store: an open directory of releases, with the releases' name, the keys, the contents,
+// and the writer's lock. The functions of releases.h use this class.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,14 @@
 
 namespace agent_releases {
 
-// The writer's lock and the open directory .staging, as begin_writing() returns them. Only the
-// process with this lock may write into the directory of releases.
+// The writer's lock and the open subdirectory .staging, which begin_writing() returns. Only the
+// process that holds the writer's lock may write into the directory of releases.
 struct Writing {
   upgrader::OwnedFd lock;
   Directory staging;
 };
 
-// The right of one process to make a certain release. While the process holds the lock in this
+// The right of one process to make one certain release. While this process holds the lock in this
 // object, no other process touches the files of this release in .staging.
 struct Claim {
   Directory staging;
@@ -39,8 +39,8 @@ class Store {
   [[nodiscard]] bool has_keys() const { return !settings_.keys.empty(); }
   [[nodiscard]] const std::vector<std::string>& controls() const { return settings_.controls; }
 
-  // Returns the keys. They are read again at each call, since somebody may replace them while this
-  // process runs.
+  // Returns the keys. Each call reads them again, since an administrator may replace keys while
+  // this process runs.
   [[nodiscard]] Result<std::vector<PublicKey>> keys() const { return read_keys_again(); }
 
   [[nodiscard]] Result<std::vector<Release>> list() const;
@@ -51,35 +51,37 @@ class Store {
   // Returns the text of a release's manifest, or nothing if it has none.
   [[nodiscard]] Result<std::optional<std::string>> manifest_text(const Version& version) const;
 
-  // Returns a release's manifest, or nothing if it has none. If keys are set, refuses unless one of
-  // the keys has signed the manifest and the manifest is for this release.
+  // Returns a release's manifest. Refuses a manifest that is for a different release. If keys are
+  // set, also refuses unless one of the keys has signed the manifest. If no keys are set and the
+  // release has no manifest, returns nothing.
   [[nodiscard]] Result<std::optional<Manifest>> trusted_manifest(const Version& version) const;
 
-  // Returns the operator's wish, or nothing if the newest release is wanted.
+  // Returns the operator's wish (choice.h), or nothing if the newest release is wanted.
   [[nodiscard]] std::optional<Wish> wish() const;
 
   // Returns the version of the release to which the link `name` leads, directly or through other
   // links. Returns nothing if the link or the release does not exist.
   [[nodiscard]] Result<std::optional<Version>> version_of_link(std::string_view name) const;
 
-  // Returns how long to wait for a lock that another process holds.
+  // Returns how long to wait for a lock that a different process holds.
   [[nodiscard]] Patience patience() const { return {settings_.patience, settings_.cancelled}; }
 
   // Waits for the writer's lock, as long as patience() allows, and takes it. Then removes the files
-  // that a crash has left. Of the partial downloads, keeps the one called `wanted`, or all of them
-  // if `wanted` is empty.
+  // that a crash has left behind. Keeps only the partial download called `wanted`; if `wanted` is
+  // empty, keeps all partial downloads.
   [[nodiscard]] Result<Writing> begin_writing(const std::string& wanted = "") const;
 
-  // Claims the names of one release in .staging; other processes may make other releases meanwhile.
-  // If another process makes this release, waits for it as long as patience() allows.
+  // Claims the file names of one release in .staging. Other processes can meanwhile make other
+  // releases. If a different process is making this release, waits for that process as long as
+  // patience() allows.
   [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
   [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
 
-  // Ends a claim, so that other processes can claim the release's names. Must be called when the
-  // release is complete or cannot be made.
+  // Ends a claim, so that other processes can claim this release. Must be called when the release
+  // is complete or cannot be made.
   void end_claim(Claim claim, const Version& version) const;
 
-  // Removes the files that a crash or a failed command has left in .staging, except those that
+  // Removes the files that a crash or a failed command has left in .staging, except files that
   // other processes have claimed. Must be called only with the writer's lock.
   [[nodiscard]] Outcome clean(const Directory& staging, const std::string& wanted) const;
 

@@ -1,5 +1,5 @@
-// Refuses directories and keys that another user could change. agent-releases/trust.h does the same
-// for single files.
+// Refuses directories and keys that a user other than root and the caller could change.
+// agent-releases/trust.h does the same for single files.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,21 +13,21 @@
 
 namespace agent_releases {
 
-// Checks the owner of a directory in which this program writes: it must be root or the caller, as
-// in check_owner(). The refusal names the user to run as. Even root is refused for a directory of
-// another user: that user's agent could not change the files that root writes, and root would
-// follow links that the user has made.
+// Checks the owner of a directory in which this program writes: the owner must be root or the
+// caller, as in check_owner(). The refusal names the user as whom agent-releases must run. Even
+// root must not write into a directory that a different user owns: that user's agent could not
+// change the files that root has written, and root would follow links that the user has made.
 [[nodiscard]] Outcome check_caller(const struct stat& status, const std::string& path);
 
 // Checks all directories above `path`, because the owner of a directory can replace everything
-// below it. Each must belong to root or the caller. A directory to which anybody may write must
-// have the sticky bit. `path` must be absolute and without links.
+// below it. Each of these directories must belong to root or the caller. A directory to which every
+// user may write (mode o+w) must have the sticky bit. `path` must be absolute and without links.
 [[nodiscard]] Outcome check_parents(const std::string& path);
 [[nodiscard]] Outcome check_parent(const struct stat& status, const std::string& parent,
                                    const std::string& path);
 
-// Reads the keys in a directory, which are its files *.pub. Refuses if there is no such file, or if
-// one of them is not a key or could be changed by another user.
+// Reads the public keys in a directory: its files *.pub. Refuses if there is no such file, or if
+// one of these files is not a key or could be changed by a user other than root and the caller.
 [[nodiscard]] Result<std::vector<PublicKey>> read_keys(const std::string& directory);
 
 }  // namespace agent_releases

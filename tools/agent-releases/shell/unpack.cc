@@ -91,8 +91,9 @@ Outcome Unpacking::note(Listed listed) {
   return Refusal{"the archive's names have more than 16,777,216 bytes"};
 }
 
-// Opens the directory that contains the entry of this path, and makes missing directories. No
-// component of the path can be a symbolic link yet, because links are made only after all files.
+// Opens the directory that contains the entry with this path, and makes missing directories. No
+// component of the path can be a symbolic link, because symbolic links are made only after all
+// files.
 Result<Directory> Unpacking::parent_of(const std::vector<std::string>& path) {
   Result<Directory> parent = into_.subdirectory(".");
   std::vector<std::string> way;
@@ -127,7 +128,7 @@ Outcome Unpacking::copy_data(int file, const std::string& path, Hash& hash) {
                      " bytes when it is unpacked"};
     }
     bytes_ += end - at;
-    // Fill a hole in a sparse file with zeros. libarchive skips holes.
+    // libarchive skips the holes of a sparse file, so fill them with zeros.
     for (; at < offset; at += static_cast<std::int64_t>(zeros.size())) {
       const std::int64_t gap = std::min<std::int64_t>(offset - at, zeros.size());
       const std::string_view hole(zeros.data(), static_cast<std::size_t>(gap));
@@ -177,8 +178,8 @@ Outcome Unpacking::take(archive_entry* entry) {
   const auto type = archive_entry_filetype(entry);
   if (type == AE_IFDIR) {
     std::vector<std::string> below = path.value();
-    // parent_of() makes all directories of a path except its last component. With an empty last
-    // component added, it also makes the directory of this entry itself.
+    // parent_of() makes the directories of all components of a path except the last. With an empty
+    // last component added, parent_of() also makes the directory of this entry itself.
     below.emplace_back();
     const Result<Directory> made = parent_of(below);
     return made ? Outcome(std::monostate{}) : Outcome(made.refusal());
@@ -239,7 +240,7 @@ Outcome Unpacking::take_all() {
   }
 }
 
-// Syncs all directories, the deepest ones first, and gives each its final mode.
+// Syncs all directories, the deepest first, and gives each directory its final mode.
 Outcome Unpacking::sync_directories() {
   for (auto path = directories_.rbegin(); path != directories_.rend(); ++path) {
     std::vector<std::string> below = *path;

@@ -1,5 +1,6 @@
-// Unpacks an archive, which may be hostile, into a directory of its own. member.h decides which
-// names and links are refused. Accepts tar, plain or compressed by gzip, xz or zstd.
+// Unpacks the archive of a release, which may be hostile, into a new directory. member.h decides
+// which names and links in the archive are refused. Accepts tar, plain or compressed by gzip, xz or
+// zstd.
 #pragma once
 
 #include <locale.h>
@@ -12,15 +13,15 @@
 
 namespace agent_releases {
 
-// Reads the archive from its beginning, and makes its files durably. Returns the list of these
-// files, which parse_list() reads. After a refusal the caller must remove the files that were
-// made.
+// Reads the archive from its beginning, and makes its files durable in `into`. Returns the list of
+// these files, which parse_list() reads. After a refusal, the caller must remove the files that
+// were made.
 [[nodiscard]] Result<std::string> unpack(int archive, std::int64_t archive_bytes,
                                          const Directory& into);
 
 // Gives the calling thread a UTF-8 locale as long as the object exists, whatever locale the program
-// has. libarchive converts names to the locale of the thread. Our names are UTF-8 in every locale,
-// so code that calls libarchive needs this object.
+// has. libarchive converts the names of files between UTF-8 and the thread's locale. The names in
+// releases are UTF-8 in every locale, so code that calls libarchive needs this object.
 class Utf8Locale {
  public:
   Utf8Locale() : locale_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{})) {

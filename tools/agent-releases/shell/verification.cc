@@ -53,8 +53,8 @@ Outcome compare_entry(const Directory& directory, const std::string& name, const
   return std::monostate{};
 }
 
-// Compares the directory with `entries`. Removes each entry that exists from `entries`. Afterwards
-// `entries` has only the missing ones.
+// Compares the directory with `entries`. Removes each entry that exists on disk from `entries`, so
+// that afterwards `entries` has only the entries that are missing on disk.
 Outcome compare_below(const Directory& directory, const std::string& before, Entries& entries) {
   const auto names = directory.names();
   if (!names) return names.refusal();
@@ -136,8 +136,8 @@ Outcome Verification::begin_directory(const Store& store, const Release& release
   return std::monostate{};
 }
 
-// Opens the next file to be hashed. Opens the components of its path one after the other, so that
-// no link is followed.
+// Opens the next file to be hashed. Opens the components of the file's path one after the other, so
+// that no symbolic link is followed.
 Outcome Verification::open_next() {
   std::string_view rest = waiting_.front().path;
   Result<Directory> parent = directory_.subdirectory(".");

@@ -1,6 +1,6 @@
-// Checks that a release on disk has not changed since it was added: its manifest, the signature if
-// keys are set, and every byte. Works in small steps, so that an agent can verify a release while
-// it serves.
+// Checks that a release on disk has not changed since the release was added. Checks the manifest,
+// the manifest's signature if keys are set, and every byte of the release. Works in small steps, so
+// that an agent can verify a release while the agent serves.
 #pragma once
 
 #include <cstddef>
@@ -27,15 +27,16 @@ namespace agent_releases {
 // One verification of a release, in steps.
 class Verification {
  public:
-  // Begins a verification. Refuses at once if the release's manifest or list of files shows a
-  // change.
+  // Begins a verification. Refuses immediately if the manifest or the list of files shows that the
+  // release has changed.
   [[nodiscard]] static Result<Verification> begin(const Store& store, const Release& release);
 
-  // Hashes at most 1 MiB. Returns true when the whole release is verified.
+  // Hashes at most 1 MiB. Returns true when the release is completely verified.
   [[nodiscard]] Result<bool> step();
 
-  // Returns the hash of the release, which is known only at the end. For a file it is the hash of
-  // its bytes. For a directory it is the hash that the manifest states.
+  // Returns the hash of the release. Must be called only after step() has returned true. For a
+  // file, this is the hash of the file's bytes. For a directory, this is the hash of the archive,
+  // as the manifest states it.
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
  private:
@@ -46,13 +47,13 @@ class Verification {
   [[nodiscard]] Outcome close_present();
 
   Directory directory_;         // the directory that contains the files
-  std::deque<Listed> waiting_;  // the listed files that have not been hashed yet
+  std::deque<Listed> waiting_;  // the files that have not been hashed yet
   upgrader::OwnedFd file_;      // the first file in waiting_, once it is open
   Hash hash_;
   std::string sha256_;
 };
 
-// Verifies a whole release at once, for callers that may wait. Returns the same hash as
+// Verifies a release completely in one call, for callers that may block. Returns the hash of
 // Verification::sha256().
 [[nodiscard]] Result<std::string> verify_whole(const Store& store, const Release& release);
 

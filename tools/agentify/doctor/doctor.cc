@@ -1,5 +1,5 @@
-// Performs `agentify doctor`: runs a daemon, watches it, and prints the agentify options that suit
-// it.
+// Performs `agentify doctor`: runs a daemon, watches it, and prints agentify options that suit the
+// daemon.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -36,13 +36,13 @@ constexpr int doctor_failed = 1;
 constexpr int doctor_usage = 2;
 
 constexpr Duration watch_interval{20};
-// How long a daemon may take to accept a connection from a socket that was passed to it: this time,
-// plus the time that its first start took.
+// How long a daemon may take to accept a connection on a socket that was passed to the daemon: this
+// time, plus the time that the daemon took to become ready in the first run.
 constexpr Duration takes_time{3'000};
 constexpr Duration check_time{20'000};
 
-// Interpreters of scripts. Many daemons may run the same interpreter, so a running interpreter does
-// not show that the examined daemon runs already.
+// Interpreters of scripts. Many daemons may use the same interpreter, so a process that runs an
+// interpreter does not show that the examined daemon is running already.
 constexpr std::string_view interpreters[] = {"sh",   "dash", "bash", "busybox", "node", "perl",
                                              "ruby", "java", "php",  "lua",     "env"};
 
@@ -96,7 +96,7 @@ std::optional<std::string> refusal_to_run(const Patient& patient) {
          " already; stop its service first";
 }
 
-// Watches the daemon's start. Returns false if the daemon ends by itself.
+// Watches the daemon's start. Returns false if the daemon exits by itself.
 bool watch(TrialRun& run, Findings& findings) {
   StartWatch start(steady_now());
   for (;;) {
@@ -111,8 +111,8 @@ bool watch(TrialRun& run, Findings& findings) {
   return run.lives() && start.has_started();
 }
 
-// Makes a socket that listens at the same address as this listener of the daemon's first run.
-// Returns an empty descriptor on failure.
+// Makes a socket that listens at the address of `listener`, a socket of the daemon in the first
+// run. Returns an empty descriptor on failure.
 OwnedFd socket_like(const Listener& listener) {
   OwnedFd made(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -139,9 +139,9 @@ OwnedFd connect_to(const Listener& listener) {
   return made;
 }
 
-// Finds out whether the daemon can take its sockets from init. Starts the daemon a second time and
-// passes it a socket on which a connection waits. The daemon takes sockets if it accepts the
-// connection.
+// Finds out whether the daemon can use listening sockets that init passes to it. Starts the daemon
+// a second time, and passes to it a listening socket on which a connection waits. If the daemon
+// accepts the connection, it can use such sockets.
 std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
                                   const Findings& findings) {
   const auto tcp =
@@ -169,8 +169,8 @@ std::optional<bool> takes_sockets(const Places& places, const Patient& patient,
   return false;
 }
 
-// Returns a command that checks the configuration of daemons of this name, if it succeeds with this
-// daemon.
+// Returns the known command that checks the configuration of daemons with this name, if the command
+// succeeds with this daemon. Otherwise returns "".
 std::string working_check(const Patient& patient, const KnownDaemon* known) {
   if (known == nullptr || known->check.empty()) return "";
   Options options;

@@ -25,7 +25,7 @@ constexpr std::string_view tcp_listens = "0A";
 constexpr std::string_view udp_unconnected = "07";
 constexpr std::string_view unix_listens = "00010000";
 
-// Removes the next field from the line and returns it. Returns an empty text if no field is left.
+// Removes the next field from the line and returns it. Returns an empty string if no field is left.
 std::string_view next_word(std::string_view& line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   const std::string_view word = line.substr(0, line.find(' '));
@@ -125,21 +125,21 @@ std::string in_words(const Listener& listener) {
 
 namespace {
 
-// The suggested time for a stop is the measured time multiplied by this factor, since the daemon
-// may take longer another time. The result is kept between the two limits.
+// The suggested time for a stop is the measured time multiplied by this factor, since a later stop
+// may take longer. The product is then limited to the range from stop_time_min to stop_time_max.
 constexpr int stop_time_factor = 10;
 constexpr std::chrono::seconds stop_time_min{10};
 constexpr std::chrono::seconds stop_time_max{60};
 
-// How long to watch a daemon that neither listens nor sends READY=1: the time that the start of its
-// process took (some 50 ms on an idle machine) multiplied by this factor, but at least
-// silent_time_min.
+// How long to watch a daemon that neither listens nor sends READY=1: this factor times the time
+// that the start of its process took, but at least silent_time_min. Such a start takes some 50 ms
+// on an idle machine.
 constexpr int silent_time_factor = 20;
 constexpr std::chrono::seconds silent_time_min{3};
 
 using upgrader::Duration;
 
-// No start is watched for longer.
+// The longest time for which a start is watched.
 constexpr Duration watched_max{30'000};
 // The start of a daemon is regarded as finished if no new listener has appeared for this time. A
 // daemon may open several listeners one after the other.
@@ -158,8 +158,8 @@ constexpr KnownDaemon known_daemons[] = {
     {"mosquitto", "", "", "no -d"},
     {"apache2", R"("$AGENT_PROTOCOL_PROGRAM" "$@" -t)", "WINCH:60s,TERM:10s", "-DFOREGROUND"}};
 
-// Returns the probe for a socket. If the socket listens on all addresses, the loopback address is
-// probed.
+// Returns the probe for a socket, as a value of --ready. If the socket listens on all addresses,
+// the loopback address is probed.
 std::string probe_of(const Listener& listener) {
   const std::string port = std::to_string(listener.port);
   switch (listener.kind) {
@@ -177,7 +177,7 @@ std::string probe_of(const Listener& listener) {
 }
 
 // Returns the value for --ready: `notify`, or a probe of the first socket that accepts connections.
-// tcp sockets are preferred to unix sockets, whose paths may differ after a restart.
+// tcp sockets are preferred, because the path of a unix socket may differ after a restart.
 std::string ready_of(const Findings& findings) {
   if (findings.notifies) return "notify";
   for (const auto kind : {Listener::Kind::tcp, Listener::Kind::tcp6, Listener::Kind::unix_stream}) {

@@ -1,5 +1,6 @@
-// The facts that two runs of a daemon have shown `agentify doctor`, and the options that follow
-// from them. No input or output: doctor.cc runs the daemon, and trial_run.h watches it.
+// The facts that `agentify doctor` has learned from two runs of a daemon, and the agentify options
+// that follow from these facts. This file does no input or output: doctor.cc runs the daemon, and
+// trial_run.h watches it.
 #pragma once
 
 #include <sys/types.h>
@@ -28,19 +29,19 @@ struct Listener {
 };
 
 // Parses the text of one of the files /proc/net/tcp, tcp6, udp, udp6 and unix; `kind` says which
-// one. Returns the listening sockets. A udp socket counts as listening if it has no peer. Malformed
-// lines are skipped.
+// file. Returns the listening sockets. A udp socket counts as listening if it has no peer.
+// Malformed lines are skipped.
 [[nodiscard]] std::vector<Listener> parse_listeners(Listener::Kind kind, std::string_view text);
 
 // Returns a socket in words, such as "tcp 0.0.0.0:80".
 [[nodiscard]] std::string in_words(const Listener& listener);
 
-// How a daemon's main process ended when it was sent several signals, one after the other.
+// How a daemon's main process exited when the doctor sent it several signals, one after the other.
 struct SignalledEnd {
   std::vector<int> ignored;   // the signals that did not end the process in time
   int signal = 0;             // the signal that ended the process
   upgrader::Duration time{};  // how long the process lived after `signal`
-  int left = 0;               // how many other processes of the daemon had to be killed afterwards
+  int left = 0;               // how many other processes of the daemon had to be killed then
 };
 
 // All facts that the two runs of a daemon have shown.
@@ -48,21 +49,22 @@ struct Findings {
   bool forks = false;     // the main process ended, and another process replaced it
   bool notifies = false;  // true if the daemon has said READY=1
   std::vector<Listener> listeners;
-  // the time from the start to the last new listener or notification
+  // the time from the daemon's start to the last new listener or READY=1
   upgrader::Duration ready_after{};
   SignalledEnd end;
-  // True if the daemon takes its sockets from init. Absent if this could not be tried, because the
-  // daemon has no tcp port.
+  // True if the daemon can use listening sockets that init passes to it. Absent if this could not
+  // be tried, because the daemon has no tcp port.
   std::optional<bool> takes_sockets;
   std::string check;  // a check command that succeeded with this daemon
 };
 
-// Facts about a well-known daemon. It is recognised by its name before it is run.
+// Facts about a well-known daemon, which the doctor recognises by its name before it runs the
+// daemon.
 struct KnownDaemon {
   std::string_view name;
   // a command that checks the configuration of the daemon; $@ are the daemon's arguments
   std::string_view check;
-  std::string_view stop;        // a stop plan by which the daemon can finish its work, or ""
+  std::string_view stop;        // a stop plan that lets the daemon finish its work, or ""
   std::string_view foreground;  // the arguments that keep the daemon in the foreground
 };
 [[nodiscard]] const KnownDaemon* known_daemon(std::string_view name);
@@ -71,17 +73,18 @@ struct KnownDaemon {
 
 // Returns true if agentify has told the upgrader that the daemon is ready.
 [[nodiscard]] bool has_notified(std::string_view log);
-// Returns how many processes of the daemon had to be killed after its end.
+// Returns how many processes of the daemon had to be killed after its main process had exited.
 [[nodiscard]] int left_in(std::string_view log);
-// Returns the reason in words why the daemon has ended by itself: the last line in which agentify
-// reports something about the daemon or, if there is none, the last line that is not empty.
+// Returns the reason, in words, why the daemon has exited by itself: the last line of the log in
+// which agentify reports something about the daemon. Without such a line, returns the last line
+// that is not empty.
 [[nodiscard]] std::string words_on_failure(std::string_view log);
 
 // ---- how long a daemon is watched
 
 // Returns how long to watch a daemon that neither listens nor sends READY=1. `started_after` is the
-// time from the start of the run to the start of the daemon's process. If that took long, the
-// machine is slow, and the daemon needs more time, too.
+// time from the start of the run to the start of the daemon's process. A long time means a slow
+// machine, on which the daemon needs more time, too.
 [[nodiscard]] upgrader::Duration silent_time(upgrader::Duration started_after);
 
 // One observation of a running daemon.
@@ -89,20 +92,20 @@ struct StartLook {
   pid_t main = 0;  // the daemon's main process; 0 before its start
   std::vector<Listener> listeners = {};
   bool notifies = false;  // true if the daemon has said READY=1
-  bool busy = false;      // one of its processes runs, or waits for a processor or a disk
+  bool busy = false;      // a process of the daemon runs, or waits for a processor or a disk
 };
 
-// Decides for how long the doctor watches the start of a daemon. The caller observes the daemon at
+// Decides how long the doctor watches the start of a daemon. The caller observes the daemon at
 // intervals, and passes each observation to look().
 class StartWatch {
  public:
   // Makes an object for a daemon whose upgrader was started at the time `begun`.
   explicit StartWatch(upgrader::Duration begun) : begun_(begun), changed_(begun) {}
 
-  // Adds the observation of the time `now` to the findings. Returns true if the daemon has been
-  // watched for long enough. If the daemon listens or has said READY=1, it is watched until no new
-  // listener has appeared for some time. Otherwise it is watched until all its processes have slept
-  // for silent_time(), because a process that computes or waits for a processor may still be
+  // Adds an observation, made at the time `now`, to the findings. Returns true if the daemon has
+  // been watched for long enough. If the daemon listens or has said READY=1, it is watched until no
+  // new listener has appeared for some time. Otherwise it is watched until all its processes have
+  // slept for silent_time(), because a process that computes or waits for a processor may still be
   // starting. No daemon is watched for longer than half a minute.
   [[nodiscard]] bool look(const StartLook& look, upgrader::Duration now, Findings& findings);
 
@@ -111,8 +114,8 @@ class StartWatch {
 
  private:
   upgrader::Duration begun_;
-  // When an observation last showed a new listener or READY=1. For a daemon without either, when it
-  // was last busy.
+  // The time at which an observation last showed a new listener or READY=1. For a daemon without
+  // either, the time at which a process of the daemon was last busy.
   upgrader::Duration changed_;
   upgrader::Duration started_after_{};
   pid_t first_ = 0;

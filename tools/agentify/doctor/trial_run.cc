@@ -26,11 +26,12 @@ namespace agentify {
 namespace {
 
 constexpr std::string_view speakers[] = {"agentify: ", "upgrader: "};
-// The most bytes that are kept of a line that agentify or the upgrader has written.
+// The most bytes that are kept of one line that agentify or the upgrader has written.
 constexpr std::size_t kept_line_bytes = 1'024;
 
 // Returns the lines in the text that agentify and the upgrader have written. Searches the text for
-// their names instead of cutting it into lines, because a daemon may write millions of lines.
+// "agentify: " and "upgrader: " instead of cutting it into lines, because a daemon may write
+// millions of lines.
 std::string told_in(std::string_view text) {
   std::string told;
   std::array<std::size_t, std::size(speakers)> next{};
@@ -92,7 +93,7 @@ void add_sockets(pid_t pid, std::set<std::uint64_t>& inodes) {
 }
 
 [[noreturn]] void become_upgrader(const std::vector<std::string>& words, int output, int socket) {
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // ends the upgrader even if the doctor is killed
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // stops the upgrader even if the doctor is killed
   const int null = ::open("/dev/null", O_RDWR);
   ::dup2(null, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
@@ -121,7 +122,7 @@ void RunLog::add(std::string_view bytes) {
   end_ += bytes;
   if (end_.size() <= 2 * run_log_bytes_max) return;
   std::size_t cut = end_.size() - run_log_bytes_max;
-  // Cut at the end of a line, unless a single line is longer than all that is kept.
+  // Cut at the end of a line, unless no newline is left in the text after `cut`.
   if (const std::size_t line = end_.find('\n', cut); line != end_.npos) cut = line + 1;
   told_ += told_in(std::string_view(end_).substr(0, cut));
   end_.erase(0, cut);
@@ -226,8 +227,8 @@ std::vector<Listener> TrialRun::listeners() const {
 }
 
 std::string TrialRun::log() {
-  // The most bytes that one call reads. Without this limit, the call would not end if a daemon
-  // writes faster than this function reads.
+  // The most bytes that one call reads. Without this limit, log() would not return if a daemon
+  // writes faster than log() reads.
   constexpr off_t read_max = 67'108'864;
   std::vector<char> piece(1'048'576);
   const off_t limit = read_ + read_max;
@@ -263,8 +264,8 @@ SignalledEnd TrialRun::end() {
   return made;
 }
 
-// Kills the upgrader by SIGQUIT or, if it does not end in time, by SIGKILL. The keeper then kills
-// all remaining processes of the daemon.
+// Kills the upgrader with SIGQUIT or, if it does not exit in time, with SIGKILL. The keeper then
+// kills all remaining processes of the daemon.
 void TrialRun::kill_upgrader() {
   if (!lives()) return;
   ::kill(upgrader_, SIGQUIT);

@@ -17,8 +17,8 @@
 
 namespace agentify {
 
-// Keeps those parts of a run's output that the doctor needs, in bounded memory. Does no input or
-// output.
+// Keeps the parts of a run's output that the doctor needs, in bounded memory. RunLog itself does no
+// input or output.
 
 // The most bytes that are kept of the lines of agentify and the upgrader. The end of the whole
 // output is kept, too, up to twice this size.
@@ -50,21 +50,21 @@ class TrialRun {
   [[nodiscard]] std::optional<std::string> begin(const Places& places,
                                                  const std::vector<std::string>& daemon,
                                                  int socket = -1);
-  // Returns true if the upgrader has not ended yet.
+  // Returns true if the upgrader of this run has not exited yet.
   [[nodiscard]] bool lives();
-  // The next two functions return all processes of the daemon, and the pid of its main process.
-  // That pid is 0 before the daemon's start and after its end.
+  // The next two functions return all processes of the daemon, and the pid of its main process. The
+  // pid is 0 before the main process starts and after it has exited.
   [[nodiscard]] std::vector<Process> family() const;
   [[nodiscard]] pid_t main_process() const;
   // Returns true if one of the daemon's processes runs, or waits for a processor or a disk.
   [[nodiscard]] bool is_busy() const;
   // Returns the sockets on which the daemon's processes listen.
   [[nodiscard]] std::vector<Listener> listeners() const;
-  // Returns the lines that the upgrader and agentify have written, and the end of the whole output,
-  // with the lines of the daemon.
+  // Returns the lines that the upgrader and agentify have written, followed by the end of the whole
+  // output, which also has lines of the daemon.
   [[nodiscard]] std::string log();
-  // Ends the daemon: sends one signal after the other, SIGKILL last, until the main process has
-  // ended. Then waits for the end of the upgrader.
+  // Stops the daemon: sends one signal after the other, SIGKILL last, until the main process has
+  // exited. Then waits until the upgrader has exited.
   [[nodiscard]] SignalledEnd end();
 
  private:

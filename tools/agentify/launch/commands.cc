@@ -1,5 +1,5 @@
-// Performs `agentify run` and `agentify unit`: finds programs and directories, and then executes
-// the upgrader or prints a text.
+// Performs `agentify run` and `agentify unit`: finds programs and directories, then executes the
+// upgrader (`run`) or prints a service file (`unit`).
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -33,8 +33,7 @@ int complain(const std::string& why, int status) {
   return status;
 }
 
-// Returns true if the upgrader accepts its options. If it does not, the upgrader has printed the
-// reason.
+// Returns true if the upgrader accepts its options. Otherwise the upgrader has printed the reason.
 bool upgrader_takes_options(const Launch& launch, const Places& places) {
   if (launch.upgrader.empty()) return true;
   const std::vector<std::string> words = judging_command(launch, places);
@@ -55,8 +54,8 @@ bool upgrader_takes_options(const Launch& launch, const Places& places) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// Executes the upgrader in this process. With --print, prints its command line instead. Returns
-// only after --print or after a failure.
+// Executes the upgrader in this process. With --print, prints the upgrader's command line instead.
+// Returns only after --print or after a failure.
 int start(const Launch& launch) {
   if (launch.releases && !launch.print) {
     if (const auto missing = missing_current(*launch.releases)) {
@@ -87,7 +86,8 @@ int start(const Launch& launch) {
 }
 
 // Returns `launch` with the name of the upgrader's directory. This is the value of --name, or else
-// the name in the file .name of the directory of --releases, or else the daemon's base name.
+// the name in the file `.name` of the directory of --releases. Without both, it is the base name of
+// that directory or of the daemon.
 std::variant<Launch, UsageError> named(Launch launch) {
   const std::string known = launch.releases ? name_of_releases(*launch.releases) : "";
   return with_name(std::move(launch), known);
@@ -97,7 +97,7 @@ int answer(const std::string& command, const UsageError& wrong) {
   return complain(command + ": " + wrong.reason, exit_usage);
 }
 
-// Makes the daemon's path absolute, because init may have another PATH than the caller.
+// Makes the daemon's path absolute, because init may have a PATH that differs from the caller's.
 std::optional<UsageError> find_daemon_path(Launch& launch) {
   if (launch.releases) return std::nullopt;
   const std::string found = path_of_program(launch.daemon);

@@ -45,7 +45,8 @@ std::vector<const char*> pointers_to(const std::vector<std::string>& words) {
   return pointers;
 }
 
-// Checks the options for agentify by the rules that agentify applies when the upgrader starts it.
+// Checks the options that are meant for agentify, with the parser that agentify uses when the
+// upgrader starts it.
 std::optional<UsageError> judge_adapter_options(const Launch& launch) {
   std::vector<std::string> words = {"agentify"};
   words.insert(words.end(), launch.adapter.begin(), launch.adapter.end());
@@ -102,11 +103,11 @@ bool given_before(const std::vector<std::string>& words, std::size_t end) {
                      [name](const std::string& other) { return take_apart(other).name == name; });
 }
 
-// ---- the command line of `agentify run`, and that of the upgrader
+// ---- the command lines of `agentify run` and of the upgrader
 
 namespace {
 
-// The longest NAME of an upgrader. It is a part of the paths of sockets, whose length is limited.
+// The longest NAME of an upgrader. NAME is a part of paths of sockets, whose length is limited.
 constexpr std::size_t name_bytes_max = 64;
 
 bool is_name_byte(char byte) {
@@ -166,7 +167,8 @@ bool needs_directory(const Launch& launch) {
 
 namespace {
 
-// Returns the beginning of the upgrader's command line: the upgrader's path and its own options.
+// Returns the beginning of the upgrader's command line: the path of the upgrader, and all options
+// except --adapter.
 std::vector<std::string> upgrader_options(const Launch& launch, const Places& places) {
   std::vector<std::string> words = {places.upgrader};
   const auto add_default = [&](std::string_view name, const std::string& value) {
@@ -191,7 +193,8 @@ std::vector<std::string> upgrader_options(const Launch& launch, const Places& pl
 
 std::vector<std::string> judging_command(const Launch& launch, const Places& places) {
   std::vector<std::string> words = upgrader_options(launch, places);
-  // With --help, the upgrader checks the options before it, and reports an error if one is wrong.
+  // With --help as the last option, the upgrader checks the options before it, and reports an error
+  // if an option is wrong.
   words.emplace_back("--help");
   return words;
 }

@@ -1,5 +1,6 @@
-// The command lines of `agentify run` and `agentify unit` as data, and the command line of the
-// upgrader that results. No input or output: commands.cc makes directories.
+// The command lines of `agentify run` and `agentify unit` as data, and the upgrader's command line
+// that follows from them. This file does no input or output: commands.cc makes directories and
+// executes the upgrader.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@
 
 namespace agentify {
 
-// The options of `agentify run` and `agentify unit`. The member for an option that was not given is
+// The options of `agentify run` and `agentify unit`. If an option was not given, its member is
 // empty.
 struct Launch {
   std::string name;  // the NAME of the upgrader's directory; see with_name()
@@ -29,18 +30,18 @@ struct Launch {
 
 using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
-// Parses the arguments after `agentify run`. Checks the options for agentify here. The upgrader
-// itself checks the options for the upgrader: see judging_command().
+// Parses the arguments after `agentify run`. Checks the options that agentify will get. The
+// upgrader checks the options in `--upgrader=OPTION` itself: see judging_command().
 [[nodiscard]] LaunchLine parse_run(const std::vector<std::string>& words);
 
 // ---- the options that both commands share, one argument at a time
 
 // Sets the member of `launch` for one option. Returns an error if the option is wrong. An option
-// that `agentify run` does not know is kept for agentify itself.
+// that `agentify run` does not know is kept for the agentify process that the upgrader will start.
 [[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
 
-// Sets the daemon and its arguments from words[at] on, and checks that all options fit each other.
-// The text of an error begins with `command`, such as "run".
+// Sets the daemon and the daemon's arguments from words[at] on, and checks that the options for
+// agentify fit each other. The text of an error begins with `command`, such as "run".
 [[nodiscard]] std::optional<UsageError> finish_launch(const std::vector<std::string>& words,
                                                       std::size_t at, const std::string& command,
                                                       Launch& launch);
@@ -56,8 +57,9 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 
 // ---- the upgrader
 
-// Returns `launch` with a name: the name that was given, or else `name_of_releases`, or else the
-// daemon's base name. Returns an error if no directory can have that name.
+// Returns `launch` with a name: the value of --name, or else `name_of_releases`, or else the base
+// name of the directory of releases or of the daemon. Returns an error if no directory can have
+// this name.
 [[nodiscard]] std::variant<Launch, UsageError> with_name(Launch launch,
                                                          const std::string& name_of_releases);
 
@@ -69,20 +71,21 @@ struct Places {
   std::string directory;  // for control files, lock and last words; may be empty
 };
 
-// Returns false if the upgrader's options name both a control directory and a lock.
+// Returns true unless the upgrader's options name both a control directory and a lock. Without
+// these options, agentify puts both into the directory of this upgrader.
 [[nodiscard]] bool needs_directory(const Launch& launch);
 
-// Returns the upgrader's command line. Adds options that a daemon needs, except those that the user
-// has given.
+// Returns the upgrader's command line. Adds default values for options that the upgrader needs for
+// a daemon, except for options that the user has given.
 [[nodiscard]] std::vector<std::string> upgrader_command(const Launch& launch, const Places& places);
 
-// Returns a command line that has the same options as upgrader_command(), but with which the
-// upgrader only checks the options and exits.
+// Returns a command line with the same upgrader options as upgrader_command(), but with which the
+// upgrader only checks these options and exits.
 [[nodiscard]] std::vector<std::string> judging_command(const Launch& launch, const Places& places);
 
-// Returns one argument as a shell reads it, quoted if necessary.
+// Returns one argument, quoted for a shell if necessary.
 [[nodiscard]] std::string shell_word(const std::string& word);
-// Returns all arguments on one line, as a shell reads them.
+// Returns all arguments on one line, quoted for a shell.
 [[nodiscard]] std::string shell_line(const std::vector<std::string>& words);
 
 [[nodiscard]] std::string run_help();

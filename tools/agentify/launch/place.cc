@@ -26,11 +26,11 @@ std::string because(const std::string& path, int error) {
   return path + ": " + in_words(upgrader::SystemError{error});
 }
 
-// Makes the directory, unless it exists. Returns the reason why the caller cannot use it, or
-// nothing.
+// Makes the directory, unless it exists. Returns the reason why the caller cannot use the
+// directory, or nothing.
 std::optional<std::string> make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) == 0) {
-    // Set the mode again, because the umask may have removed bits of it.
+    // Set the mode again, because the umask may have removed bits of `mode`.
     if (::chmod(path.c_str(), mode) == 0) return std::nullopt;
     return because(path, errno);
   }
@@ -55,8 +55,8 @@ bool belongs_to_caller(const std::string& path) {
 
 std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make) {
   std::string base = system_base;
-  // If the daemon runs as a user of its own, the service file has made this directory for that
-  // user, as root. The user could not make the directory in /run.
+  // If the daemon runs as a user of its own, the service file has made this directory as root and
+  // given it to that user, who could not make a directory in /run.
   if (belongs_to_caller(base + "/" + name)) return base + "/" + name;
   if (::geteuid() != 0) {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");

@@ -1,4 +1,5 @@
-// Finds the directory of one upgrader, and the programs that are installed beside agentify.
+// This file finds the directory of one upgrader, for its control files and its lock, and the
+// programs that are installed beside agentify.
 #pragma once
 
 #include <optional>
@@ -9,14 +10,14 @@
 
 namespace agentify {
 
-// The reason in words why a directory or a program cannot be found or used.
+// The reason, in words, why a directory or a program cannot be found or used.
 struct NoPlace {
   std::string why;
 };
 
-// Finds the directory of the upgrader NAME. It is /run/upgrader/NAME if the caller is root or owns
-// that directory, and otherwise $XDG_RUNTIME_DIR/upgrader/NAME. With `make`, makes a missing
-// directory: NAME with the mode 0700, and the directory above it with the mode 0755.
+// Finds the directory of the upgrader NAME: /run/upgrader/NAME if the caller is root or owns that
+// directory, otherwise $XDG_RUNTIME_DIR/upgrader/NAME. With `make`, makes missing directories: NAME
+// with mode 0700, and its parent with mode 0755.
 [[nodiscard]] std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make);
 
 // Finds the path of agentify itself, and of the programs upgrader and upgraderctl in the same
@@ -27,11 +28,12 @@ struct NoPlace {
 // unchanged. Any other name is looked up in PATH. Returns "" if the program is not found.
 [[nodiscard]] std::string path_of_program(const std::string& name);
 
-// Returns a hint how to make the missing link `current` of a directory of agent-releases. Returns
-// nothing if the link exists.
+// Returns a hint for the user how to make the link `current`, if a directory of agent-releases has
+// none. `current` leads to the release that is run. Returns nothing if the link exists.
 [[nodiscard]] std::optional<std::string> missing_current(const std::string& directory);
 
-// Returns the NAME of the releases in a directory of agent-releases, or an empty text.
+// Returns the NAME of the releases in a directory of agent-releases, or an empty string if the
+// directory has no file `.name`.
 [[nodiscard]] std::string name_of_releases(const std::string& directory);
 
 }  // namespace agentify

@@ -1,5 +1,5 @@
-// Makes the text of the service file for one daemon and one init system, for `agentify unit`. No
-// input or output: commands.cc prints the text.
+// Makes the text of a service file, for one daemon and one init system, for the command `agentify
+// unit`. This file does no input or output: commands.cc prints the text.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct Unit {
   Launch launch;
   InitSystem init = InitSystem::systemd;
   std::string user;      // the user of the upgrader and the daemon; empty for root
-  std::string replaces;  // the distribution's service for the daemon; if empty, NAME
+  std::string replaces;  // the distribution's own service for the daemon; empty: called NAME
   std::string prepare;   // a command that root runs before each start, or ""
   std::string agentify;  // the path of agentify
   std::string ctl;       // the path of upgraderctl
@@ -36,7 +36,7 @@ using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 // machine, such as the paths of programs.
 [[nodiscard]] UnitLine parse_unit(const std::vector<std::string>& words);
 
-// Returns the text of the whole service file. All members of Unit must be set.
+// Returns the text of the service file. All members of Unit must be set.
 [[nodiscard]] std::string unit_text(const Unit& unit);
 
 [[nodiscard]] std::string unit_help();
@@ -47,14 +47,14 @@ using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 [[nodiscard]] std::string systemd_word(const std::string& word);
 // Quotes one argument for the setting `command =` of dinit.
 [[nodiscard]] std::string dinit_word(const std::string& word);
-// Escapes a text for its place between double quotes in a shell script.
+// Returns the text in double quotes, escaped for a shell script.
 [[nodiscard]] std::string in_double_quotes(const std::string& text);
 
 // ---- common parts: the command
 
 // Returns the command line: agentify, `run`, the name and the options of the unit, then `--` and
-// the daemon. `more` has options for the upgrader that the init system needs. Those that the unit
-// sets itself are left out.
+// the daemon. `more` has upgrader options that the init system needs. An option in `more` is left
+// out if the user has set the same option.
 [[nodiscard]] std::vector<std::string> run_words(const Unit& unit,
                                                  const std::vector<std::string>& more = {});
 // Breaks a command line into lines. Every line except the last ends in a backslash.
@@ -63,9 +63,9 @@ using UnitLine = std::variant<Unit, HelpWanted, VersionWanted, UsageError>;
 
 // ---- common parts: times
 
-// The limits in the service file for a stop and for a start, in seconds. Both are a little longer
-// than the longest time that the upgrader may need. A start includes the wait for the lock. 0 means
-// no limit.
+// The limits in the service file for a stop and for a start, in seconds. Both limits are a little
+// longer than the longest time that the upgrader may need. The limit for a start includes the wait
+// for the upgrader's lock. 0 means no limit.
 struct UnitTimes {
   long stop = 0;
   long start = 0;
@@ -74,14 +74,14 @@ struct UnitTimes {
 
 // ---- common parts: comments, which are lines that begin with `# `
 
-// Returns the comments that follow the first paragraph of every service file. They say how to end
-// the distribution's own service (by the commands in `off`), how to upgrade by hand, and which
-// program runs after a failed upgrade or a boot. They also have the commands after which the
-// package manager requests upgrades. `by_hand` is the init system's own way to request an upgrade,
-// or "".
+// Returns the comments that follow the first paragraph of every service file. They say how to
+// disable the distribution's own service (with the commands in `off`), how to upgrade by hand, and
+// which program runs after a failed upgrade or a boot. They also have commands that an
+// administrator can run so that the package manager requests upgrades. `by_hand` is a command of
+// the init system that requests an upgrade, or "".
 [[nodiscard]] std::string common_comments(const Unit& unit, const std::vector<std::string>& off,
                                           const std::string& by_hand);
-// Returns the text as lines of comment, broken at the width of a line.
+// Returns the text as comment lines, wrapped at the line width.
 [[nodiscard]] std::string comment(const std::string& text);
 
 // ---- the files (unit_files.cc and unit_scripts.cc)
@@ -90,8 +90,7 @@ struct UnitTimes {
 [[nodiscard]] std::string openrc_script(const Unit& unit);
 [[nodiscard]] std::string procd_script(const Unit& unit);
 [[nodiscard]] std::string dinit_service(const Unit& unit);
-// The next five functions return shell scripts whose last command executes the upgrader with
-// `exec`.
+// The next five functions return shell scripts whose last command executes the upgrader by `exec`.
 [[nodiscard]] std::string runit_script(const Unit& unit);
 [[nodiscard]] std::string s6_script(const Unit& unit);
 [[nodiscard]] std::string busybox_script(const Unit& unit);

@@ -1,4 +1,4 @@
-// Makes service files in the formats of init systems that have one.
+// Makes the service files for init systems with a service file format of their own.
 #include <algorithm>
 
 #include "tools/agentify/launch/unit.h"
@@ -10,9 +10,9 @@ std::string limit_or(long seconds, const std::string& none) {
   return seconds == 0 ? none : std::to_string(seconds);
 }
 
-// Returns true if the service needs a watchdog. With --health, agentify sends no heartbeats for a
-// sick daemon, and only a watchdog notices that. With --health-action=exit no watchdog is needed,
-// because agentify exits.
+// Returns true if the service needs a watchdog of init. With --health, agentify sends no heartbeats
+// while the daemon is sick, and only a watchdog notices missing heartbeats. With
+// --health-action=exit no watchdog is needed, because agentify exits.
 bool wants_watchdog(const Unit& unit) {
   bool health = false;
   for (const std::string& option : unit.launch.adapter) {

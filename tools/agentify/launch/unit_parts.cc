@@ -12,7 +12,7 @@ namespace agentify {
 namespace {
 
 constexpr std::size_t columns_max = 98;
-// How many seconds the time limits in a service file are longer than the upgrader's own limits.
+// By how many seconds the time limits in a service file exceed the upgrader's own limits.
 constexpr long seconds_to_spare = 20;
 
 bool needs_no_quotes(const std::string& word, std::string_view more) {
@@ -56,8 +56,8 @@ std::optional<std::string_view> value_of(const std::vector<std::string>& options
   return std::nullopt;
 }
 
-// Returns the time that is set by an option of the upgrader. If the option is not given, returns
-// its default, as in upgrader(8).
+// Returns the value of an upgrader option that sets a time. If the option is not given, returns
+// `by_default`, the option's default in upgrader(8).
 upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Duration by_default) {
   const std::string_view value = value_of(unit.launch.upgrader, name).value_or("");
   return upgrader::parse_duration(value).value_or(by_default);
@@ -66,7 +66,7 @@ upgrader::Duration time_of(const Unit& unit, std::string_view name, upgrader::Du
 // Returns the shell commands that an administrator can run so that each new version of the daemon's
 // package leads to an upgrade. Under systemd, they install a path unit that watches the daemon's
 // file. Elsewhere, they install a hook that apt runs after each run of dpkg. The hook requests an
-// upgrade if the daemon's file has changed since the lock's file was last touched.
+// upgrade if the daemon's file has changed since the upgrader's lock file was last touched.
 std::vector<std::string> watching_commands(const Unit& unit) {
   const std::string& daemon = unit.launch.daemon;
   const std::string upgrade = unit.ctl + " " + unit.name() + " upgrade";
@@ -80,8 +80,8 @@ std::vector<std::string> watching_commands(const Unit& unit) {
         "  >" + base + ".service", "systemctl enable --now " + unit.service() + "-replaced.path"};
   }
   const std::string lock = "/run/upgrader/" + unit.name() + "/lock";
-  // The command of the hook must not contain double quotes, because apt's configuration puts it in
-  // such quotes.
+  // The command of the hook must not contain double quotes, because in apt's configuration it
+  // stands between double quotes.
   return {"cat >/etc/apt/apt.conf.d/90" + unit.service() + " <<'HOOK'",
           "DPkg::Post-Invoke { \"find " + shell_word(daemon) + " -cnewer " + lock +
               " 2>/dev/null | grep -q . || exit 0; touch " + lock + "; " + upgrade + " || :\"; };",
@@ -95,8 +95,8 @@ std::string as_commands(const std::vector<std::string>& commands) {
   return text;
 }
 
-// Returns the command that adds a release. It must run as the daemon's user, who owns the directory
-// of releases: agent-releases refuses to work as another user.
+// Returns the command that adds a release. The command must run as the daemon's user, who owns the
+// directory of releases: agent-releases refuses to write into the directory of a different user.
 std::string adding_command(const Unit& unit) {
   const std::string keys(value_of(unit.launch.adapter, "--follow-keys").value_or("KEYS"));
   std::vector<std::string> words{"agent-releases", "--dir=" + *unit.launch.releases,
@@ -151,8 +151,8 @@ std::string over_lines(const std::vector<std::string>& words,
   for (const std::string& word : words) {
     const std::string shown = quoted(word);
     const bool begins = text.empty();
-    // Break the command line before an argument that would be too long for the line, and before
-    // `--`, so that a new line begins with the daemon.
+    // Break the line before an argument for which it has no room, and before `--`, so that the
+    // daemon and its arguments begin a new line.
     if (!begins && (column + shown.size() + 1 > columns_max || word == "--")) {
       text += " \\\n  ";
       column = 2;

@@ -1,4 +1,5 @@
-// Makes the scripts for init systems that only start a program. The scripts execute the upgrader.
+// Makes the scripts for init systems that start a service by a script. The scripts execute the
+// upgrader.
 #include "tools/agentify/launch/unit.h"
 
 namespace agentify {
@@ -8,8 +9,9 @@ std::string directory_of(const Unit& unit) {
   return "/run/upgrader/" + unit.name();
 }
 
-// Returns the commands that root runs before the start. If the daemon has a user of its own, they
-// make the control directory for that user. Otherwise `agentify run` makes the directory as root.
+// Returns the commands that root runs before the start. If the daemon has a user of its own, the
+// commands make the control directory for that user. Otherwise `agentify run` makes the control
+// directory as root.
 std::string preparation(const Unit& unit) {
   std::string text;
   if (!unit.user.empty()) {
@@ -24,8 +26,8 @@ std::string preparation(const Unit& unit) {
 }
 
 // Returns the command that executes the upgrader. If the daemon has a user of its own, the command
-// begins with `as_user`, a program that changes to that user. That program must use exec, without a
-// new process, so that init's signals reach the upgrader.
+// begins with `as_user`, a program that changes to that user. `as_user` must exec the upgrader in
+// its own process, so that init's signals reach the upgrader.
 std::string execution(const Unit& unit, const std::string& as_user,
                       const std::vector<std::string>& more = {}) {
   std::string text = "exec ";
@@ -120,8 +122,8 @@ std::string finit_script(const Unit& unit) {
   return text + preparation(unit) + execution(unit, by_setpriv(unit), {"--stop-timeout=45s"});
 }
 
-// Makes the script for busybox init. This init stops no service at a shutdown of the machine, and
-// sends SIGKILL one second after SIGTERM.
+// Makes the script for busybox init. When the machine shuts down, busybox init stops no service,
+// but sends SIGTERM to all processes, and SIGKILL one second later.
 std::string busybox_script(const Unit& unit) {
   const std::string script = script_of(unit);
   std::string text = "#!/bin/sh\n";

@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* replacement = "\xEF\xBF\xBD";
 
-// Returns the executable of the upgrade `id`, or an empty text if the status has no such upgrade.
+// Returns the executable of the upgrade `id`, or an empty string if the status does not show this
+// upgrade.
 std::string executable_of(const std::string& id, const Status& status) {
   if (const Ending* ending = find_ending(status, id)) return ending->to.executable;
   if (!is_under_way(status, id)) return {};
@@ -88,8 +89,8 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // The upgrader that got the request has ended in two cases: status.json is that of another
-  // upgrader now, or this upgrader's status is in previous.json and there is no status.json.
+  // The upgrader that got the request has exited in two cases: status.json is from a later
+  // upgrader, or this upgrader's status is in previous.json and there is no status.json.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;
@@ -192,8 +193,9 @@ void Conversation::examine_answer(const Status& own) {
   }
 }
 
-// Handles the answer to the request. If `begun_by_this` is false, an upgrade of the same id existed
-// already, and this request has not begun it. That upgrade may be to another executable.
+// Handles the answer to the request. If `begun_by_this` is false, an upgrade with the same id
+// existed already, so this request did not begin the upgrade, which may be to a different
+// executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;
   if (finish_if_another(own)) return;
@@ -238,10 +240,11 @@ void Conversation::examine_upgrade(const Status& own) {
   }
 }
 
-// Notes whether the answer to this request may be missing in status.json, which keeps only the
-// newest answers. That is possible if none of the answers from before the request is there any
-// more. The upgrader then no longer knows the request's name, and would obey the same line a second
-// time. (Only an upgrade would not begin again, because the upgrader knows upgrades by their ids.)
+// Sets `out_of_sight` if the answer to this request may have been dropped from status.json, which
+// keeps only the newest answers. This is possible if no answer from before the request is left in
+// status.json. The upgrader then no longer knows the name of the request, and would obey the same
+// line a second time. An upgrade, however, would not begin again, because the upgrader recognises
+// an upgrade by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;
   state_.out_of_sight =

@@ -1,17 +1,19 @@
 // Decides the course of one request to an upgrader: when the request is written to the upgrader's
-// FIFO, when it is written again, what is shown meanwhile, and with which exit status the command
-// ends. Reads no clock, no file and no FIFO, but is given events with their times.
+// FIFO, when it is written again, what upgraderctl prints meanwhile, and with which exit status
+// upgraderctl ends. Does no input or output and reads no clock: the caller passes events with their
+// times.
 //
-// A request is for one process of the upgrader: for the process that had the FIFO open for reading
-// before status.json was read. While that process lives, the same line may be written any number of
-// times, because the upgrader obeys each name and each id only once. When the process has ended,
-// nothing is written any more.
+// A request is for one process of the upgrader: the process that had the FIFO open for reading
+// before upgraderctl read status.json. While this process lives, the same line may be written any
+// number of times, because the upgrader obeys each request name and each upgrade id only once. When
+// this process has exited, nothing more is written.
 //
 //   stage        until                                        next stage
-//   asking       the answer, or the upgrade itself, is seen   refused: finished. begun: following,
-//                                                             or finished if no more is wanted
-//   following    the ending of the upgrade is seen            finished
-//   cancelling   (a rehearsal) the answer to cancel is seen   following
+//   asking       the status shows the answer, or the          refused: finished. begun: following,
+//                requested upgrade                            or finished if no more is awaited
+//   following    the status shows how the upgrade ended       finished
+//   cancelling   (in a rehearsal) the status shows the        following
+//                answer to the cancel request
 //   finished
 #pragma once
 
@@ -27,43 +29,44 @@ namespace upgraderctl {
 
 // Functions that find out whether one id was used for upgrades to two different executables.
 
-// An executable: its absolute path as the user gave it, and the path of the file to which links
-// lead.
+// The path of an executable, absolute but otherwise as the user gave it, and the same path with all
+// links resolved.
 struct Executable {
   std::string named;
   std::string resolved;
 };
 
-// Returns a clause for an error message if the upgrade `id` is to another executable than `asked`.
-// Returns nothing if the status has no upgrade of that id, or if the two cannot be compared: for
-// bytes that are not UTF-8, the path in the status has U+FFFD.
+// Returns a clause for an error message if the upgrade `id` is to an executable other than `asked`.
+// Returns nothing if the status has no upgrade with this id, or if the paths cannot be compared.
+// The paths cannot be compared if the path in the status contains U+FFFD, which stands for bytes
+// that are not UTF-8.
 [[nodiscard]] std::optional<std::string> other_executable(const Executable& asked,
                                                           const std::string& id,
                                                           const Status& status);
 
-// The task of a command with an upgrader: the request to send, the goal to wait for, and the facts
-// that show that the goal is reached.
+// An errand is the task of a command of upgraderctl: the request to send to an upgrader, the goal
+// to wait for, and the facts by which upgraderctl recognises that the goal is reached.
 struct Errand {
   enum class Goal {
     answer,     // until the request has been carried out or has begun an upgrade
     ending,     // until the upgrade has ended
     rehearsal,  // until the candidate is ready; then the upgrade is cancelled
-    shutdown,   // until the upgrader has ended
+    shutdown,   // until the upgrader has exited
   };
   Goal goal = Goal::answer;
   Life life;         // the upgrader that gets the request
   std::string deed;  // the request in words: "upgrade" or "confirm of u1"
   // The name of the request. The upgrader publishes its answer under this name.
   std::string request;
-  // The line to write to the FIFO. If it is empty, no request is sent, and only the upgrade under
-  // way is followed.
+  // The line to write to the FIFO. If `line` is empty, no request is sent, and upgraderctl only
+  // follows the upgrade that is under way.
   std::string line;
   std::string id;                        // the id of the upgrade that is requested or followed
   std::optional<Executable> executable;  // if set, the upgrade `id` must be to this executable
-  // True if the request asks for an upgrade. The upgrader then recognises the request also by the
-  // id of the upgrade.
+  // True if the request asks for an upgrade. The upgrader then recognises a repeated request by the
+  // upgrade's id, even if it no longer knows the name of the request.
   bool asks_upgrade = false;
-  // names of requests that status.json had answered before
+  // the names of the requests that status.json showed as answered before this request
   std::vector<std::string> answers_before;
   std::string cancel_request;
   std::string cancel_line;
@@ -81,14 +84,14 @@ class Conversation : public Decider {
   // pause before it, up to the longest one.
   static constexpr Duration first_pause = std::chrono::seconds{2};
   static constexpr Duration longest_pause = std::chrono::seconds{30};
-  // How long to wait for the last status of an upgrader that has closed its FIFO.
+  // How long to wait for the last status of an upgrader that no longer reads its FIFO.
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
   // How long to wait until a control directory that has disappeared is made again.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // How long a deadline in the upgrader's status must be over, without any effect, before it is
-  // shown as missed.
+  // If a deadline in the upgrader's status has passed by this time and the status still shows the
+  // deadline, upgraderctl prints that the upgrader is late.
   static constexpr Duration late_grace = std::chrono::seconds{5};
-  // How long an interrupted rehearsal waits for the answer to its cancel.
+  // How long an interrupted rehearsal waits for the answer to its cancel request.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
 
   explicit Conversation(Errand errand) : errand_(std::move(errand)) {}
@@ -101,14 +104,14 @@ class Conversation : public Decider {
 
   enum class Stage { asking, following, cancelling, finished };
 
-  // The part of the conversation that changes. Tests visit all values of it, and compare them.
+  // The part of the conversation that changes while it runs.
   struct State {
     Stage stage = Stage::asking;
-    bool sent = false;          // the request of this stage was written at least once
+    bool sent = false;          // the request of this stage has been written at least once
     bool out_of_sight = false;  // status.json may have lost the answer; see note_pushed_out()
     bool told_no_answer = false;
-    // True if another request may have begun the upgrade. Then its executable must be the one that
-    // this command names.
+    // True if the upgrade may have been begun by a different request with the same id. The upgrade
+    // must then be to the executable that this command names.
     bool compares = false;
     bool measured = false;  // in a rehearsal: the candidate was ready and is being measured
     bool cancel_refused = false;
@@ -116,12 +119,13 @@ class Conversation : public Decider {
     std::optional<Duration> limit;  // until when to wait for the answer, or for the command's goal
     std::optional<Duration> resend;
     Duration pause = first_pause;
-    // if the upgrader has ended: until when to wait for its last status
+    // if the upgrader has exited: until when to wait for its last status
     std::optional<Duration> gone;
-    // if the control directory has disappeared: until when to wait for it
+    // if the control directory has disappeared: until when to wait for a new one
     std::optional<Duration> vanished;
     std::optional<Moment> told_late;  // the deadline of the upgrader that was last shown as missed
-    // how the interrupted rehearsal ends when its cancel is answered
+    // if the rehearsal was interrupted: with which order it ends once the cancel request is
+    // answered
     std::optional<Finish> leaving;
     bool operator==(const State&) const = default;
   };

@@ -1,5 +1,5 @@
-// The part of a conversation that decides how it ends: with which exit status and final message.
-// Also decides how an interrupted rehearsal ends.
+// This file decides how a conversation (conversation.h) ends: with which exit status and final
+// message. It also decides how an interrupted rehearsal ends.
 #include <algorithm>
 #include <utility>
 
@@ -69,9 +69,9 @@ void Conversation::finish_by_end(const Status& own) {
   }
 }
 
-// Ends the conversation when the upgrader has ended, but no status shows how. If `seen_last` is
-// true, its last status was read, so the upgrader was killed before it could record its end.
-// Otherwise a later upgrader may have replaced its last status.
+// Ends the conversation when the upgrader has exited, but no status shows how. If `seen_last` is
+// true, the last status of this upgrader was read, so the upgrader was killed before it could
+// record its exit. Otherwise a later upgrader may have replaced the last status of this upgrader.
 void Conversation::finish_without_word(bool seen_last) {
   const std::string gone =
       "the upgrader (" + life_name(errand_.life) +
@@ -91,7 +91,7 @@ void Conversation::finish_without_word(bool seen_last) {
 }
 
 // Returns the advice to repeat the command with --id. The repeated command waits for the same
-// upgrade, and begins it if it has not begun yet.
+// upgrade, and begins the upgrade if it has not begun yet.
 std::string Conversation::again_by_id() const {
   if (!errand_.asks_upgrade) return "";
   return "; so does the same command with --id=" + shown(errand_.id) + ", which goes on waiting";
@@ -117,8 +117,8 @@ void Conversation::time_is_up() {
   }
 }
 
-// Ends the command before its goal is reached. A rehearsal first cancels its candidate, and waits
-// for the answer to that.
+// Ends a rehearsal before its goal is reached. If the request was sent, first cancels the upgrade,
+// and waits for the answer to the cancel request.
 void Conversation::leave(const Finish& last) {
   if (state_.stage == Stage::asking && !state_.sent) {
     finish(last.status, last.text + ": nothing was sent");

@@ -1,5 +1,6 @@
 // The events and orders of a command that watches a control directory and waits. A Decider only
-// decides. runner.h does the input and output: it reads the directory, and carries out the orders.
+// makes decisions. runner.h does the input and output: it reads the directory, and carries out the
+// orders that the Decider returns.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,10 @@ struct Looked {
 struct Wrote {
   WriteOutcome outcome = WriteOutcome::written;
 };
-// The upgrader has ended: nobody has the opened FIFO open for reading any more.
+// The upgrader has exited: no process has the FIFO open for reading any more.
 struct ReaderGone {};
-// The peak memory of the held candidate. Absent if /proc does not show that.
+// The peak memory of the held candidate in a rehearsal. Absent if /proc does not show the peak
+// memory.
 struct Measured {
   std::optional<std::int64_t> kib;
 };
@@ -66,8 +68,8 @@ class Decider {
   // Returns the first orders. Must be called once, before step().
   [[nodiscard]] virtual Orders start(Duration now) = 0;
 
-  // Returns the orders after an event at the time `now`, which must not be earlier than at the last
-  // call. After the order Finish, no further orders are returned.
+  // Returns the orders that follow from an event at the time `now`. `now` must not be earlier than
+  // in the previous call. After the order Finish, no more orders are returned.
   [[nodiscard]] virtual Orders step(const Happening& happening, Duration now) = 0;
 
   // Returns the time at which step() must be called with TimePassed.

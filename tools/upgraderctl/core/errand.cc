@@ -13,12 +13,11 @@ namespace {
 
 using Goal = Errand::Goal;
 
-// The time limit of the gate in a rehearsal. If upgraderctl is killed, this limit ends the
-// rehearsal.
+// How long a candidate in a rehearsal waits at the gate for a confirmation. If upgraderctl is
+// killed, this time limit ends the rehearsal.
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
-// Makes an errand (the task of a command with an upgrader), and sets the members that are the same
-// for all commands.
+// Makes an errand, and sets the members that do not depend on the command.
 Errand errand_with(Goal goal, const Options& options, const Seen& seen) {
   const Status& status = seen.status;
   const std::string& command = seen.command;
@@ -50,8 +49,8 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Ends the command if the upgrade of its --id has ended under the previous upgrader. The present
-// upgrader does not know of that upgrade, and would begin it a second time.
+// Ends the command if the upgrade that --id names has ended under the previous upgrader. The
+// current upgrader does not know of this upgrade, and would begin it a second time.
 std::optional<NoErrand> ended_before(const Options& options,
                                      const std::optional<Status>& previous) {
   if (!options.id || !previous) return std::nullopt;
@@ -68,10 +67,10 @@ std::optional<NoErrand> ended_before(const Options& options,
 }
 
 // Returns the executable of the command, to be compared with the executable of an upgrade with the
-// same id. Returns nothing if the command has no --id or no EXECUTABLE. Also returns nothing if the
-// two cannot be compared. That is so for a file that does not exist here, because the upgrader may
-// see another file system; and for --previous, whose link names another executable after the next
-// commit.
+// same id. Returns nothing if the command has no --id or no EXECUTABLE. Also returns nothing in two
+// cases in which the paths cannot be compared. The file does not exist here: the upgrader may see a
+// different file system. Or --previous is given: its link names a different executable after the
+// next commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;
@@ -79,8 +78,8 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Ends the command if an upgrade with its --id is to another EXECUTABLE. Otherwise the command
-// would report the ending of that upgrade as the ending of its own.
+// Ends the command if the upgrade that --id names is to a different EXECUTABLE. Otherwise the
+// command would report the outcome of that upgrade as the outcome of its own upgrade.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -91,9 +90,9 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Ends the command if it is unknown whether an upgrade with its --id has ended under the previous
-// upgrader: the status of that upgrader cannot be read, and the present status does not show the
-// upgrade. An upgrade must not be begun a second time.
+// Ends the command if nobody knows whether the upgrade that --id names has ended under the previous
+// upgrader. This is so if the status of the previous upgrader cannot be read and the current status
+// does not show the upgrade. An upgrade must not be begun a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;
@@ -160,7 +159,7 @@ NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
                       ": no upgrade is under way: " + phase_sentence(seen.status)};
 }
 
-// Makes the errand of confirm, cancel, commit and rollback.
+// Makes the errand of the commands `confirm`, `cancel`, `commit` and `rollback`.
 std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& seen,
                                            const std::string& name) {
   const Status& status = seen.status;
@@ -202,7 +201,7 @@ std::variant<Errand, NoErrand> shutdown_errand(const Options& options, const See
 std::string request_name(Moment now, std::uint32_t chance) {
   constexpr int chance_digits = 6;
   std::string name = "ctl-";
-  // Returns the digits of the time of day in a text such as "2026-11-22 08:15:04 UTC".
+  // Append the digits of the time of day from a text such as "2026-11-22 08:15:04 UTC".
   for (const char c : show_moment(now).substr(11, 8)) {
     if (c != ':') name += c;
   }

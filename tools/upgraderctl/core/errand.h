@@ -1,5 +1,4 @@
-// Makes the errand of a command. An errand is the command's task with an upgrader: the request to
-// send and the goal to wait for.
+// Makes the errand of a command: the request to send to an upgrader, and the goal to wait for.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +11,27 @@
 
 namespace upgraderctl {
 
-// Returns a name for a request: the time of day, for people to read, and digits of the random
+// Returns a name for a request. It contains the time of day, for people, and digits of the random
 // number `chance`, so that two requests in the same second have different names.
 [[nodiscard]] std::string request_name(Moment now, std::uint32_t chance);
 
-// How a command ends at once that needs no request or must not send one.
+// How a command ends if it needs no request, or must not send its request.
 using NoErrand = Finish;
 
 // The facts about the upgrader that are known before the request is sent.
 struct Seen {
   Status status;
   Hearing hearing = Hearing::listens;
-  // The last status of the upgrader that ran before the present one, if that status could be read.
+  // The last status of the previous upgrader in this control directory, if that status could be
+  // read.
   std::optional<Status> previous;
   // The reason why `previous` could not be read. Empty if there was nothing to read.
   std::string previous_trouble;
   std::string command;  // a command line that selects this upgrader: "upgraderctl app"
 };
 
-// Returns the errand of a command. `name` is a name for its request, which no request has had
-// before. In `options`, `executable` must be absolute, and `resolved` must be set if the file
-// exists.
+// Returns the errand of a command. `name` is a new, unique name for the request. In `options`,
+// `executable` must be absolute, and `resolved` must be set if the file exists.
 [[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
                                                        const std::string& name);
 

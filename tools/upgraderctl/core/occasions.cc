@@ -6,7 +6,7 @@
 namespace upgraderctl {
 namespace {
 
-// Returns a text that is different for each run of an upgrader, from its start to its end.
+// Returns a string that identifies one run of an upgrader, from its start to its exit.
 std::string life_of(const Status& status) {
   return status.upgrader.started + "/" + std::to_string(status.upgrader.pid.value_or(0));
 }
@@ -17,8 +17,8 @@ OccasionEnvironment environment_of(const char* event, const std::string& version
           "UPGRADER_EXECUTABLE=" + executable};
 }
 
-// Returns the environment variables for the ending of an upgrade. UPGRADER_VERSION and
-// UPGRADER_EXECUTABLE describe the program that runs afterwards.
+// Returns the environment variables for an upgrade that has ended. UPGRADER_VERSION and
+// UPGRADER_EXECUTABLE describe the program that runs after the upgrade.
 OccasionEnvironment environment_of(const char* event, const Ending& ending) {
   const bool committed = ending.outcome == "committed";
   const Side& stays = committed ? ending.to : ending.from;
@@ -47,8 +47,8 @@ const char* name_of(Occasion occasion) {
 }  // namespace
 
 void Occasions::looked(const Look& look, Duration now) {
-  // While the status cannot be read, another agent may become active. So the time for which an
-  // agent has been active is counted anew from the next status that can be read.
+  // While the status cannot be read, a different agent may become active. So the time for which an
+  // agent has been active is counted from zero again when the status can next be read.
   if (!look.status) {
     active_since_.reset();
     active_.clear();
@@ -56,9 +56,9 @@ void Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // The status of the previous upgrader may show endings that were not seen before. They do not
-  // count for `good`: an agent is good only if the present upgrader has kept it active for long
-  // enough.
+  // The status of the previous upgrader may show upgrades whose end has not been seen yet. These
+  // upgrades do not count for `good`: an agent is good only if the current upgrader has kept it
+  // active for long enough.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);
@@ -99,7 +99,7 @@ void Occasions::look_at_active(const Look& look, Duration now) {
 }
 
 void Occasions::add(OccasionEnvironment environment) {
-  // The oldest occasion must stay if its command is running, or has failed and will be run again.
+  // The first occasion must stay if its command is running, or has failed and will be run again.
   const std::size_t first = running_ || retry_at_ ? 1 : 0;
   if (waiting_.size() >= occasions_waiting_max) {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(first));

@@ -1,16 +1,17 @@
-// Decides when `upgraderctl on` runs its command, and with which environment variables. Called
-// whenever the control directory was read, and when the command has ended. runner.h reads the
-// directory and runs the command. The command is run on these occasions:
+// Decides when `upgraderctl on` runs its command, and with which environment variables. runner.h
+// reads the control directory, calls this class after each reading and when the command has exited,
+// and runs the command. The command is run on these occasions:
 //
 //   good      once in each run of the upgrader, when an agent has been active for some time and is
-//             not on trial; and at each commit
+//             not on trial; also at each commit
 //   commit    at each upgrade that was committed
 //   fallback  at each upgrade that fell back
 //
-// Upgrades that had ended before the first reading are found in status.json and previous.json; the
-// oldest comes first. Only this process remembers for which occasions it has run the command. So
-// the next process may run the command once more for the same occasions, but it leaves none out. A
-// command that fails is run again.
+// Upgrades that had ended before upgraderctl was started are found in status.json and
+// previous.json; for these, the command runs for the oldest upgrade first. Only this process
+// remembers for which occasions the command has run. So if upgraderctl is restarted, the command
+// may run a second time for the same occasion, but the restart leaves no occasion out. A command
+// that fails is run again.
 #pragma once
 
 #include <optional>
@@ -23,8 +24,8 @@ namespace upgraderctl {
 
 enum class Occasion { good, commit, fallback };
 
-// The most occasions that wait for their command. If there are more, the oldest one is dropped
-// whose command is neither running nor about to be run again.
+// The most occasions that wait for their command. At one more, the oldest occasion is dropped, but
+// not the occasion for which the command is running or will be run again.
 inline constexpr std::size_t occasions_waiting_max = 64;
 // The pause before a command that has failed is run again.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
@@ -39,14 +40,16 @@ class Occasions {
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
   void looked(const Look& look, Duration now);
-  // Records that the command has ended. `well` is true if it exited with status 0. Otherwise it
-  // will be run again.
+  // Records that the command has exited. `well` is true if its exit status was 0. Otherwise the
+  // command will be run again.
   void command_ended(bool well, Duration now);
 
-  // Returns the environment for the command if it must run now, or nothing. The command then counts
-  // as running until command_ended() is called.
+  // Returns the environment for the command if the command must run now, otherwise nothing. A
+  // command for which an environment was returned counts as running until command_ended() is
+  // called.
   [[nodiscard]] std::optional<OccasionEnvironment> next(Duration now);
-  // Returns when to read the directory and to call next() again, even if nothing changes before.
+  // Returns the time at which to read the directory and to call next() again, even if nothing has
+  // changed by then.
   [[nodiscard]] std::optional<Duration> next_deadline() const;
 
  private:
@@ -57,7 +60,7 @@ class Occasions {
 
   Occasion kind_;
   Duration after_;
-  std::vector<std::string> seen_;  // identifiers of the endings in the last status that was read
+  std::vector<std::string> seen_;  // identifies the ended upgrades in the last status that was read
   std::vector<OccasionEnvironment> waiting_;
   bool running_ = false;
   std::optional<Duration> retry_at_;

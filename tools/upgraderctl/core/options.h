@@ -69,7 +69,8 @@ struct Options {
   bool previous = false;
   bool no_wait = false;
   Terms terms;
-  // The id of the upgrade: of a new upgrade, or of the one to be confirmed, cancelled and so on.
+  // The id of the new upgrade, or of the upgrade that is to be confirmed, cancelled, committed or
+  // rolled back.
   std::optional<std::string> id;
   std::optional<std::string> reason;
   std::optional<std::string> phase;
@@ -96,8 +97,8 @@ using CommandLine = std::variant<Options, HelpWanted, VersionWanted, UsageError>
 // Returns the name of a command.
 [[nodiscard]] std::string_view name_of(Command command);
 
-// The arguments of a command line, sorted before the options are parsed. EXECUTABLE and the
-// arguments after it are never options.
+// The arguments of a command line, sorted into three groups before the options are parsed.
+// EXECUTABLE and the arguments after EXECUTABLE are never options.
 struct Words {
   std::optional<std::string> name;
   std::vector<std::string> options;  // the command and its options
@@ -108,8 +109,8 @@ struct Words {
 
 // ---- the control directory that a command line names
 
-// The two directories that contain control directories, called bases: root's, and the caller's own,
-// which is in the directory that the variable XDG_RUNTIME_DIR names.
+// A base is a directory that contains control directories. There are two: root's base, and the
+// caller's own base, which is in the directory that the variable XDG_RUNTIME_DIR names.
 inline constexpr char system_base[] = "/run/upgrader";
 inline constexpr char runtime_variable[] = "XDG_RUNTIME_DIR";
 inline constexpr char base_in_runtime[] = "/upgrader";
@@ -128,13 +129,13 @@ struct Place {
   std::string words;  // a command line that selects this directory: "upgraderctl app"
 };
 
-// The reason why no directory was chosen: none has that name, or several have it. The text lists
-// the existing names.
+// The reason why no control directory was chosen: no directory has that name, or several have it.
+// The text lists the existing names.
 struct NoPlace {
   std::string text;
 };
 
-// Returns the control directory that the options name. If it exists in no base, returns the path
+// Returns the control directory that the options name. If no base contains it, returns the path
 // that it would have in the first base. `bases` must not be empty.
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
@@ -142,7 +143,7 @@ struct NoPlace {
 // Returns the bases as text, such as "/run/upgrader and /run/user/1000/upgrader".
 [[nodiscard]] std::string in_words(const std::vector<Base>& bases);
 
-// Returns a text as a shell reads it as one word, quoted if necessary.
+// Returns `word` in a form that a shell reads as one word, quoted if necessary.
 [[nodiscard]] std::string quoted(const std::string& word);
 
 // ---- the exit statuses, as in the section EXIT STATUS of upgraderctl(1)
@@ -156,8 +157,8 @@ inline constexpr int exit_fell_back = 5;
 inline constexpr int exit_ended = 6;
 inline constexpr int exit_unknown = 7;
 
-// If a signal interrupts the program, its exit status is the signal's number plus this, as in a
-// shell.
+// If a signal interrupts upgraderctl, the exit status is this value plus the number of the signal,
+// as in a shell.
 inline constexpr int exit_signal_base = 128;
 
 }  // namespace upgraderctl

@@ -98,7 +98,7 @@ std::string state_text(const Status& status, Moment now) {
   return phase_clause(status, now) + ": " + phase_sentence(status);
 }
 
-// Returns the text about the last upgrade, for the table of `upgraderctl list`.
+// Returns the cell about the last upgrade in the table of `upgraderctl list`.
 std::string last_cell(const Status& status, Moment now) {
   if (status.endings.empty()) return "-";
   const Ending& last = status.endings.front();
@@ -131,8 +131,8 @@ void add_endings(std::vector<Row>& rows, const Status& status) {
   }
 }
 
-// Adds an upgrade without an ending: it was under way when the previous upgrader was killed, or
-// when the machine lost its power.
+// Adds the row for an upgrade whose outcome was not recorded: it was under way when the previous
+// upgrader was killed, or when the machine lost power.
 void add_cut_off(std::vector<Row>& rows, const Status& previous) {
   if (previous.ended || !previous.upgrade) return;
   const auto cell = [](const std::optional<AgentStatus>& agent) {

@@ -1,4 +1,4 @@
-// Makes texts about upgraders for people: the pages of `upgraderctl status` and `why`, and the
+// Makes the text that upgraderctl prints about upgraders: the pages of `status` and `why`, and the
 // tables of `list` and `history`.
 #pragma once
 
@@ -17,12 +17,12 @@ namespace upgraderctl {
                                                    const std::optional<Status>& previous,
                                                    Hearing hearing, Moment now);
 
-// Returns one line about what runs and which upgrade is under way. `status --watch` prints such a
-// line at each change.
+// Returns one line that says which agent runs and which upgrade is under way. `status --watch`
+// prints this line at each change.
 [[nodiscard]] std::string status_line(const Status& status, Hearing hearing, Moment now);
 
-// Returns a text that changes when the facts in status_line() change. A new line is printed only
-// then.
+// Returns a string that changes if and only if the facts in status_line() change, unlike the ages
+// in that line. `status --watch` prints a new line only if this string has changed.
 [[nodiscard]] std::string change_key(const Status& status, Hearing hearing);
 
 struct Listed {
@@ -33,26 +33,29 @@ struct Listed {
 };
 [[nodiscard]] std::vector<std::string> list_table(const std::vector<Listed>& all, Moment now);
 
-// Returns the table of `history`: the known endings of the upgrader's present run and of the run
-// before it, newest first.
+// Returns the table of `history`: how the upgrades of the upgrader's current run and of its
+// previous run have ended, as far as is known, newest first.
 [[nodiscard]] std::vector<std::string> history_table(const std::optional<Status>& status,
                                                      Hearing hearing,
                                                      const std::optional<Status>& previous);
 
 // ---- the page of `why`, about the last upgrade that has failed
 
-// Returns the newest failure among the endings of this run of the upgrader or, if there is none, of
-// the run before. Returns null if no upgrade has failed. A cancelled upgrade has not failed.
+// Returns the newest failed upgrade of the upgrader's current run or, if no upgrade has failed in
+// this run, of its previous run. Returns null if no upgrade has failed. A cancelled upgrade has not
+// failed.
 [[nodiscard]] const Ending* last_failure(const std::optional<Status>& status,
                                          const std::optional<Status>& previous);
 
-// The last words of a daemon belong to a failed upgrade if they were written at most this long
-// after its end: agentify writes them as soon as the daemon has failed, which ends the upgrade.
-// Later ones belong to a later failure of the daemon, which no upgrade has caused.
+// The file of last words has a daemon's last lines of output. The file belongs to a failed upgrade
+// if it was written at most this long after the end of the upgrade, because agentify writes it as
+// soon as the daemon has failed, which ends the upgrade. A file that was written later belongs to a
+// later failure of the daemon, which no upgrade has caused.
 inline constexpr Duration last_words_delay_max = std::chrono::seconds{5};
 
-// Returns the lines of the page, escaped and without newlines. Leaves out last words from before
-// the upgrade was accepted, or from long after its end, because they belong to another failure.
+// Returns the lines of the page, escaped and without newlines. Leaves out last words that were
+// written before the upgrade was accepted or long after it ended, because those last words belong
+// to a different failure.
 [[nodiscard]] std::vector<std::string> why_page(const Ending& failure,
                                                 const std::optional<LastWords>& last_words,
                                                 Moment now);

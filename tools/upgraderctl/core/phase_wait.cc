@@ -37,8 +37,8 @@ Orders PhaseWait::step(const Happening& happening, Duration now) {
 Orders PhaseWait::take(const Look& look) {
   if (!look.status) return no_status(look);
   const Status& status = *look.status;
-  // An upgrader that ends removes its FIFO before it writes its last status. If the FIFO is gone
-  // and the status does not show the end, read the directory once more before the upgrader counts
+  // An upgrader that exits removes its FIFO before it writes its last status. If the FIFO is gone
+  // and the status does not show the exit, read the directory once more before the upgrader counts
   // as killed.
   const bool left = has_gone(look.hearing) && !status.ended;
   const bool left_before = std::exchange(gone_, left);
@@ -63,9 +63,9 @@ Orders PhaseWait::take(const Look& look) {
   return say_once("waiting for phase " + phase_ + "; now " + phase_sentence(status));
 }
 
-// Handles a control directory without a status. Without the permission to read, ends the wait,
-// which would be useless. Otherwise continues to wait: an upgrader may start, or replace a damaged
-// file.
+// Handles a control directory whose status cannot be read. Ends the wait if the permission to read
+// is missing, because more waiting would not help. Otherwise continues to wait: an upgrader may
+// start, or may replace a damaged status file.
 Orders PhaseWait::no_status(const Look& look) {
   if (look.error_number == EACCES || look.error_number == EPERM) {
     return finish(exit_refused, look.trouble);

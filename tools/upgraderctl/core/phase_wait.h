@@ -1,6 +1,6 @@
-// Decides when `upgraderctl wait` for a phase is over. If no upgrader runs, waits until one runs,
-// even if the directory has the status of an upgrader that was killed. If an upgrader runs, the
-// wait also ends when that upgrader ends.
+// Decides when `upgraderctl wait`, which waits until an upgrader has reached a phase, is over. If
+// no upgrader runs, it waits until an upgrader runs, even if the directory has the status of an
+// upgrader that was killed. If an upgrader runs, the wait also ends when this upgrader exits.
 #pragma once
 
 #include <optional>

@@ -31,9 +31,9 @@ bool names_version(std::string_view part) {
   return false;
 }
 
-// Returns the last name in the path that looks like a version. For a release that is a directory,
-// this is the directory's name: the program's own name is often the same in all releases, as in
-// v1/run and v2/run.
+// Returns the last component of the path that contains a version. For a release that is a
+// directory, this is the name of the directory, because the program often has the same name in all
+// releases, as in v1/run and v2/run.
 std::string_view release_part(std::string_view path) {
   const std::string_view last = last_part(path);
   for (std::string_view rest = path; !rest.empty();) {
@@ -50,7 +50,7 @@ std::string name_or(const std::optional<AgentStatus>& agent, std::string_view ot
   return agent ? agent_name(*agent) : std::string(otherwise);
 }
 
-// Describes the phase in which the old agent has to stop and the next one is not active yet.
+// Describes the phase in which the old agent stops and the next agent is not active yet.
 std::string sentence_of_switching(const Status& status) {
   if (!status.active) return "the old agent has stopped and has yet to be followed";
   return agent_name(*status.active) + " is told to stop";
@@ -70,9 +70,9 @@ std::string stage_clause(const std::string& stage) {
   return "at stage " + shown(stage);
 }
 
-// Returns the durations of an upgrade that are known: "ready after 400 ms, handed over in 24 us".
-// The hand-over is the time in which neither agent was active. An adapter's daemon may begin to
-// serve even later.
+// Returns the known durations of an upgrade: "ready after 400 ms, handed over in 24 us". The second
+// duration is the time in which neither agent was active. If the agent is an adapter, its daemon
+// may begin to serve even later.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});
@@ -158,8 +158,8 @@ std::string outcome_clause(const Ending& ending) {
 std::string ending_sentence(const Ending& ending) {
   const std::string outcome = outcome_clause(ending);
   const std::string reason = shown(ending.reason);
-  // A reason that begins with the outcome, such as "cancelled by the control directory", is written
-  // alone. Otherwise the outcome would be there twice.
+  // If the reason begins with the outcome, as in "cancelled by the control directory", only the
+  // reason is written. Otherwise the outcome would be written twice.
   std::string sentence = reason.starts_with(outcome) ? reason : joined(outcome, ": ", reason);
   if (ending.outcome == "committed") sentence += "; " + side_name(ending.to) + " is active";
   if (ending.outcome == "kept") sentence += "; " + side_name(ending.from) + " stayed active";
@@ -195,7 +195,7 @@ std::string since(const std::optional<Moment>& begun, const std::optional<Moment
   return std::string(text.size() < column ? column - text.size() : 0, ' ') + text;
 }
 
-// Returns the name of the new agent: the candidate or, if there is no candidate any more, the
+// Returns the name of the new agent: the candidate or, once the candidate has become active, the
 // active agent.
 std::string newcomer(const Status& status) {
   if (status.candidate) return agent_name(*status.candidate);
@@ -215,8 +215,8 @@ std::string activated_text(const Status& status) {
   return active + " is active, on trial for " + show_duration(Duration{*status.upgrade->trial_ms});
 }
 
-// Returns true for phases in which an upgrade is undone or the upgrader ends. They are not among
-// the steps of an upgrade that are always shown, so they get lines of their own.
+// Returns true for phases in which an upgrade is undone or the upgrader ends. These phases are not
+// steps of every upgrade, so a line is written when one of them begins.
 bool is_told_by_itself(const std::string& phase) {
   return phase == "replacing" || phase == "abandoning" || phase == "rolling_back" ||
          phase == "falling_back" || phase == "shutting_down";

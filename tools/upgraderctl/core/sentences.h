@@ -1,5 +1,5 @@
-// Describes a status in sentences: agents, phases, endings, and the steps of an upgrade. Escapes
-// all texts from the status, so that they cannot disturb a terminal.
+// Describes a status in sentences: agents, phases, the outcomes of upgrades, and the steps of an
+// upgrade. Escapes all strings from the status, so that they cannot disturb a terminal.
 #pragma once
 
 #include <array>
@@ -17,20 +17,22 @@ inline constexpr std::array<std::string_view, 12> phase_names{
     "starting", "running",    "preparing",    "confirming",   "switching",     "replacing",
     "trial",    "abandoning", "rolling_back", "falling_back", "shutting_down", "ended"};
 
-// Returns the name of an agent from what is known of it, such as "generation 2 (version 1.1)".
+// Returns a name for an agent, made of the facts in the status, such as "generation 2 (version
+// 1.1)".
 [[nodiscard]] std::string agent_name(const AgentStatus& agent);
 
-// Returns "version 1.1". If the version is not known, returns the release's name in the path of the
-// executable, such as "v1" in v1/run, or else the path itself.
+// Returns "version 1.1". If the version is not known, returns the release name in the path of the
+// executable, such as "v1" for v1/run. Without a release name, returns the path itself.
 [[nodiscard]] std::string side_name(const Side& side);
 
 // Returns the short form of side_name() for a table, such as "1.1".
 [[nodiscard]] std::string side_cell(const Side& side);
 
-// Returns a sentence about the present phase: "generation 2 (version 1.1) is on trial".
+// Returns a sentence about the current phase: "generation 2 (version 1.1) is on trial".
 [[nodiscard]] std::string phase_sentence(const Status& status);
 
-// Returns the phase, how long it has lasted, and how long it may last: "trial for 12 s, 18 s left".
+// Returns the phase, how long it has lasted, and how long it may still last: "trial for 12 s, 18 s
+// left".
 [[nodiscard]] std::string phase_clause(const Status& status, Moment now);
 
 // Returns how an upgrade ended: "committed", "cancelled", "failed at its start", "fell back, having
@@ -40,27 +42,29 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 // Returns how an upgrade ended, with the reason and the durations, but without the id.
 [[nodiscard]] std::string ending_sentence(const Ending& ending);
 
-// Returns what is known of an upgrader's end, such as "with status 125: first agent: ...".
+// Returns how an upgrader has exited, as far as is known, such as "with status 125: first agent:
+// ...".
 [[nodiscard]] std::string end_clause(const Ended& ended);
 
-// Returns words for one run of an upgrader, for messages: "process 4020", or "an upgrader" if its
+// Returns a name for one run of an upgrader, for messages: "process 4020", or "an upgrader" if the
 // pid is not known.
 [[nodiscard]] std::string life_name(const Life& life);
 
-// Shows the steps of one upgrade in the order in which they happen, each with the time since the
-// upgrade was accepted. On a terminal, a last line shows the step that comes next.
+// Makes the lines that show the steps of one upgrade as they happen, each with the time since the
+// upgrade was accepted. On a terminal, a last line shows which step is awaited.
 class Progress {
  public:
-  // `command` is a command line that selects this upgrader. It is shown at a gate, to the person
-  // who must confirm the upgrade. It is empty if nobody must confirm.
+  // `command` is a command line that selects this upgrader. It is shown when the upgrade waits for
+  // a confirmation, so that the user knows how to confirm. It is empty if the user need not
+  // confirm.
   Progress(std::string id, std::string command)
       : id_(std::move(id)), command_(std::move(command)) {}
 
-  // Returns one line for each step that this status shows for the first time.
+  // Returns one line for each step that `status` shows for the first time.
   [[nodiscard]] std::vector<std::string> take(const Status& status);
 
-  // Returns the line about the next step, at most `columns` wide. It has a bar if that step has a
-  // deadline.
+  // Returns the line about the next step, at most `columns` wide. The line has a progress bar if
+  // that step has a deadline.
   [[nodiscard]] static std::string line(const Status& status, Moment now, std::size_t columns);
 
  private:
@@ -75,7 +79,7 @@ class Progress {
   std::optional<Moment> begun_;
   std::string old_agent_ = "the old agent";
   bool told_[steps] = {};
-  std::string phase_;  // the last phase that got a line of its own
+  std::string phase_;  // the last phase for which a line was made
   std::vector<std::string> lines_;
 };
 

@@ -5,8 +5,9 @@
 namespace upgraderctl {
 namespace {
 
-// If two times differ by no more than this, they count as equal, and the clock as not set. Clocks
-// are adjusted a little all the time, and the start of an upgrader is measured in two ways.
+// If two times differ by less than this, they count as equal, and the clock counts as unchanged.
+// Clocks are adjusted slightly all the time, and an upgrader's start time is measured by two
+// methods.
 constexpr std::chrono::seconds tolerance{2};
 
 class Correction {
@@ -41,9 +42,9 @@ Status in_todays_clock(Status status, Moment now, Duration age) {
   const Duration by = (now - age) - *status.upgrader.since;
   if (by < tolerance && by > -tolerance) return status;
   const Correction clock(now, age, by);
-  // Correct each time that was written before the clock was set. A deadline may be in the future on
-  // either clock, so the time at which its phase began shows whether the deadline was written
-  // before the clock was set.
+  // Correct each time that was written before the clock was set. A correct deadline may be in the
+  // future, too, so the start time of the phase shows whether the deadline was written before the
+  // clock was set.
   if (clock.is_due(status.since)) clock.move(status.deadline);
   clock.correct(status.since);
   clock.correct(status.active);

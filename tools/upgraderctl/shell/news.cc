@@ -15,8 +15,8 @@ News::News(uv_loop_t* loop, std::string directory, std::function<void()> changed
   schedule(watch_ == nullptr ? poll_alone_ms : poll_ms);
 }
 
-// Watches the directory that is at the path now. Does nothing if that directory is watched already.
-// The watched directory may have been replaced by a new one.
+// Watches the directory that exists at the path now, which may have replaced the watched directory.
+// Does nothing if this directory is watched already.
 void News::watch() {
   struct stat facts {};
   const bool there = ::stat(directory_.c_str(), &facts) == 0;
@@ -25,9 +25,9 @@ void News::watch() {
   if (!there) return;
   auto fresh = upgrader::make_handle(uv_fs_event_init, loop_, this);
   if (!fresh) return;
-  // libuv calls this callback for each event, and goes on as long as events come. If files changed
-  // faster than they are read, no timer would ever run. So the directory is not read here, but
-  // later by a timer.
+  // libuv calls this callback for each event, as long as events come. If the callback read the
+  // directory, and files changed faster than they can be read, no timer would ever run. So the
+  // callback only sets a timer, which reads the directory.
   const auto on_event = [](uv_fs_event_t* handle, const char*, int, int) {
     static_cast<News*>(handle->data)->schedule(0);
   };

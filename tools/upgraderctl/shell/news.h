@@ -1,5 +1,6 @@
-// Reports that files in a control directory may have changed. Uses inotify, and slow polling in
-// addition: the directory may be removed and made again, or be on a file system without inotify.
+// Reports that files in a control directory may have changed. Uses inotify, and slow polling as
+// well, because the directory may be removed and made again, or may be on a file system without
+// inotify.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +20,8 @@ class News {
   // cannot be watched.
   static constexpr std::uint64_t poll_alone_ms = 200;
 
-  // Calls `changed` at most once in a turn of the loop, however many events have come.
+  // Calls `changed` at most once in a turn of the event loop, however many inotify events have
+  // come.
   News(uv_loop_t* loop, std::string directory, std::function<void()> changed);
   News(const News&) = delete;
   News& operator=(const News&) = delete;

@@ -1,5 +1,5 @@
-// Parses the command line of core/options.h with CLI11. This file is outside of core/ because CLI11
-// uses files and streams.
+// Parses the command line with CLI11 into the structures of core/options.h. This file is not in
+// core/, because CLI11 uses files and streams.
 #include "tools/upgraderctl/core/options.h"
 
 #include <CLI/CLI.hpp>
@@ -224,13 +224,15 @@ std::optional<UsageError> judge_together(const Options& options) {
   return std::nullopt;
 }
 
-// Returns the name of the option in an argument, or an empty text if the argument is not an option.
+// Returns the name of the option in an argument, or an empty string if the argument is not an
+// option.
 std::string option_in(const std::string& word) {
   return word.starts_with("--") && word.size() > 2 ? word.substr(0, word.find('=')) : "";
 }
 
-// Finds two faults in the arguments that CLI11 would miss: an empty value, for which CLI11 would
-// use the next argument, and an option that is given twice. An empty --reason= counts as no reason.
+// Finds two errors in the arguments that CLI11 would miss. One is an empty value, in place of which
+// CLI11 would use the next argument; the other is an option that is given twice. An empty --reason=
+// counts as no reason.
 std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   std::vector<std::string> seen;
   std::erase(words, "--reason=");
@@ -246,8 +248,8 @@ std::optional<UsageError> take_apart_options(std::vector<std::string>& words) {
   return std::nullopt;
 }
 
-// Returns the text for an error of CLI11. If the command is missing after a NAME, the text guesses
-// which of the two was meant.
+// Returns the error message for an error of CLI11. If a NAME is given without a command, the
+// message names both possible errors: an unknown command, or a missing command.
 UsageError complaint_of(const CLI::ParseError& error, const Words& words) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string text = error.what();

@@ -21,7 +21,7 @@ namespace upgraderctl {
 
 namespace {
 
-// The interval at which the last line on a terminal is painted again.
+// The interval at which the last line on a terminal, with its times and progress bar, is redrawn.
 constexpr std::uint64_t repaint_ms = 200;
 
 class Runner {
@@ -98,7 +98,8 @@ Finish Runner::run() {
 }
 
 // Reads the directory: first whether the FIFO still has a reader, and then the status. In this
-// order, a status that is read when the reader has gone is certainly the last one of that upgrader.
+// order, a status that is read after the reader has gone is certainly the last status that this
+// upgrader has written.
 void Runner::look() {
   const bool gone = scene_.directory.reader_gone();
   Look look = scene_.directory.look();
@@ -135,7 +136,7 @@ void Runner::perform(const Finish& finish) {
   finish_ = finish;
 }
 
-// Shows the new steps of the upgrade. Ignores the status of any other upgrader.
+// Shows the new steps of the upgrade. Ignores a status that a later upgrader has written.
 void Runner::show(const Look& look) {
   if (finish_ || !scene_.progress || !look.status) return;
   const Life& life = look.status->upgrader;
@@ -160,7 +161,7 @@ void Runner::set_timer() {
   const Duration left = std::max(*next - now(), Duration{0});
   const auto on_timer = [](uv_timer_t* timer) {
     auto* const runner = static_cast<Runner*>(timer->data);
-    runner->look();  // reads the directory before deadlines are judged
+    runner->look();  // reads the directory before deadlines count as missed
     runner->feed(TimePassed{});
   };
   uv_timer_start(deadline_.get(), on_timer, static_cast<std::uint64_t>(left.count()), 0);

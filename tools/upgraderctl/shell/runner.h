@@ -1,5 +1,5 @@
-// Runs the commands that watch a control directory and wait. Passes events to the part of core/
-// that decides, and carries out its orders. Decides nothing itself.
+// Runs the commands that watch a control directory and wait. Passes each event to a Decider or to
+// Occasions in core/, and carries out the orders that they return. Makes no decisions itself.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,14 @@ struct Scene {
   std::optional<Life> life;          // the upgrader that performs that upgrade
 };
 
-// Runs a Decider (decider.h) until it orders Finish, and returns that order. Shows the progress of
-// an upgrade. If the decider may send a request, the FIFO must be open.
+// Runs a Decider (decider.h) until it orders Finish, and returns that order. Meanwhile shows the
+// progress of an upgrade, if `scene` has one. If the decider may send a request, the upgrader's
+// FIFO must be open.
 [[nodiscard]] Finish run(Decider& decider, Scene scene);
 
 // Performs `upgraderctl on` (occasions.h): reads the control directory whenever it has changed, and
-// runs the command when an occasion comes. Runs until a signal comes. Then waits until a running
-// command has ended, and returns 128 plus the signal's number.
+// runs the command of --exec when an occasion comes, such as a commit. Ends at a signal: waits
+// until a running command has exited, and returns 128 plus the number of the signal.
 [[nodiscard]] int run_on_occasions(const Options& options, const std::string& path,
                                    Terminal& terminal);
 

@@ -1,6 +1,6 @@
-// Prints on standard output, which is a terminal or not, and on standard error. On a terminal,
-// lines can be replaced by new ones. Uses no colours and no alternate screen, and leaves the cursor
-// visible, so that the terminal is usable even if the program is killed.
+// Prints on standard output, which may be a terminal, and on standard error. On a terminal, lines
+// that were printed can be replaced by new lines. Uses no colours and no alternate screen, and
+// leaves the cursor visible, so that the terminal is usable even if upgraderctl is killed.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ class Terminal {
  public:
   Terminal();
 
-  // Returns true if written lines can be replaced by new ones, as on a terminal.
+  // Returns true if lines that were printed can be replaced by new lines, as on a terminal.
   [[nodiscard]] bool repaints() const { return repaints_; }
 
   [[nodiscard]] std::size_t columns() const;
 
-  // Writes a line to standard output. This line is never replaced.
+  // Writes a line to standard output. The line is never replaced later.
   void line(std::string_view text);
 
   // Writes bytes unchanged to standard output.
@@ -28,15 +28,15 @@ class Terminal {
   // Writes a message of upgraderctl itself to standard error.
   void complain(std::string_view text);
 
-  // Writes lines that are replaced at the next call of any function. Does nothing if lines cannot
-  // be replaced.
+  // Writes lines that the next call of any output function replaces. Does nothing if repaints()
+  // returns false.
   void paint(const std::vector<std::string>& lines);
 
   // Keeps the lines that were last written by paint(), and moves the cursor below them.
   void leave();
 
-  // Returns true if a write to standard output has failed: its reader has gone, or the disk is
-  // full.
+  // Returns true if a write to standard output has failed, because the reader has closed the pipe
+  // or the disk is full.
   [[nodiscard]] bool is_broken() const { return error_number_ != 0; }
   [[nodiscard]] int error_number() const { return error_number_; }
 

@@ -33,8 +33,9 @@ namespace upgraderctl {
 
 namespace {
 
-// Returns how long the upgrader `pid` has run. Returns nothing if /proc shows no upgrader with that
-// pid: the pid may belong to another pid namespace, or to another process by now.
+// Returns how long the upgrader `pid` has run. Returns nothing if /proc shows no upgrader with this
+// pid: the pid may be of a different pid namespace, or may have been given to a different process
+// since.
 std::optional<Duration> age_of_upgrader(std::int64_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat", std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -61,8 +62,9 @@ std::optional<Duration> age_of_upgrader(std::int64_t pid) {
   return std::chrono::floor<Duration>(now) - started;
 }
 
-// Returns a status to be shown to people. If its upgrader still runs, all times are converted to
-// the present clock, because the clock may have been set since they were written.
+// Returns the status in the form that is shown to people. If the upgrader still runs, all times are
+// converted to the machine's current clock, because the clock may have been set since these times
+// were written.
 Status for_people(const Status& status, Hearing hearing, Moment now) {
   if (status.ended || has_gone(hearing) || !status.upgrader.pid) return status;
   const auto age = age_of_upgrader(*status.upgrader.pid);

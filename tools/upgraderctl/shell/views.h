@@ -1,5 +1,5 @@
-// Commands that only show something: list, status, history and why. Their functions return the exit
-// status.
+// The commands that only show something: `list`, `status`, `history` and `why`. The function of
+// each command returns the exit status.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace upgraderctl {
 
-// Performs `status --watch`. On a terminal, replaces the page at each change. Otherwise prints a
+// Performs `status --watch`. On a terminal, redraws the page at each change. Otherwise prints a
 // line at each change. Ends at a signal, or when nobody reads the output any more.
 [[nodiscard]] int watch_status(const Options& options, const std::string& path, Terminal& terminal);
 
-// Returns the names of the directories in the base. Sets `error` if the base cannot be read. If the
-// base does not exist, that is not an error.
+// Returns the names of the directories in `base`. Sets `error` if `base` cannot be read. A `base`
+// that does not exist is not an error.
 [[nodiscard]] std::vector<std::string> names_below(const std::string& base, std::error_code& error);
 
 // Returns the exit status for a file that cannot be read: exit_refused if a permission is missing,

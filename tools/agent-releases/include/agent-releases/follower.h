@@ -1,9 +1,9 @@
-// Decides when an agent requests an upgrade, and to which release. The follower watches a directory
-// of releases, verifies the release that is due, runs its self-test, requests the upgrade, and
-// records in the ledger how the upgrade ended.
+// Decides when an agent requests an upgrade, and to which release. A follower is an object inside
+// of the agent. It watches a directory of releases, verifies a release that is due, runs the
+// self-test of the release, requests the upgrade, and records in the ledger how the upgrade ended.
 //
-// The follower has no thread and never waits: when its descriptor fd() is readable, dispatch() does
-// the work that can be done now. No shell is ever used to run a file of a release.
+// The follower has no thread and never blocks: when its descriptor fd() is readable, dispatch()
+// does the work that can be done now. A file of a release is never run by a shell.
 #pragma once
 
 #include <chrono>
@@ -18,9 +18,9 @@
 
 namespace agent_releases {
 
-// The exit status of a self-test that could not find out whether the release works, equal to
-// EX_TEMPFAIL of sysexits.h. The release then counts neither as good nor as failed, and is tested
-// again later.
+// The exit status of a self-test that could not find out whether the release works. It is
+// EX_TEMPFAIL of sysexits.h. After this exit status, the release counts neither as good nor as
+// failed, and is tested again later.
 inline constexpr int self_test_could_not_tell = 75;
 
 class Follower {
@@ -31,10 +31,11 @@ class Follower {
     std::string keys{};  // a directory of public keys; if set, only signed releases count
     Version running;     // the version of this agent
     bool self_test = true;
-    // the arguments of the self-test's program that come before --self-test
+    // the arguments with which the self-test is started, followed by --self-test
     std::vector<std::string> arguments{};
     std::chrono::milliseconds self_test_limit{5'000};
-    // The pause before a release is tried again after a failure that was not its own fault.
+    // The pause before a release is tried again after a failure for which the release was not at
+    // fault.
     std::chrono::milliseconds pause{10'000};
   };
 
@@ -62,13 +63,13 @@ class Follower {
   // Kills the self-test, if one is running.
   ~Follower();
 
-  // Returns the follower's descriptor, which never changes. When it is readable, dispatch() must be
-  // called.
+  // Returns the follower's descriptor, which never changes. Whenever the descriptor is readable,
+  // the agent must call dispatch().
   [[nodiscard]] int fd() const;
   void dispatch();
 
   // Begins to look for releases. Must not be called before the upgrade to this agent is committed,
-  // because it records that commit in the ledger.
+  // because begin() records the commit in the ledger.
   void begin();
 
   // Records that an upgrade has failed. The upgrade was requested by this agent or, if this agent

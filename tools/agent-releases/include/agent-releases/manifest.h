@@ -1,6 +1,6 @@
-// The manifest of a release: its name and version, its processor, and the hash of its bytes. This
-// header declares the parser of manifests, which may be hostile. download.h verifies the
-// signature of a manifest and decides whether its release may be added.
+// The manifest of a release: the release's name, version, processor and hash. This header declares
+// the parser of manifests. A manifest may be hostile. download.h verifies the signature of a
+// manifest, and decides whether its release may be added.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,11 @@
 
 namespace agent_releases {
 
-// The ending of a manifest's file: the manifest of release NAME-v1.2.3 is NAME-v1.2.3.json.
+// The ending of a manifest file: the manifest of the release NAME-v1.2.3 is NAME-v1.2.3.json.
 inline constexpr std::string_view manifest_ending = ".json";
 
-// The largest manifest. A larger file is refused; `pack` makes manifests of less than 1 KiB.
+// The most bytes of a manifest. A larger manifest is refused; `pack` makes manifests of less than 1
+// KiB.
 inline constexpr std::size_t manifest_bytes_max = 65'536;
 
 // The most bytes of a release, 64 GiB: about the size of a whole system. A manifest that states a
@@ -42,8 +43,7 @@ struct Manifest {
 
 [[nodiscard]] Result<Manifest> parse_manifest(std::string_view text);
 
-// Returns the manifest as one line, with its newline. Used for a release that is made on this
-// machine from an installed program.
+// Returns the manifest as one line, with its newline.
 [[nodiscard]] std::string to_text(const Manifest& manifest);
 
 [[nodiscard]] bool is_sha256(std::string_view text);

@@ -1,7 +1,7 @@
 // Processors, by their names in manifests: x86_64, i386, aarch64, armhf, armel, mips, mipsel,
-// riscv64, ppc64le, s390x. A release must be for the processor for which this system's programs
-// were built. `uname -m` shows the kernel's processor, which may differ: a 64-bit kernel also runs
-// programs for 32-bit processors.
+// riscv64, ppc64le, s390x. A release can be added only if it is for the processor for which this
+// system's programs were built. `uname -m` shows the kernel's processor, which may differ: a 64-bit
+// kernel also runs programs for 32-bit processors.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace agent_releases {
 
-// The number of bytes at the start of an ELF file that are needed to recognise its processor.
+// How many bytes at the start of an ELF file are needed to recognise the processor.
 inline constexpr std::size_t elf_header_bytes = 64;
 
-// Returns the processor of an ELF file, by the class, byte order, machine and flags in its first
-// bytes. Returns nothing for a file of another kind, and for a processor that is not in the list
+// Returns the processor of an ELF file, from the class, byte order, machine and flags in its first
+// bytes. Returns nothing if the file is not an ELF file, or if its processor is not in the list
 // above.
 [[nodiscard]] std::optional<std::string_view> processor_of_elf(std::string_view first_bytes);
 
-// Returns true if the text is one of the names of processors above.
+// Returns true if `name` is one of the processor names above.
 [[nodiscard]] bool is_processor_name(std::string_view name);
 
-// Returns today's name for the processor in a manifest's `arch`: older manifests have `armv7l` for
-// `armhf` and `i686` for `i386`. Any other text is returned unchanged.
+// Returns the current name of the processor in a manifest's `arch`: older manifests have `armv7l`
+// for `armhf` and `i686` for `i386`. Any other name is returned unchanged.
 [[nodiscard]] std::string_view todays_processor_name(std::string_view arch);
 
 // Returns the processor for which this program was built, or `other` if that processor has no name

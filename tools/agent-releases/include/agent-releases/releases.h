@@ -1,6 +1,6 @@
-// A directory of releases, which are versions of one program. Each release is complete or absent,
-// even after a crash or a power cut at any moment. agent-releases(1) describes the files of the
-// directory and what it promises. This header is the interface for programs in C++20.
+// A directory of releases: the versions of one program. Each release is complete or absent, even
+// after a crash or a power cut at any moment. agent-releases(1) describes the files in the
+// directory, and the guarantees. This header is the interface for programs in C++20.
 //
 // No function in this header throws, or starts a thread or a process. The functions that add and
 // remove releases wait for disks and networks, so an agent must not call them while it serves.
@@ -26,7 +26,7 @@ struct Release {
   Version version;
   std::string path;          // the absolute path of the file or directory NAME-v1.2.3
   std::string executable{};  // the absolute path of the program to start
-  std::string sha256{};      // the hash of the fetched file; empty if there is no manifest
+  std::string sha256{};      // the hash in the manifest; empty if there is no manifest
   // the size on disk; for a directory, the size of the archive that was unpacked into it
   std::int64_t bytes = 0;
   std::int64_t added = 0;  // when the release was added, in seconds since 1970
@@ -39,7 +39,7 @@ struct Progress {
   std::string what;  // the name of the file that is being fetched
   std::int64_t bytes = 0;
   std::int64_t of = 0;    // the size of the whole file, or 0 if it is unknown
-  std::int64_t from = 0;  // the size of the part that an earlier fetch has left
+  std::int64_t from = 0;  // the size of the part that an earlier fetch has written
 };
 
 class Releases {
@@ -49,12 +49,12 @@ class Releases {
     std::string name{};  // the NAME of the releases; needed if the directory has no file .name
     std::string keys{};  // a directory of minisign's public keys; if empty, nothing is verified
     bool make = false;   // true: make the directory if it does not exist
-    // The control directories of upgraders that are not below /run/upgrader. Their status shows
-    // which releases run. Releases that run must not be removed.
+    // The control directories of upgraders that are not below /run/upgrader. The status in a
+    // control directory shows which releases run, and these releases must not be removed.
     std::vector<std::string> controls{};
     std::chrono::milliseconds patience{30'000};  // how long to wait for locks of other processes
-    // A function that is called now and then while this class waits. If it returns true, the wait
-    // ends with a refusal.
+    // A function that is called repeatedly while a function of this class waits. If it returns
+    // true, the wait ends with a refusal.
     std::function<bool()> cancelled{};
   };
   [[nodiscard]] static Result<Releases> open(const Settings& settings);
@@ -66,16 +66,16 @@ class Releases {
   [[nodiscard]] Result<std::vector<Release>> list() const;
   [[nodiscard]] Result<Release> find(const Version& version) const;
 
-  // Returns the version that the file `desired` names, or nothing if the newest version is desired.
+  // Returns the version that the file `desired` names, or nothing if the newest release is desired.
   [[nodiscard]] std::optional<Version> desired() const;
   [[nodiscard]] std::optional<Version> current() const;
   [[nodiscard]] std::optional<Version> previous() const;
 
   struct Adding {
-    std::string source;    // the URL (http, https, file) or the path of a manifest
-    std::string sha256{};  // the hash that the release must have; if empty, any hash will do
-    std::string cacert{};  // the file of the certificates that https trusts; if empty, the system's
-    bool allow_files = true;  // false: accept only http and https, for a `source` from a stranger
+    std::string source;       // the URL (http, https, file) or the path of a manifest
+    std::string sha256{};     // the hash that the release must have; if empty, any hash
+    std::string cacert{};     // a file of certificates that https trusts; if empty, the system's
+    bool allow_files = true;  // false: accept only http and https, if `source` is not trusted
     bool unsigned_is_wanted = false;
     bool older_is_wanted = false;
     std::optional<Version> running{};  // the agent's version; older releases are refused
@@ -87,15 +87,15 @@ class Releases {
     bool was_there = false;
     std::string trusted_comment{};  // the signature's trusted comment, if there is a signature
   };
-  // Fetches a release, verifies it, and makes it durable. A failure changes nothing outside of
-  // .staging.
+  // Fetches a release, verifies it, and writes it durably. A failure changes nothing outside of the
+  // subdirectory .staging.
   [[nodiscard]] Result<Added> add(const Adding& adding);
 
-  // Makes a release from the plain file at the path `link`. Then replaces the file by a link to the
-  // release.
+  // Makes a release from the plain file at the path `link`, then replaces that file by a link to
+  // the release. So an installed program becomes the first release.
   [[nodiscard]] Result<Release> adopt(const std::string& link, const Version& version);
 
-  // Sets the desired version. A release of that version must be in this directory. Without a
+  // Sets the desired version, which must be the version of a release in this directory. Without a
   // version, the newest release is desired.
   [[nodiscard]] Outcome desire(const std::optional<Version>& version);
 
@@ -104,10 +104,10 @@ class Releases {
   // need not have a release of this version.
   [[nodiscard]] Outcome hold(const Version& running);
 
-  // Forgets that the release has failed, so that it can be tried again.
+  // Records that failures of this version no longer count, so that the release can be tried again.
   [[nodiscard]] Outcome forget(const Version& version, std::int64_t now);
 
-  // Returns the reason why a release must not be removed, or nothing if it may be removed.
+  // Returns the reason why a release must not be removed, or nothing if the release may be removed.
   [[nodiscard]] Result<std::optional<std::string>> needed_for(const Version& version) const;
   [[nodiscard]] Outcome remove(const Version& version);
 
@@ -117,8 +117,8 @@ class Releases {
   [[nodiscard]] Result<std::vector<Version>> prune(std::size_t keep,
                                                    std::optional<std::int64_t> before);
 
-  // Checks that the release's bytes on disk have not changed since the release was added, by
-  // reading all of them. If keys are set, also checks the signature of the manifest.
+  // Reads all bytes of the release on disk, and checks that they have not changed since the release
+  // was added. If keys are set, also checks the signature of the manifest.
   [[nodiscard]] Outcome verify(const Release& release) const;
 
   // Returns the store, the open directory of releases, for code outside of this class.

@@ -1,4 +1,4 @@
-// A value; or, if there is none, the reason in words and the kind of trouble.
+// The result of a function: a value, or a refusal with the reason in words and the kind of trouble.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 namespace agent_releases {
 
-// The kinds of trouble for which something is refused. agent-releases has an exit status for each
-// kind.
+// The kinds of trouble that cause a refusal. agent-releases has an exit status for each kind.
 enum class Trouble : std::uint8_t {
   usage,    // the command line is wrong
   absent,   // the requested thing does not exist
@@ -32,7 +31,7 @@ class [[nodiscard]] Result {
 
   [[nodiscard]] explicit operator bool() const { return content_.index() == 0; }
 
-  // Returns the value. Must be called only if there is one.
+  // Returns the value. Must be called only if there is a value.
   [[nodiscard]] const Value& value() const { return std::get<0>(content_); }
   [[nodiscard]] Value& value() { return std::get<0>(content_); }
 
@@ -44,7 +43,7 @@ class [[nodiscard]] Result {
   std::variant<Value, Refusal> content_;
 };
 
-// The result of a function without a value: success, or a sentence that says why not.
+// The result of a function that returns no value: success, or a refusal.
 using Outcome = Result<std::monostate>;
 
 }  // namespace agent_releases

@@ -1,6 +1,6 @@
-// Runs the self-test of a release, without waiting for its end. The release's program is started
-// with the given arguments and --self-test. It must print "VERSION ok" on its standard output and
-// exit with status 0.
+// Runs the self-test of a release, without blocking until it exits. The release's program is
+// started with the given arguments and --self-test. The program must print "VERSION ok" on standard
+// output and exit with status 0.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ class SelfTest {
 
   SelfTest(const std::string& path, std::vector<std::string> arguments, const Version& version);
 
-  // Kills the self-test, if it still runs, and all processes that it has started.
+  // Kills the self-test, if it still runs, and all processes in its process group.
   ~SelfTest();
   SelfTest(const SelfTest&) = delete;
   SelfTest& operator=(const SelfTest&) = delete;
@@ -28,7 +28,7 @@ class SelfTest {
   // has no pidfds, or if the self-test was never started.
   [[nodiscard]] int exit_descriptor() const { return exit_; }
 
-  // Kills the self-test. It then counts as failed for the reason `why`.
+  // Kills the self-test, which then counts as failed for the reason `why`.
   void kill(const std::string& why);
 
   // Returns the result of the self-test, or nothing while it still runs.

@@ -1,5 +1,5 @@
 // Checks the owner of a file that a program executes or trusts. The owner must be root or the
-// program's own user, and no other user may be able to write to the file.
+// program's own user, and only the owner may be able to write to the file.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,7 +11,8 @@
 namespace agent_releases {
 
 // Checks the owner of the file or directory `path`, whose stat(2) result is `status`. Refuses
-// unless root or the caller owns it and no other user may write to it. The reason names `path`.
+// unless root or the caller owns the file and only the owner may write to it. The reason names
+// `path`.
 [[nodiscard]] Outcome check_owner(const struct stat& status, const std::string& path);
 
 }  // namespace agent_releases

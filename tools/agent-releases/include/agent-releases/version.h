@@ -12,13 +12,13 @@
 
 namespace agent_releases {
 
-// The longest version, in bytes. A longer one would leave no room in the name of a file.
+// The longest version, in bytes. A longer version would leave too little room in a file name.
 inline constexpr std::size_t version_bytes_max = 128;
 
 struct Version {
   std::array<std::uint64_t, 3> numbers{};
   std::vector<std::string> prerelease;
-  std::string build;  // the part after `+`; it is not compared, and not in paths
+  std::string build;  // the part after `+`, which is not compared and not written in paths
 
   // Parses a version such as "1.2.3-rc.1+build". Refuses leading zeros, so that each version has
   // only one spelling.
