@@ -1,4 +1,5 @@
-// Catch2's main, compiled once for all test programs: it takes twenty seconds.
+// Catch2's main(), compiled once for all test programs, because its compilation takes twenty
+// seconds.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -7,13 +8,13 @@
 
 namespace {
 
-// Keeps only the tests of one file, in a program that has the tests of many files. When the program
-// is called by a link NAME_test, it keeps the tests of the file of that name. Catch2 then knows no
-// other test.
+// Removes all tests from Catch2's list except the tests of one file. A test program may have the
+// tests of many files. If such a program is started through a link NAME_test, it runs only the
+// tests of the file NAME_test.cc.
 void keep_tests_of(const std::string& file) {
   const auto& all = Catch::getRegistryHub().getTestCaseRegistry().getAllTests();
-  // Catch2 gives out its list of tests by a const reference only. The list itself is not const, so
-  // a const_cast of the reference is allowed.
+  // Catch2 returns its list of tests only as a const reference. The list itself is not const, so a
+  // const_cast of the reference is allowed.
   std::erase_if(const_cast<std::vector<Catch::TestCase>&>(all), [&](const Catch::TestCase& test) {
     return std::filesystem::path(test.lineInfo.file).stem() != file;
   });

@@ -1,11 +1,11 @@
-// Measures the static program, and compares each figure with its bar, the value that it must not
-// exceed.
+// Measures the statically linked upgrader, and compares each figure with its bar, the value that
+// the figure must not exceed.
 //
 // usage: bars DIRECTORY UPGRADER AGENT
 //
 // DIRECTORY must be empty; all files are written there. Prints a row of a Markdown table for each
-// bar, and exits with 1 if a bar is not met. A figure is the worst of three runs, or of as many as
-// its row says. Programs that are compared run in turn.
+// bar, and exits with 1 if a bar is not met. A figure is the worst of three runs, unless its row
+// names another number of runs. Compared programs run in turn.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -22,13 +22,13 @@ constexpr int runs_of_each = 3;
 constexpr int start_rounds = 200;
 constexpr int share_pairs = 15;
 
-// Each gap is measured in ten runs, and in one of them it may exceed its limit. The limit is only
-// some twenty microseconds above the minimal program's gap, and other work of the machine may take
-// longer than that.
+// Each gap is measured in ten runs, and may exceed its limit in one of these runs. The limit is
+// only some twenty microseconds above the minimal program's gap, and other work of the machine may
+// take more time.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
-// The number of pairs of programs in each run. The order alternates: in one pair the upgrader is
-// measured first, in the next the minimal program (minimal.c).
+// How many pairs of programs are measured in each run. The order alternates: in one pair the
+// upgrader is measured first, in the next pair the minimal program (minimal.c).
 constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},
@@ -56,7 +56,7 @@ void print_bar(const std::string& what, const std::string& figure, const std::st
   all_met = all_met && met;
 }
 
-// One measured value, and its text for people. The greater the value, the worse.
+// A measured value with its text for people. Smaller values are better.
 struct Figure {
   double value = 0;
   std::string text;
@@ -100,8 +100,8 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// Compares how long an agent's start takes under two programs. Both start-up times contain the time
-// that a direct exec of the agent takes. The text shows that time, too.
+// Compares the time that an agent's start takes under two programs. Both times include the time
+// that a direct exec of the agent takes. The text shows the time of the direct exec, too.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +
@@ -136,8 +136,9 @@ void judge_start_up(const Place& place) {
                worst_of(counting_by_tini).text, "none", "");
 }
 
-// Divides the median of all the upgrader's hand-overs by that of the minimal program's. If agents
-// start slowly, one pair of runs has too few hand-overs for a ratio of its own.
+// Divides the median time of the upgrader's hand-overs by the median time of the minimal program's
+// hand-overs, over all pairs of runs. One pair alone may have too few hand-overs for a ratio,
+// because runs with slow agents have few hand-overs.
 Figure by_minimal(const HandOvers& found) {
   const double ratio = median(found.upgrader) / median(found.minimal);
   return {ratio, fixed(ratio, 2) + " (" + fixed(median(found.upgrader), 3) + " ÷ " +

@@ -1,6 +1,6 @@
-// In one run, compares the upgrader with other programs that do a part of its work. The results are
-// ratios, since the times of one machine say little about another. Checks no figure; it fails only
-// if a program that it runs does not work.
+// Compares the upgrader with programs that do a part of its work. The main results are ratios,
+// because times on one machine say little about other machines. This program checks no figure. It
+// fails only if a program that it starts does not work.
 //
 // bench DIRECTORY UPGRADER: DIRECTORY must be empty; all files are written there. The agent and the
 // minimal program lie in the directory of this program.

@@ -1,4 +1,4 @@
-# make bench, make size: builds the programs that measure, the agent that they start, and the
+# make bench, make size: build the measuring programs, the agent that these programs start, and the
 # minimal program with which the upgrader is compared.
 
 benchmark_programs := $(addprefix $(BUILD)/tests/benchmark/,bench bars minimal \
@@ -7,8 +7,9 @@ benchmark_mains := $(call objects,tests/benchmark/bench.cc tests/benchmark/bars.
 benchmark_objects := $(filter-out $(benchmark_mains),\
   $(call objects,$(wildcard tests/benchmark/*.cc)))
 
-# bench and bars have a copy of the C++ library of their own. A second process that maps the shared
-# library would lower the upgrader's PSS, which they measure.
+# The programs `bench` and `bars` are linked with the static C++ library. They measure the
+# upgrader's PSS, in which a page that several processes map counts only in part. So they must not
+# map the shared C++ library beside the upgrader.
 $(BUILD)/tests/benchmark/bench $(BUILD)/tests/benchmark/bars: $(BUILD)/tests/benchmark/%: \
     $(BUILD)/objects/tests/benchmark/%.o $(benchmark_objects)
 	@mkdir -p $(@D)
@@ -18,9 +19,9 @@ benchmark_c_programs := $(addprefix $(BUILD)/tests/benchmark/,stamp_agent minima
 $(benchmark_c_programs): $(BUILD)/%: $(BUILD)/objects/%.o
 	@mkdir -p $(@D)
 	$(CC) $(benchmark_link) -o $@ $^
-# stamp_agent loads no shared library: under every measured program, loading would take most of the
-# agent's start. ordinary_agent, which is used to measure gaps, is linked like an ordinary program:
-# the end of such a process is most of the gap.
+# `stamp_agent` is linked statically, because loading shared libraries would take most of the
+# agent's start under every measured program. `ordinary_agent` is used to measure gaps. It is linked
+# like an ordinary program, because the exit of an ordinary process takes most of the gap.
 $(BUILD)/tests/benchmark/stamp_agent: benchmark_link = -static
 $(BUILD)/tests/benchmark/ordinary_agent: $(BUILD)/objects/tests/benchmark/stamp_agent.o
 	@mkdir -p $(@D)
@@ -34,8 +35,8 @@ bench:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(benchmark_programs)
 	@BUILD=$(BUILD) tests/benchmark/run
 
-# Compares the static program with its bars, the values that it must not exceed, and writes the
-# figures into docs/measurements.md.
+# Compares figures of the statically linked upgrader with their bars, the values that they must not
+# exceed. Writes the figures into docs/measurements.md.
 size:
 	@tests/need-packages $(static_packages) $(build_packages) gcc tini python3
 	@$(MAKE) $(jobs) --no-print-directory static-program $(BUILD)/upgrader $(benchmark_programs)

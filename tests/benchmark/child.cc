@@ -92,8 +92,8 @@ Child::Child(const Command& command) : name_(command.argv.at(0)), log_(command.l
   if (log < 0) give_up("cannot open " + log_);
 
   start_ns_ = now_ns();
-  // Uses vfork(), since fork() would copy this process's memory, and the time for that would be
-  // measured, too.
+  // Uses vfork(), because fork() would copy the memory tables of this process, and the measured
+  // time would include this copying.
   pid_ = ::vfork();
   if (pid_ == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,4 +1,5 @@
-// Runs a program in a child process, with its environment and a file for its output.
+// Runs a program in a child process. Adds settings to the program's environment, and appends the
+// program's output to a file.
 #pragma once
 
 #include <sys/types.h>
@@ -48,9 +49,10 @@ class Child {
   // Returns the time immediately before the program was started.
   [[nodiscard]] std::int64_t start_ns() const { return start_ns_; }
 
-  // Waits for the program's end. If its exit status is not 0, exits with a failure.
+  // Waits for the program's exit. If the program's exit status is not 0, this process prints the
+  // program's output and exits with a failure.
   void wait_for_success();
-  // Ends the program by SIGTERM, whatever its exit status is then.
+  // Sends the program SIGTERM, and waits for the program's exit. Ignores the exit status.
   void end();
 
  private:

@@ -29,13 +29,12 @@ std::vector<Contender> installed(const std::vector<Contender>& wanted) {
   return found;
 }
 
-// The descriptor by which the agent tells s6 that it works. If the agent does not notify it, s6
-// pauses for a second before it starts an agent again, even if the agent has worked for a long
-// time.
+// The descriptor on which the agent notifies s6 that the agent works. Without this notification, s6
+// pauses for a second before it restarts the agent, even if the agent has worked for a long time.
 constexpr char ready_descriptor[] = "3";
 
-// Makes a service directory for runit or s6. Its program `run` is the agent itself and not a shell
-// script.
+// Makes a service directory for runit or s6. The program `run` in this directory is the agent
+// itself, not a shell script.
 std::string make_service(const std::string& agent, const std::string& directory) {
   std::string service = directory + "/service";
   std::filesystem::create_directory(service);
@@ -102,7 +101,7 @@ Contender direct_exec() {
 }
 
 std::vector<Contender> installed_reapers() {
-  // With -s, tini does not complain that it does not run as process 1.
+  // With -s, tini does not warn that it does not run as process 1.
   return installed({{"tini", Contender::Kind::command, {"tini", "-s", "--"}},
                     {"tini-static", Contender::Kind::command, {"tini-static", "-s", "--"}}});
 }

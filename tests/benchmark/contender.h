@@ -1,5 +1,5 @@
-// The programs that are compared, called contenders, how each of them runs the same agent, and the
-// times that the agents of a run note.
+// The contenders, which are the programs that the benchmark compares. This file knows how each
+// contender runs the same agent, and reads the times that the agents record during a run.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace benchmark {
 
-// The paths of the programs, and the directory, that a run needs.
+// The directory and the paths of the programs that a run needs.
 struct Place {
   std::string directory;  // the directory for all files of the run; empty at its start
   std::string upgrader;
@@ -23,8 +23,9 @@ struct Place {
 };
 
 struct Contender {
-  // Two ways to give a contender its agent: on the command line, or as the program `run` in a
-  // directory.
+  // Says how a contender gets its agent. `upgrader` and `command`: on the command line. `service`:
+  // as the program `run` in a service directory. Only the agents of the kind `upgrader` speak the
+  // protocol.
   enum class Kind { upgrader, command, service };
 
   std::string name;
@@ -61,11 +62,11 @@ struct Task {
 
 using Milliseconds = double;
 
-// The file, mapped into memory, in which agents note their times, and the figures that can be
-// computed from it.
+// The file in which agents record their times. The file is mapped into memory. Also computes
+// figures from these times.
 class StampFile {
  public:
-  // Makes a new file for stamps at `path`. Ends the program if it cannot.
+  // Creates a new stamp file at `path`. If that fails, exits with a failure.
   explicit StampFile(std::string path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -73,9 +74,11 @@ class StampFile {
   [[nodiscard]] std::optional<std::int64_t> time_of(stamp_kind kind,
                                                     std::uint32_t generation) const;
 
-  // Returns the times from the end of each agent until the next one begins to work.
+  // Returns, for each hand-over, the time from the old agent's exit until the next agent begins to
+  // work.
   [[nodiscard]] std::vector<Milliseconds> gaps() const { return from(stamp_exiting); }
-  // Returns the times from each agent's last work to the next agent's first work.
+  // Returns, for each hand-over, the time from the old agent's last work to the next agent's first
+  // work.
   [[nodiscard]] std::vector<Milliseconds> gaps_in_work() const { return from(stamp_last_tick); }
 
  private:
@@ -89,7 +92,7 @@ class StampFile {
   std::unique_ptr<stamp_page, Unmap> page_;
 };
 
-// One run of a compared program with an agent, in a directory of its own.
+// One run of a contender with an agent, in a directory of its own.
 class Run {
  public:
   Run(const Place& place, const Contender& contender, const Task& task);
@@ -99,7 +102,8 @@ class Run {
 
   // Waits until the last agent works.
   void wait_for_last_agent();
-  // Waits for the end of the last hand-over, or, if the agent does not stay, for the agent's end.
+  // Waits until the run has made all its hand-overs. If the last agent is to stay, ends the
+  // contender then. Otherwise waits until the contender exits by itself.
   void finish();
   void end();
 

@@ -1,4 +1,4 @@
-// Computes a figure from many measurements, and prints it as text.
+// Computes a figure, such as a median, from many measurements, and prints figures in tables.
 #pragma once
 
 #include <string>

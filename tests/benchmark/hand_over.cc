@@ -1,5 +1,5 @@
-// Measures hand-overs, replacements and fall-backs: how long no agent works when one agent follows
-// another.
+// Measures hand-overs, replacements and fall-backs: the time in which no agent works between an old
+// agent and the next agent.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -37,8 +37,8 @@ void append(std::vector<Milliseconds>& all, const std::vector<Milliseconds>& mor
   all.insert(all.end(), more.begin(), more.end());
 }
 
-// Measures pairs of runs: one under the upgrader, one under the minimal program. Which of the two
-// runs first changes from pair to pair.
+// Measures pairs of runs: one run under the upgrader, and one run under the minimal program. The
+// two programs swap their order from pair to pair.
 HandOvers in_pairs(const Place& place, const Contender& upgrader, const Task& task, Measure measure,
                    int pairs) {
   const std::array<Contender, 2> contenders = {upgrader, the_minimal(place)};
@@ -105,9 +105,9 @@ namespace {
 constexpr std::array<int, 3> start_times_ms = {0, 100, 1000};
 constexpr int handovers = 10;
 
-// How long an agent works before it is replaced: long enough that no supervisor pauses. runit
-// pauses if two starts lie less than a second apart. s6 pauses if the next start comes too soon
-// after the agent's notification that it works.
+// How long an agent works before it is replaced. The time is long enough that no supervisor pauses
+// before the restart. runit pauses if two starts are less than a second apart. s6 pauses if the
+// next start comes too soon after the agent's notification that it works.
 constexpr int work_ms = 1100;
 
 struct Series {
@@ -115,8 +115,9 @@ struct Series {
   std::array<std::vector<Milliseconds>, start_times_ms.size()> gaps = {};
 };
 
-// Measures all programs at the same time, each with its own agents, and each begun a little later
-// than the one before. They do not disturb each other, since they sleep nearly all of the time.
+// Measures all programs at the same time. Each program has its own agents, and starts a little
+// later than the program before it. The programs do not disturb each other, because they sleep
+// nearly all of the time.
 void measure_replacements(const Place& place, std::vector<Series>& all, std::size_t column) {
   const int start_ms = start_times_ms[column];
   const auto shift = std::chrono::milliseconds(work_ms + start_ms) / all.size();
@@ -183,14 +184,14 @@ std::string measure_replacement(const Place& place) {
 
 namespace {
 
-// How long each version takes to start, and how many upgrades a run has.
+// The time that each version takes to start, and the number of upgrades in a run.
 struct Load {
   int start_ms = 0;
   int upgrades = 0;
 };
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 
-// The version on trial fails this long after its standby can have become ready.
+// The version on trial fails this long after the time that its standby needs to become ready.
 constexpr int margin_ms = 100;
 
 struct Gaps {
@@ -199,7 +200,8 @@ struct Gaps {
   std::vector<Milliseconds> warm;
 };
 
-// Measures one run. Hand-overs and fall-backs alternate, and so do their gaps in the result.
+// Measures one run, in which hand-overs and fall-backs alternate. Adds their gaps to `hand_over`
+// and `fall_back`.
 void measure_fall_backs(const Place& place, const Contender& contender, const Load& load,
                         std::vector<Milliseconds>& hand_over,
                         std::vector<Milliseconds>& fall_back) {

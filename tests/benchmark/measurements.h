@@ -1,6 +1,7 @@
 // The measurements: hand-overs, start-ups and memory of the compared programs. `make bench` prints
-// each as a section: a function measure_...() prints a table, and returns a sentence that sums it
-// up. `make size` compares single figures with their bars.
+// each measurement as a section: a function `measure_...()` prints a table, and returns a sentence
+// that sums the table up. `make size` compares single figures with their bars, the values that they
+// must not exceed.
 #pragma once
 
 #include <string>
@@ -12,13 +13,13 @@ namespace benchmark {
 
 // ---- hand-overs
 
-// Hand-overs of the upgrader and of the minimal program, minimal.c, which are measured in turn.
-// Under both programs, the next agent begins to work only after the old agent's exit.
+// The hand-overs of two programs that are measured in turn: the upgrader, and the minimal program
+// `minimal.c`. Under both programs, the next agent begins to work only after the old agent's exit.
 struct HandOvers {
   std::vector<Milliseconds> upgrader = {};
   std::vector<Milliseconds> minimal = {};
-  // For each pair of runs: the median under the upgrader, divided by the median under the minimal
-  // program.
+  // For each pair of runs, the median time under the upgrader, divided by the median time under the
+  // minimal program.
   std::vector<double> ratios = {};
 };
 
@@ -26,9 +27,9 @@ struct HandOvers {
 // next agent has read `activate`. Each hand-over begins as soon as the previous one has ended.
 [[nodiscard]] HandOvers shares_in_pairs(const Place& place, int pairs);
 
-// Settings for measuring gaps in the work. Agents note the time again and again while they work. A
-// gap is the time from the old agent's last note to the next agent's first. The settings are the
-// time that each agent takes to start, and the number of hand-overs in a run.
+// Settings for measuring gaps in the work. An agent records the time again and again while it
+// works. A gap is the time from the old agent's last record to the next agent's first record. The
+// settings are the time that each agent takes to start, and the number of hand-overs in a run.
 struct Gap {
   int start_ms = 0;
   int handovers = 0;
@@ -50,7 +51,8 @@ struct Gap {
 
 // ---- start-ups
 
-// Two times: from the fork to the agent's main(), and from the fork until the agent may work.
+// Two times for each start: from the fork to the agent's `main()` (`to_start`), and from the fork
+// until the agent may work (`to_work`).
 struct StartUps {
   Contender contender;
   std::vector<Milliseconds> to_start = {};

@@ -37,7 +37,7 @@ double kb_of(pid_t pid, const std::string& file_name, const std::set<std::string
   return sum;
 }
 
-// Measures the memory of the run's program while the program rests.
+// Measures the memory of the run's program as soon as the program sleeps.
 Memory memory_of(const Run& run) {
   const pid_t pid = run.child().pid();
   wait_until([pid] { return state_of(pid) == 'S'; }, "a program at rest");

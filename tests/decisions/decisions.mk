@@ -1,8 +1,8 @@
-# The targets and lists for the tests of decisions: the exploration of all states, the model for
-# spin, and the calls that unit tests make fail.
+# The targets and lists for the tests of decisions: the exploration of all states, the model for the
+# model checker spin, and the system calls that unit tests make fail.
 
 # make explore: tries every event in every state of the supervisor, compares each step with the
-# second table, and prints result lines.
+# second table (an independent version of the decisions), and prints result lines.
 
 .PHONY: explore
 explore_tests := $(addprefix $(BUILD)/tests/decisions/explore/,explore_test second_table_test)
@@ -27,9 +27,10 @@ model:
 
 unit_tests += $(BUILD)/tests/decisions/model/phase_names_test
 
-# The calls that tests/decisions/unit/failing_*_test can make fail: see failing_calls.h. Calls that
-# deal with offsets in files end in 64, which is the name in the C library on 64-bit machines, too.
-# With _FORTIFY_SOURCE, open() and realpath() can become __open64_2 and __realpath_chk.
+# The calls that tests/decisions/unit/failing_*_test can make fail: see failing_calls.h. The names
+# of calls that deal with offsets in files end in 64; the C library has these names on 64-bit
+# machines, too. If _FORTIFY_SOURCE is set, the compiler may replace open() and realpath() with
+# `__open64_2` and `__realpath_chk`.
 
 failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd fcntl64 fdatasync flock fstat64 \
   fstatat64 fstatfs64 fsync ftruncate64 getcwd getppid getrlimit64 ioctl kill lstat64 mkfifoat \

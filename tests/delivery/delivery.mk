@@ -1,14 +1,14 @@
-# The targets that test what users get: packages and archives, the commands of README.md, and the
-# services of the init systems.
+# The targets that test the product as users get it: packages and archives, the commands of
+# README.md, and services under several init systems.
 
-# tests/delivery/places/calls watches or denies the upgrader's system calls during upgrades. It
-# takes seconds, so every `make check` runs it.
+# The test tests/delivery/places/calls watches or denies the upgrader's system calls during
+# upgrades. It takes only seconds, so every `make check` runs it.
 layer_tests += tests/delivery/places/calls
 
 # make check-dist, make check-deb: test the results of `make dist` and `make deb`. make
 # check-reproducible [PACKAGES="npm wheels deb"]: makes each of these packages twice, in copies of
-# the tree with different paths, and compares the results. Everything is made anew, so this takes as
-# long as making six such packages from nothing.
+# the tree with different paths, and compares the results. Nothing is reused, so this takes as long
+# as making six such packages from scratch.
 
 .PHONY: check-dist check-deb check-reproducible
 check-dist: dist
@@ -23,8 +23,9 @@ PACKAGES ?= npm wheels deb
 check-reproducible:
 	@tests/delivery/packages/twice $(PACKAGES)
 
-# make check-doors: types the commands of README.md, "Five doors". Each of the five parts goes from
-# nothing to a good upgrade and a bad one that falls back. Needs root, and takes two minutes.
+# make check-doors: types the commands of README.md, "Five doors". Each of the five parts leads from
+# a machine without the upgrader to a good upgrade, and to a bad upgrade that falls back. Needs
+# root, and takes two minutes.
 
 .PHONY: check-doors
 check-doors:
@@ -33,10 +34,10 @@ check-doors:
 	@$(MAKE) $(jobs) --no-print-directory $(programs) $(sample_variant_files)
 	@tests/run $(BUILD) tests/delivery/doors/doors
 
-# make check-init: boots real init systems as process 1 of their own machines, with the service
-# files of sample-agent/init/ and those that agentify unit prints for nginx and PostgreSQL.
-# ONLY=nginx/runit chooses one daemon and one init system. The machines' root directories are made
-# once, with packages from the network, and kept in $(BUILD)/init.
+# make check-init: boots real init systems, each as process 1 of its own test machine. The services
+# are those of sample-agent/init/, and the services that `agentify unit` prints for nginx and
+# PostgreSQL. `ONLY=nginx/runit` selects one daemon and one init system. The machines' root
+# directories are made once, with packages from the network, and kept in $(BUILD)/init.
 
 init_packages = $(build_packages) python3 mmdebstrap util-linux mount iproute2
 

@@ -1,5 +1,5 @@
-// Checks the output of sample agents. Each line of the input must be in the output once and in
-// order, written by an agent that was active.
+// Checks the output of sample agents. Each line of the input must occur once in the output, in the
+// order of the input, and an active agent must have written it.
 //
 // usage: check_lines INPUT OUTPUT [EVENTS]
 //

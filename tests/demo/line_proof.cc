@@ -19,7 +19,7 @@ namespace {
 using sample_agent::cut_off;
 using sample_agent::to_number;
 
-// Reads the lines of a file. If `whole_only`, leaves out the text after the last newline.
+// Reads the lines of a file. If `whole_only` is true, leaves out the text after the last newline.
 std::vector<std::string> read_lines(const std::string& path, bool whole_only) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
@@ -32,8 +32,8 @@ std::vector<std::string> read_lines(const std::string& path, bool whole_only) {
   return lines;
 }
 
-// The time in which one agent writes. It begins with the agent's event `works`; `first` is the
-// number of the first record.
+// The time in which one agent writes records. It begins with the agent's event `works`. `first` is
+// the number of the agent's first record.
 struct Shift {
   SeenEvent begin;
   std::uint64_t first = 0;
@@ -48,7 +48,7 @@ std::string name_of(const SeenEvent& event) {
   return event.version + " (pid " + std::to_string(event.pid) + ")";
 }
 
-// Finds records that a version wrote while another one was active.
+// Finds records that a version wrote while a different version was active.
 void find_foreign_records(const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events, Proof& proof) {
   std::vector<Shift> shifts;
@@ -72,15 +72,15 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
   }
 }
 
-// Finds agents that still write events after the next agent was activated. The upgrader must have
-// reaped an agent before it activates the next one.
+// Finds agents that write events after the next agent was activated. The upgrader must reap the old
+// agent before it activates the next agent, so such an event proves an error.
 void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
   // For each agent that is no longer active, by its pid: the event by which the next agent was
   // activated.
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) {  // a new process has got the pid of one that has ended
+    if (event.text.starts_with("started")) {  // a new process may have an old pid
       succeeded.erase(event.pid);
       if (active == event.pid) active = 0;
     }
@@ -168,8 +168,8 @@ Proof prove(const std::vector<std::string>& input, const std::vector<SeenRecord>
   proof.lines_in = input.size();
   proof.lines_out = output.size();
 
-  // For each different text of a line: all positions in the input at which the text stands, and how
-  // often it has come in the output so far.
+  // For each distinct line: all positions of this line in the input, and how often the line has
+  // occurred in the output so far.
   struct Places {
     std::vector<std::size_t> at;
     std::size_t found = 0;

@@ -1,5 +1,5 @@
-// Checks that sample agents have copied each line once. Reads only files: the input with its
-// rotated files, the output, and the agents' own event logs.
+// Checks that sample agents have copied each line of a log exactly once. Reads only files: the log
+// and its rotated files (the input), the copy (the output), and the agents' event logs.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct Proof {
   std::size_t doubled = 0;
   std::size_t strange = 0;      // records without a line in the input, and malformed records
   std::size_t disordered = 0;   // records that are not in the order of the input
-  std::size_t misnumbered = 0;  // records whose number is not one more than the number before
+  std::size_t misnumbered = 0;  // records whose number is not the previous number plus 1
   // Each text describes one error: an agent wrote while it was not active, or two agents were
   // active at once.
   std::vector<std::string> trespasses;
@@ -54,8 +54,8 @@ struct Proof {
                           const std::vector<SeenRecord>& output,
                           const std::vector<SeenEvent>& events);
 
-// Returns the longest time between two consecutive records. Counts only times that lie at least
-// partly between `from_us` and `to_us`.
+// Returns the longest time between two consecutive records. Ignores a pair of records if both are
+// before `from_us`, or both after `to_us`.
 [[nodiscard]] std::uint64_t longest_pause_us(const std::vector<SeenRecord>& output,
                                              std::uint64_t from_us, std::uint64_t to_us);
 

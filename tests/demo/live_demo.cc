@@ -25,7 +25,8 @@
 namespace demo {
 namespace {
 
-// Shows the demo's events as they happen. At the end it draws when each version was active.
+// Prints the demo's events as they happen. At the end, draws a chart of when each version was
+// active.
 class Narrator {
  public:
   // `output` is the file into which the agents copy. Colours are used only on a terminal.
@@ -37,7 +38,7 @@ class Narrator {
   // Prints an event that an agent has written into its event log. Leaves some events out.
   void tell(const SeenEvent& event);
 
-  // Prints a line of text, without the time that stands before other lines.
+  // Prints a line of text without a time. tell() prints the time at the beginning of its lines.
   void say(const std::string& text = "") const;
 
   // Draws when each version was active, with one row for each.
@@ -64,8 +65,8 @@ struct Span {
   std::uint64_t to_us = 0;
 };
 
-// Returns the times for which the agents worked. If an agent crashed, its work ended at the latest
-// when the next agent's work began.
+// Returns the times in which the agents worked. The work of an agent that did not stop, because it
+// crashed, counts until the next agent is activated.
 std::vector<Span> spans_of(const std::vector<SeenEvent>& events, std::uint64_t end_us) {
   std::vector<Span> spans;
   for (const SeenEvent& event : events) {
@@ -132,8 +133,8 @@ void Narrator::tell(const SeenEvent& event) {
   }
 }
 
-// Returns the time at which the previous agent ended its work, or 0 if there was none. If the
-// previous agent crashed, it has noted no end, so the time of its last record counts.
+// Returns the time at which the previous agent ended its work, or 0 if there was no previous agent.
+// A crashed agent has no event for the end of its work, so the time of its last record is used.
 std::uint64_t Narrator::end_of_work_before(std::string_view works) const {
   if (stopped_us_ != 0) return stopped_us_;
   sample_agent::cut_off(works, '=');
@@ -180,8 +181,8 @@ using demo::Stage;
 constexpr auto patience = 10s;
 constexpr auto breath = 700ms;  // the pause between two actions, so that people can follow
 
-// One part of the demonstration, from one time to another. The summary at the end shows, for each
-// part, the longest time in which no line was copied.
+// A part of the demo, with the times of its beginning and its end. The summary at the end shows,
+// for each part, the longest time in which no line was copied.
 struct Act {
   std::string title;
   std::uint64_t from_us = 0;
@@ -191,7 +192,7 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // Agents do not wait for late lines at a rotation, so that each pause comes from an upgrade.
+      // Agents do not wait for late lines after a rotation, so only upgrades cause pauses.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 
@@ -216,7 +217,8 @@ class Demo {
   bool as_expected_ = true;
 };
 
-// Prints each event, until `version` has written an event that begins with `beginning`.
+// Prints each event until `version` has written an event that begins with `beginning`. Returns
+// false if this event does not come in time.
 bool Demo::watch(const std::string& version, const std::string& beginning) {
   const auto seen = stage_.wait_for(
       [&](const SeenEvent& event) {

@@ -21,8 +21,8 @@ namespace {
 
 volatile std::sig_atomic_t told_to_stop = 0;
 
-// One in this number of lines is written in two halves. The number is a prime, so that the position
-// of these lines differs from rotation to rotation.
+// One line in this many lines is written in two halves. The number is a prime, so that such lines
+// have a different position in each rotated file.
 constexpr std::size_t lines_per_half_line = 97;
 
 class Log {
@@ -39,8 +39,8 @@ class Log {
     write(file, text.substr(text.size() / 2));
   }
 
-  // Renames the files as logrotate does, the oldest first, so that no file is overwritten. The next
-  // line goes to the new file, and as many lines after it as `late_lines` says go to the old one.
+  // Renames the files as logrotate does: the oldest file first, so that no file is overwritten. The
+  // next line goes to the new file. The `late_lines` lines after that go to the old file.
   void rotate() {
     const int old = descriptor_;
     for (std::size_t i = ++rotations_; i > 1; --i)
@@ -73,7 +73,7 @@ class Log {
   WriterSettings settings_;
   int descriptor_ = -1;
   int old_ = -1;
-  std::size_t late_ = 0;  // how many lines have still to go to the old file
+  std::size_t late_ = 0;  // counts down to the end of the late lines; see is_late()
   std::size_t rotations_ = 0;
 };
 
@@ -102,7 +102,8 @@ std::string make_directory() {
   return fs::canonical(pattern).string();
 }
 
-// Waits until the condition is true. Checks it every millisecond.
+// Waits until the condition is true. Checks the condition every millisecond. Returns false if the
+// condition is still false after `limit`.
 bool wait_until(const std::function<bool()>& condition, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!condition()) {

@@ -1,5 +1,5 @@
-// The surroundings in which the demo and tests watch sample agents: a directory with a log that is
-// being written, an upgrader with its releases, and the agents' event log.
+// The surroundings in which the demo and some tests watch sample agents: a directory with a log
+// that a process writes, an upgrader with its releases, and the agents' event log.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@
 namespace demo {
 
 // A process that writes a log. It appends lines at a fixed rate, some of them in two writes, and
-// rotates the log by renaming files. After a rotation, some of its lines may still go to the old
-// file, as from a program whose threads change to the new file one after the other.
+// rotates the log by renaming files. After a rotation, some lines may still go to the old file. A
+// program does so if its threads switch to the new file one after the other.
 struct WriterSettings {
   std::string path;
   std::size_t lines_per_second = 2'000;
@@ -35,7 +35,7 @@ class LineWriter {
   LineWriter(const LineWriter&) = delete;
   LineWriter& operator=(const LineWriter&) = delete;
 
-  // Lets the writer finish its line, and waits until it has ended.
+  // Lets the writer finish its current line, and waits until the writer has exited.
   void stop();
 
  private:
@@ -48,7 +48,7 @@ struct StageSettings {
   std::size_t lines_per_second = 2'000;
   std::size_t lines_per_file = 3'000;
   std::size_t late_lines = 10;
-  // How long agents wait for lines that come late to a rotated file.
+  // How long agents wait for lines that are still written to a rotated file.
   std::string rotate_wait = "1s";
 };
 
@@ -62,34 +62,35 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
 
   // Copies a variant of the sample agent into the directory of releases, under the name of its
-  // version. The file appears complete, in one step, and replaces a file of that name. `more` is
-  // appended to the program: the file then has other bytes, but the program does the same.
+  // version. The new file appears atomically, and replaces an existing file of the same name.
+  // `more` is appended to the program's file: this changes the file's bytes, but not the effect of
+  // the program.
   void release(const std::string& variant, const std::string& more = "");
   void release_script(const std::string& version, const std::string& text);
   void desire(const std::string& version);
 
-  // Makes the link `current` name a release, as an installation of the agent does.
+  // Points the link `current` at a release, as an installation of the agent does.
   void install(const std::string& version);
   [[nodiscard]] std::string current() const;
 
   void start_upgrader(const std::vector<std::string>& options,
                       const std::vector<std::string>& agent_options);
-  // Starts an agent without an upgrader, with the arguments that it would get from the upgrader.
+  // Starts an agent without an upgrader, with the same arguments that an upgrader would pass.
   void start_alone(const std::string& version);
   void signal_upgrader(int signal) const;
 
-  // Waits until the upgrader has ended. Returns its status as in a shell, or no value if it has not
-  // ended in time.
+  // Waits until the upgrader has exited. Returns its exit status as a shell shows it, or no value
+  // if the upgrader has not exited within `limit`.
   [[nodiscard]] std::optional<int> wait_for_upgrader(std::chrono::milliseconds limit);
 
   using Wanted = std::function<bool(const SeenEvent&)>;
-  // Returns the next event for which `wanted` is true, and skips those before it. Returns no value
-  // if there is none in time.
+  // Returns the next event for which `wanted` returns true, and skips all events before that event.
+  // Returns no value if no such event comes within `limit`.
   [[nodiscard]] std::optional<SeenEvent> wait_for(const Wanted& wanted,
                                                   std::chrono::milliseconds limit);
 
-  // Ends the writer. wait_until_copied() then waits until its last line has been copied, and
-  // proof() checks the result.
+  // Ends the writer. After this, wait_until_copied() waits until the writer's last line has been
+  // copied, and proof() checks the whole output.
   void stop_writing();
   [[nodiscard]] bool wait_until_copied(std::chrono::milliseconds limit) const;
   [[nodiscard]] Proof proof() const;

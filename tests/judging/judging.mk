@@ -1,16 +1,17 @@
 # The targets that judge the tests and the tree: make rows, mutate, verify, seeded, lines and
 # check-targets.
 
-# make rows: lists the requirements for the project, and the tests that show that each is met. `make
-# check` runs this, too.
+# make rows: lists the requirements for the project, and for each requirement the tests that show
+# that it is met. `make check` runs this, too.
 
 .PHONY: rows
 rows:
 	@tests/judging/rows/run
 
-# make mutate: makes every small change of the sources, and checks whether the tests notice. LONG=1
-# tries all of these changes; tests/judging/mutation/mutate has more settings. The instrumented copy
-# of the project is built by the project's own rules, below $(BUILD)/mutation.
+# make mutate: makes small changes of the sources, called mutants, and checks whether the tests
+# notice each change. LONG=1 tries all mutants; tests/judging/mutation/mutate has more settings. The
+# project's own rules build the instrumented copy of the project, which contains the mutants, below
+# `$(BUILD)/mutation`.
 
 mutation_packages = $(check_packages) python3 python3-clang-14
 
@@ -22,7 +23,7 @@ mutate:
 	  WORKERS=$(WORKERS) TELL=$(TELL) AGAIN=$(AGAIN) CASE_MS=$(CASE_MS) MUTANT_MS=$(MUTANT_MS) \
 	  tests/judging/mutation/mutate $(BUILD)/mutation
 
-# make seeded: plants errors in the supervisor, one at a time. At least two layers of tests must
+# make seeded: injects errors into the supervisor, one at a time. At least two layers of tests must
 # find each error.
 seeded_programs := $(addprefix $(BUILD)/tests/,decisions/explore/explore_test \
   decisions/explore/second_table_test decisions/scenario/scenario_test \
@@ -37,9 +38,9 @@ seeded-here: $(seeded_programs)
 	  ONLY='$(ONLY)' SIMULATION='$(simulation_wraps) $(simulation_objects) $(seated) -pthread' \
 	  tests/judging/verify/seeded
 
-# make verify: runs every layer of verification in sequence, and writes the table of results. make
-# verify STEPS="..." runs only these steps. LONG=1 measures against the full bars, and also runs the
-# longest steps.
+# make verify: runs every layer of verification one after the other, and writes the table of
+# results. `make verify STEPS="..."` runs only these steps. LONG=1 compares the results with the
+# full bars, and also runs the longest steps.
 verify:
 	@tests/need-packages $(check_packages) python3 git
 	@BUILD=$(BUILD) LONG=$(LONG) tests/judging/verify/verify $(STEPS)
@@ -49,8 +50,8 @@ lines:
 	@tests/need-packages python3
 	@tests/judging/verify/lines
 
-# Tries every target of `make help-all`, each in a clone of its own. TARGETS names the targets to
-# try, if not all.
+# Tries every target of `make help-all`, each in its own clone of the repository. TARGETS limits
+# this to the named targets.
 check-targets:
 	@tests/need-packages git
 	@tests/judging/verify/targets $(TARGETS)

@@ -1,5 +1,5 @@
-// Finds messages to agents, other orders and log lines in a list of the supervisor's actions. See
-// bench.h.
+// This file finds messages to agents, other orders, and log lines in a list of the supervisor's
+// actions. See bench.h.
 #include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/message.h"
 #include "tests/support/bench.h"

@@ -1,6 +1,6 @@
-// A bench for tests of decisions: a supervisor with a simulated clock. Every check, start and
-// relink that the supervisor orders succeeds, unless a test says otherwise. The functions of the
-// bench keep the tests short.
+// A bench for tests of decisions: a supervisor with a simulated clock, and functions that send
+// events to this supervisor. Every check, start and relink that the supervisor orders succeeds,
+// unless a test says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace upgrader::test {
 
 class Bench {
  public:
-  // Makes a bench whose upgrader has these options. By default they are those of an upgrader
-  // without options on its command line.
+  // Makes a bench whose upgrader has these options. The default is an upgrader without options on
+  // its command line.
   explicit Bench(Policy policy = default_policy());
   [[nodiscard]] static Policy default_policy();
 
-  // ---- events. Each function returns all actions to which the event and the outcomes of these
-  // actions lead.
+  // ---- events. Each function returns the supervisor's actions after the event, including the
+  // actions after the outcomes of earlier actions.
   Actions start();
   Actions say(Generation generation, agent_protocol::AgentMessage message);
   Actions last_word(Generation generation, agent_protocol::AgentMessage message);
@@ -34,8 +34,8 @@ class Bench {
   Actions take(const Event& event);
   // Lets time pass, and delivers each deadline at its time.
   Actions wait(Duration duration);
-  // Lets time pass while all processes are frozen, the supervisor included. The supervisor learns
-  // only afterwards of the deadlines that have passed.
+  // Lets time pass while all processes are frozen, including the supervisor. The supervisor learns
+  // only after the freeze which deadlines have passed.
   Actions freeze(Duration duration);
 
   // ---- several events in one call
@@ -47,13 +47,13 @@ class Bench {
   // Leads a new bench to this phase by the fewest events, with the upgrade u1.
   void reach(Phase phase);
   // Leads a new bench to the trial of the upgrade u1, which has a warm fallback. Agent 2 is on
-  // trial. Standby 3 has been started, and has not said `hello`. Returns the actions that the end
-  // of agent 1 led to.
+  // trial. Standby 3 has been started, and has not said `hello`. Returns the supervisor's actions
+  // after the exit of agent 1.
   Actions reach_warm_trial();
 
-  // ---- outcomes. Each function sets how the next action of one kind ends. If next_spawn_fails()
-  // is called twice, the next two starts fail: after a failed start, the supervisor may order
-  // another one.
+  // ---- outcomes. Each function sets the outcome of the next action of one kind. If
+  // next_spawn_fails() is called twice, the next two starts fail. After a failed start, the
+  // supervisor may order a second start.
   void next_check_fails(const std::string& errno_name) { check_failure_ = errno_name; }
   void next_spawn_fails(const std::string& errno_name) { spawn_failures_.push_back(errno_name); }
   void next_link_back_fails(const std::string& errno_name) { link_back_failure_ = errno_name; }
@@ -68,7 +68,7 @@ class Bench {
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
   void have_watched(Witness witness) { witness_ = std::move(witness); }
 
-  // ---- the present state
+  // ---- the current state
   [[nodiscard]] Phase phase() const { return supervisor_.phase(); }
   [[nodiscard]] const State& state() const { return supervisor_.state(); }
   [[nodiscard]] const Supervisor& supervisor() const { return supervisor_; }
@@ -77,7 +77,7 @@ class Bench {
   [[nodiscard]] Generation candidate() const;  // the candidate's generation; 0 if there is none
   [[nodiscard]] std::optional<int> exit_status() const { return exit_status_; }
   [[nodiscard]] Time now() const { return now_; }
-  // Returns the rules that have been broken so far. The bench's watcher (watcher.h) has found them.
+  // Returns the broken rules that the bench's watcher (watcher.h) has found so far.
   [[nodiscard]] const std::vector<std::string>& violations() const { return watcher_.violations(); }
 
  private:

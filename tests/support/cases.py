@@ -1,6 +1,6 @@
-# Runs tests in Python and counts them. Each test is a function, and gets a world: an object with
-# its surroundings. The world has the functions `close()`, and `logs()`, whose text is printed if
-# the test fails.
+# Runs tests that are written in Python, and counts them. Each test is a function with one argument,
+# a world, which is an object with the test's surroundings. The world has the methods close() and
+# logs(). If the test fails, the text from logs() is printed.
 import sys
 import threading
 import time

@@ -1,4 +1,4 @@
-// Lists every event that a supervisor in a given state may be given, however unlikely the event is.
+// Lists every event that may reach a supervisor in a given state, even if the event is unlikely.
 #pragma once
 
 #include <optional>
@@ -11,10 +11,10 @@
 namespace upgrader::test {
 
 struct NamedEvent {
-  std::string name;  // the event in a form for people, such as "2 ready"
+  std::string name;  // the event as text for people, such as "2 ready"
   Event event;
-  // The exit of an agent that comes directly after this event, if the event is a message among the
-  // agent's last words.
+  // The agent's exit, which must be the next event. Set only if this event is one of the agent's
+  // last words, that is, a message that is read only after the agent has exited.
   std::optional<Event> then = std::nullopt;
 };
 
@@ -22,14 +22,14 @@ struct NamedEvent {
 // `of_one_gone` is true, also returns late events about an agent that has ended.
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
-// Returns every request of an operator. If a request names an upgrade, it names the one that is
-// under way, if there is one.
+// Returns every request that an operator can make. A request that names an upgrade names the
+// upgrade under way, if there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
-// Returns the upgrader's start in every form that --previous and --attempts make possible, except
-// the ordinary one.
+// Returns every form of the event for the upgrader's start that --previous and --attempts make
+// possible, except the ordinary start.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
-// Returns every outcome that the action may have for whose outcome the supervisor waits.
+// Returns every possible outcome of the action for which the supervisor waits.
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

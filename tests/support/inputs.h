@@ -10,7 +10,7 @@ struct NamedInput {
   std::string bytes;
 };
 
-// Returns the inputs in the order of the file. Each line must be a name, a blank and base64. If one
-// line is different, or if the file cannot be read, ends the program with a message on standard
-// error.
+// Returns the inputs in the order of the file. Each line must have a name, a blank, and the input's
+// bytes in base64. If a line has another form, or if the file cannot be read, ends the program with
+// a message on standard error.
 [[nodiscard]] std::vector<NamedInput> read_inputs(const std::string& path);

@@ -1,5 +1,5 @@
-// Reads the table of phases at the head of upgrader/core/supervisor.h, for tests that compare it
-// with the supervisor's steps: it lists the phases to which each phase may lead.
+// Reads the table of phases at the head of upgrader/core/supervisor.h, which lists the phases to
+// which each phase may lead. Tests compare this table with the supervisor's steps.
 #pragma once
 
 #include <set>
@@ -9,11 +9,11 @@
 
 namespace upgrader::test {
 
-// A step from one phase to another, by their names.
+// A step from a phase to the next phase, as a pair of the phases' names.
 using PhaseStep = std::pair<std::string, std::string>;
 
-// Reads the table from the text of the header. For each phase, the column "goes on to" names
-// phases. Returns a pair of phases for each of these names.
+// Reads the table from the text of the header. In each phase's row, the column "goes on to" names
+// the next phases. Returns one pair, the phase and a next phase, for each of these names.
 [[nodiscard]] std::set<PhaseStep> steps_of_table(const std::string& header);
 
 // Compares the table with the steps that were taken. Returns, as texts, the steps that are only in

@@ -5,7 +5,7 @@ namespace {
 
 class Printer {
  public:
-  // Quotes the text, so that a text of an agent cannot be mistaken for other parts of the output.
+  // Quotes the text, because a text of an agent could look like other parts of the output.
   void put(const char* name, const std::string& text) {
     text_ += std::string(name) + "=\"";
     for (const char byte : text) {

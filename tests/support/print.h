@@ -1,4 +1,5 @@
-// Prints a supervisor's whole state as text, so that states can be read, compared and counted.
+// Prints a supervisor's complete state as text, so that people can read states, and tests can
+// compare and count them.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace upgrader::test {
 
-// Prints the state. Equal supervisors give equal texts, and different supervisors give different
-// ones.
+// Returns the supervisor's state as text. Two supervisors have equal texts if and only if the
+// supervisors are equal.
 [[nodiscard]] std::string print(const Supervisor& supervisor);
 
 }  // namespace upgrader::test

@@ -40,7 +40,8 @@ std::optional<std::string> optional_rest(const Words& words, std::size_t from) {
   return rest_of(words, from);
 }
 
-// Parses "options --trial=0 --relink": options as on the upgrader's command line.
+// Parses a line such as "options --trial=0 --relink". The options are those of the upgrader's
+// command line.
 std::optional<Policy> policy_of(const Words& words) {
   std::vector<const char*> argv{"upgrader"};
   for (std::size_t i = 1; i < words.size(); ++i)
@@ -77,7 +78,8 @@ Upgrade upgrade_of(const Words& words) {
   return upgrade;
 }
 
-// Parses "control upgrade u1 agent", "control cancel u1 why not" or "control shutdown".
+// Parses an operator's request, such as "control upgrade u1 agent", "control cancel u1 why not" or
+// "control shutdown".
 std::optional<Event> control_event_of(const Words& words) {
   if (words.size() < 2) return std::nullopt;
   for (const Deed deed :
@@ -205,7 +207,8 @@ class Player {
     bench_ = Bench(policy_);
   }
 
-  // Carries out a line such as "next check fails ENOENT" or "next way back is gone".
+  // Executes a line such as "next check fails ENOENT" or "next way back is gone", which sets the
+  // outcome of a later action.
   void prepare(const Words& words) {
     const std::string deed = rest_of(words, 1);
     if (words.size() == 4 && words[1] == "check") return bench_.next_check_fails(words[3]);

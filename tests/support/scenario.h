@@ -1,6 +1,6 @@
-// A scenario: a test of the supervisor as text. Events stand at the left margin. The actions that
-// an event causes follow after "> ", and the phase after "= ". tests/decisions/scenario/README.md
-// has the vocabulary.
+// A scenario: a test of the supervisor as text. Events stand at the left margin. Below an event,
+// each action that the event causes follows after "> ", and the new phase after "= ".
+// tests/decisions/scenario/README.md has the vocabulary.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,9 @@ struct ScenarioOutcome {
   std::string phase;  // the supervisor's phase at the end
   // The active agent's generation at the end, "-" if there is none, or "exit N".
   std::string active;
-  // How the last upgrade ended, and the agent that was notified of that.
+  // How the last upgrade ended, and which agent was notified of that ending.
   std::string told;
-  std::string log;                    // the log lines, each with its level or kind in front
+  std::string log;                    // the log lines, each after its level or kind
   std::vector<std::string> mistakes;  // lines that could not be understood
 };
 
@@ -35,11 +35,11 @@ using Scenarios = std::map<std::string, std::string>;
 // Returns the scenarios of all files. Ends the program if two have the same name.
 [[nodiscard]] Scenarios all_scenarios();
 
-// Writes a file anew, with other texts for its scenarios.
+// Rewrites a file with new texts for its scenarios.
 void rewrite_scenarios(const std::filesystem::path& file, const Scenarios& texts);
 
-// Gives the events of a scenario to a supervisor, and returns what it did. Ignores the actions and
-// phases that the text already has.
+// Passes the events of a scenario to a supervisor, and returns the supervisor's answers. Ignores
+// the actions and phases that the text already has.
 [[nodiscard]] ScenarioOutcome play(const std::string& scenario);
 
 }  // namespace upgrader::test

@@ -1,5 +1,5 @@
-# Types the commands of a page as a new user would. One shell runs all commands, so functions,
-# variables and jobs of one command are known to the next.
+# Runs the commands of a page as if a new user typed them. One shell runs all commands, so later
+# commands know the functions, variables and jobs of earlier commands.
 import os
 import re
 import subprocess

@@ -16,7 +16,8 @@ Generation Watcher::active() const {
   return 0;
 }
 
-// Returns true if another agent is active, or has been sent an `activate` that is not written yet.
+// Returns true if an agent other than `generation` is active, or has an `activate` that has been
+// sent and is not fully written.
 bool Watcher::is_anothers(Generation generation) const {
   return std::any_of(alive_.begin(), alive_.end(), [generation](const auto& entry) {
     return entry.first != generation && (entry.second.promised || entry.second.activated);
@@ -160,8 +161,8 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // If a fallback is started at a boot, its program was synced to disk when it was committed. So
-    // then the supervisor may move the link without ordering ProveRelink, which syncs the program.
+    // If a fallback is started at a boot, the fallback's program was synced to disk at its commit.
+    // So the supervisor may move the link without ordering ProveRelink, which syncs the program.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
@@ -253,8 +254,8 @@ void Watcher::see_activate(Generation generation, Process& process, const Activa
   process.promised = true;
 }
 
-// Notes that the agent's `activate` has been written whole. With it the agent got the `state` that
-// the last agent left by `stopped`, so no later agent may get that state.
+// Records that the agent's `activate` has been fully written. This message contained the `state`
+// that the last agent sent with `stopped`, so no later agent may get that state.
 void Watcher::see_activated(Generation generation) {
   const auto found = alive_.find(generation);
   if (found == alive_.end() || !found->second.promised) return;
@@ -323,8 +324,8 @@ void Watcher::see_kill(Generation generation, Time now) {
 }
 
 void Watcher::see_answer(const std::string& id, const char* answer) {
-  // Only a request of an agent can be answered by a message, and the answer comes in the step that
-  // reads the request. An upgrade that a signal requests has no answer.
+  // Only a request of an agent can be answered by a message to an agent, and the answer must come
+  // in the step that handles the request. An upgrade that a signal requests has no answer.
   if (!asked_ || *asked_ != id) return broken(std::string("Answers: unasked ") + answer + " " + id);
   asked_.reset();
 }
@@ -336,10 +337,10 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
-// Notes whether an upgrade is accepted in this step, whoever requested it. A parallel upgrade is
-// accepted when its candidate has been started. A sequential upgrade is accepted when its
-// executable has been checked and, if the supervisor has ordered PutLinkBack, the link has been put
-// back.
+// Records whether an upgrade is accepted in this step. An agent, an operator or a signal may have
+// requested it. A parallel upgrade is accepted when its candidate has been started. A sequential
+// upgrade is accepted when its executable has been checked and, if the supervisor has ordered
+// PutLinkBack, the link has been put back.
 void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   const bool done = !outcome.refused;
   if (pending_ == Pending::check && done) checked_ = outcome.way_back;
@@ -363,8 +364,8 @@ void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   if (by_agent_ && by_control_) broken("Answers: an operator's upgrade is accepted to the agent");
 }
 
-// Checks that each upgrade has exactly one ending, and that the active agent is notified of that
-// ending.
+// Checks that each accepted upgrade has exactly one recorded ending. The message `committed` must
+// be sent if and only if the recorded ending is `committed`.
 void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (recorded_) broken("Answers: a second ending is recorded");
   recorded_ = true;
@@ -384,7 +385,8 @@ void Watcher::see_record(const RecordEnding& record, const Actions& actions) {
   if (active() == 0) broken("Answers: an upgrade has ended, and nobody is active");
 }
 
-// Checks rule S9 of tests/INVARIANTS.md: a standby lives only beside an agent on trial, or alone.
+// Checks rule S9 of tests/INVARIANTS.md: beside an active agent, a standby may live only if that
+// agent is on trial.
 void Watcher::check_standby() {
   const Generation serving = active();
   if (serving == 0 || alive_.size() == 1 || alive_[serving].on_trial || winding_down()) return;
@@ -394,8 +396,8 @@ void Watcher::check_standby() {
   }
 }
 
-// Checks rule S4 of tests/INVARIANTS.md: before the active agent is told to stop, a candidate
-// causes no message to the active agent, except messages about the upgrade.
+// Checks rule S4 of tests/INVARIANTS.md: a candidate causes no message to the active agent except
+// messages about the upgrade.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
   const auto* refused = std::get_if<MessageRefused>(&event);

@@ -1,7 +1,7 @@
-// Watches a supervisor from outside. From the events that go in and the actions that come out, it
-// knows which agents live, which is active and which upgrade is under way, and reports which rule
-// was broken. It never looks into the supervisor. The rules are S1 to S9, S1b and Answers of
-// tests/INVARIANTS.md.
+// Watches a supervisor from outside, and reports broken rules. The watcher sees only the events
+// that go into the supervisor and the actions that come out, never the supervisor's state. From
+// these it derives which agents live, which agent is active, and which upgrade is under way. The
+// rules are S1 to S9, S1b and Answers of tests/INVARIANTS.md.
 #pragma once
 
 #include <map>
@@ -19,21 +19,22 @@ class Watcher {
  public:
   explicit Watcher(Duration exit_grace) : exit_grace_(exit_grace) {}
 
-  // Checks a step. Call it once for each step. Afterwards violations() has every rule that was
-  // broken.
+  // Checks one step of the supervisor. Must be called once for each step. After that, violations()
+  // has every rule that was broken so far.
   void see(const Event& event, const Actions& actions, Time now);
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  // Returns whether an agent's `activate` has been written whole and the agent has not ended.
+  // Returns whether there is an agent whose `activate` has been fully written and that has not
+  // exited.
   [[nodiscard]] bool anyone_active() const { return active() != 0; }
 
   // Moves the watcher's clock to a moment at which the deadlines of this agent have passed, and no
   // other deadlines. If `generation` is 0, no deadline has passed.
   void let_time_pass(Generation generation);
 
-  // Gives every generation that the watcher knows another number, from `ranks`. The order of the
-  // generations stays: see ranks_of() in tests/decisions/explore/canonical.h.
+  // Replaces the number of every generation that the watcher knows by a new number from `ranks`.
+  // This keeps the order of the generations: see ranks_of() in tests/decisions/explore/canonical.h.
   void renumber(const std::map<Generation, Generation>& ranks);
 
   // Returns everything that the watcher knows as text. Watchers that know the same return the same
@@ -46,21 +47,21 @@ class Watcher {
     bool greeted = false;
     bool ready = false;
     bool promised = false;   // true from the order to send `activate` until all of it is written
-    bool activated = false;  // `activate` has been written whole
+    bool activated = false;  // `activate` has been fully written
     bool on_trial = false;
     bool promises_word = false;  // true if the agent's `hello` names the feature `readiness`
     bool owes_word = false;  // true if an active first agent or fallback must still say `healthy`
     bool fallback = false;
-    // The failed upgrade of which the agent has been notified.
+    // The id of the failed upgrade of which the agent has been notified.
     std::optional<std::string> failed_id;
-    bool told = false;  // true if the agent was sent a `stop` that was not cancelled
+    bool told = false;  // true if `stop` was sent to the agent, and was not cancelled
     bool stopped = false;
     bool killed = false;
     // True if the agent has closed a pipe while it was held, or if its `activate` could not be
     // written.
     bool failed = false;
     std::optional<std::string> state;  // the state that the agent left with `stopped`
-    // The id in the agent's `stop`, if the `stop` was for an upgrade.
+    // The id in the `stop` that was sent to the agent, if that `stop` was for an upgrade.
     std::optional<std::string> stop_id;
     std::optional<Time> kill_from;  // the time from which even an active agent may be killed
     bool operator==(const Process&) const = default;
@@ -107,12 +108,13 @@ class Watcher {
   Duration exit_grace_;
   std::map<Generation, Process> alive_;
   Generation last_ = 0;
-  // How the last active agent ended. The next agent that is activated gets the `state` in it.
+  // How the last active agent ended. The member `state` is sent to the next agent that is
+  // activated.
   std::optional<Left> left_;
   std::optional<std::string> asked_;  // the id of an agent's request, which this step must answer
   // The id of the upgrade that an agent requested and that was accepted, until the upgrade ends.
   std::optional<std::string> accepted_;
-  // True if the requested upgrade has passed its checks, and was not accepted yet.
+  // True if the requested upgrade has passed its checks, and has not been accepted yet.
   bool checked_ = false;
   // True if the last upgrade was requested by an agent, and the agent was sent `accepted`.
   bool by_agent_ = true;
@@ -120,13 +122,13 @@ class Watcher {
   bool operator_asks_ = false;       // true if this step handles an operator's request
   std::optional<std::string> owed_;  // the name of an operator's request without an answer
   bool recorded_ = true;             // true if the ending of the last accepted upgrade is recorded
-  // The program of the last order ProveRelink, which syncs a program to disk.
+  // The program that the last order ProveRelink names. ProveRelink syncs a program to disk.
   std::optional<ProgramId> asked_proof_;
   std::optional<ProgramId> proved_;  // the program of the last ProveRelink that has succeeded
   bool shutdown_ = false;
   bool quit_ = false;
-  // True if the upgrader must end, since an active agent has failed, or a start without an
-  // alternative.
+  // True if the upgrader must exit, because an active agent has failed, or because a start has
+  // failed and there is no other program to start.
   bool leaving_ = false;
   bool served_ = false;  // true if some agent has been activated since the upgrader's start
   bool exited_ = false;

@@ -1,12 +1,10 @@
 // A library for LD_PRELOAD that makes a program careless, so that the check of crash states can
-// show that it finds carelessness. CARELESS selects the kind:
-//   file       never syncs a file
-//   directory  never syncs a directory
-//   late       puts off each sync until an agent has been told to stop
-//   rename     removes the file that is to be replaced, and makes it anew
-//   order      moves the link of --previous, named `previous`, after that of AGENT
-//   death      is killed after it has moved the link `previous`, before it has synced the move
-//   sync       syncs nothing: for the judges, whose changes need not last, to save time
+// show that it finds carelessness. The environment variable CARELESS selects the kind:
+//   file never syncs a file directory never syncs a directory late delays each sync until an agent
+//   has been told to stop rename removes the file that is to be replaced, and creates it anew order
+//   moves the link of --previous, named `previous`, after that of AGENT death is killed after it
+//   has moved the link `previous`, before it has synced the move sync syncs nothing; used for the
+//   judges, whose changes need not last, to save time
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -25,17 +23,17 @@ bool careless_of(std::string_view what) {
   return how != nullptr && how == what;
 }
 
-// The descriptors that the program has asked to sync. With CARELESS=late they are synced only when
+// The descriptors that the program has asked to sync. With CARELESS=late these are synced only when
 // an agent has been told to stop.
 std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;
 
 // The name of the link of --previous, and its temporary name: the upgrader makes the new link under
-// the temporary name, and renames it to `previous`. With CARELESS=order this rename is put off.
+// the temporary name, and renames it to `previous`. With CARELESS=order this rename is delayed.
 constexpr const char* previous = "previous";
 constexpr const char* fresh_previous = ".previous.upgrader";
-// A descriptor of the directory in which a rename has been put off; -1 if no rename has been.
+// A descriptor of the directory in which a rename has been delayed; -1 if no rename is delayed.
 int put_off_move = -1;
 
 void catch_up() {

@@ -15,7 +15,7 @@ $(BUILD)/tests/adversity/crash/judge_position: \
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^
 
-# careless.so is built without sanitizers, because programs without sanitizers, such as env, load
+# careless.so is built without sanitizers, because programs without sanitizers, such as `env`, load
 # it, too.
 careless_flags := $(filter-out -fsanitize=%,$(CXXFLAGS))
 $(BUILD)/tests/adversity/crash/careless.so: CXXFLAGS = $(careless_flags)

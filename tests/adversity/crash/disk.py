@@ -1,11 +1,11 @@
-# Builds the states in which a power cut may leave a directory: records every operation on the
-# directory, and builds every state that a file system without a journal could show.
+# This file builds the states in which a power cut may leave a directory. It records every operation
+# on the directory, and builds every state that a file system without a journal could show.
 #
 # - An operation on a directory (an entry made, removed, renamed) lasts once that directory has been
-#   synced. Until then it may be lost, whether later operations are lost or not. A rename is kept as
-#   a whole or lost as a whole.
-# - A write lasts once its file has been synced. Until then it may be kept, lost, be there as zeros,
-#   or be torn. A change of size or mode may be lost, too.
+#   synced. Until then the operation may be lost, whether or not later operations are lost. A rename
+#   is atomic: it is kept or lost completely.
+# - A write lasts once its file has been synced. Until then the write may be kept, be lost, appear
+#   as zeros, or be torn. A change of size or mode may be lost, too.
 # - A sync of a file does not cover the entry in the directory that names the file.
 import itertools
 import math
@@ -131,8 +131,8 @@ def materialise(picture, where):
         else:
             with open(os.open(place, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:
                 file.write(content)
-    # Sets the modes only when all files exist, and those of directories last: a mode may forbid to
-    # make files in the directory.
+    # Sets the modes only when all files exist, and the modes of directories last, since a
+    # directory's mode may forbid creating files in it.
     for path, kind, _, mode in reversed(picture):
         if kind != "link":
             os.chmod(where + path, mode)

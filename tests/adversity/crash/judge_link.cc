@@ -1,8 +1,8 @@
-// Judges the upgrader's links after a power cut: lets the upgrader's code change the links in
-// directories that a power cut may have left. Each line of standard input names AGENT's link, and
-// then the executables that the link is to name in turn. The link of --previous may stand before
-// the executables, as `previous=PATH`. The answer to each line is a line on standard output: `ok`,
-// or the error.
+// This program judges the upgrader's links after a power cut: it lets the upgrader's code change
+// the links in directories as a power cut may have left them. Each line of standard input names
+// AGENT's link, and then the executables that this link has to name, one after the other.
+// `previous=PATH` before the executables names the link of --previous. For each line, the program
+// writes `ok` or the error to standard output.
 #include <sys/stat.h>
 
 #include <cstring>
@@ -46,8 +46,8 @@ std::string count_start(const std::string& previous, const std::string& executab
   return file.read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
-// Lets the link code commit the program `to`. Returns the error in words, or "". If `to` is not a
-// program, does nothing and returns "".
+// Lets the upgrader's link code commit the program `to`. Returns the error in words, or "". If `to`
+// is not a program, does nothing and returns "".
 std::string relink(Link& link, const std::string& path, const std::string& to) {
   agent_protocol::Result<Program> checked = check_program(to, to, {});
   const Program* const program = checked ? &checked.value() : nullptr;
@@ -64,8 +64,8 @@ std::string relink(Link& link, const std::string& path, const std::string& to) {
   return "";
 }
 
-// Checks the link of --previous after all commits. AGENT's link has named each program in turn, so
-// the link of --previous must now name the last program but one.
+// Checks the link of --previous after all commits. AGENT's link has named each program, one after
+// the other, so the link of --previous must now name the second-to-last program.
 std::string judge_previous(const std::string& previous, const std::vector<std::string>& programs) {
   std::error_code ignored;
   const std::string& before = programs[programs.size() - 2];

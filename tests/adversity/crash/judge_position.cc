@@ -1,7 +1,7 @@
-// Lets a sample agent take over from the files that a power cut has left, and copy the rest of the
-// log. Then compares the output with the lines that were written. Each line of standard input names
-// the log, the file of all lines, the output and the directory of the position. The answer to each
-// line is a line on standard output: `ok`, or the error.
+// This program lets a sample agent continue with the files that a power cut has left, and copy the
+// rest of the log. Then it compares the output with the lines that were written to the log. Each
+// line of standard input names the log, the file with all lines, the output and the directory of
+// the position. For each line, the program writes `ok` or the error to standard output.
 #include <iostream>
 #include <sstream>
 #include <string>

@@ -1,5 +1,6 @@
-# Records a program's changes to a directory: runs the program under strace, and reads the system
-# calls that change files there, that sync, and that send something to another process.
+# The recorder records a program's changes to a directory. It runs the program under strace, and
+# reads the system calls that change files in the directory, that sync, and that send data to
+# another process.
 import os
 import re
 import subprocess
@@ -8,8 +9,8 @@ CALLS = ("open,openat,creat,close,dup,dup2,dup3,fcntl,lseek,write,writev,pwrite6
          "ftruncate,truncate,fallocate,copy_file_range,sendfile,rename,renameat,renameat2,link,"
          "linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,chmod,fchmod,fchmodat,"
          "fsync,fdatasync,sync,syncfs")
-# System calls that change files, but that the recorder does not understand. If a program makes one
-# of them, the recording fails.
+# System calls that change files, but that the recorder does not understand. If a program makes such
+# a call, the recording fails.
 UNKNOWN = ("writev", "pwritev", "fallocate", "copy_file_range", "sendfile", "rmdir", "truncate")
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?|(-?\w+)<((?:[^>\\]|\\.)*)>|([^,\s"<]+)')
 LINE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)(?:<([^>]*)>)?(.*)$")
@@ -77,7 +78,7 @@ def strace(log, command, inject=None):
     """Returns the command that runs `command` under strace, which writes the system calls to `log`.
     """
     options = ["-e", f"inject={inject}"] if inject else []
-    # LeakSanitizer does not work in a process that is traced, so it is switched off.
+    # LeakSanitizer does not work in a traced process, so it is switched off.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0:verify_asan_link_order=0"
     return ["strace", "-y", "-s", "1000000", "-o", log, "-e", "trace=" + CALLS, *options,
             "-E", "ASAN_OPTIONS=" + sanitizer, *command]

@@ -1,6 +1,7 @@
-# Courses of events that are recorded to try power cuts in them: upgrades and a boot by the real
-# upgrader, with --relink, --previous and --attempts, and the work of the real sample agent from its
-# first line to its last, with rotations of the log, hand-overs and kills.
+# Stories (courses of events) that are recorded, and in which power cuts are then tried. There are
+# stories of upgrades and of a boot by the real upgrader, with --relink, --previous and --attempts.
+# One more story is the work of the real sample agent from its first line to its last, with
+# rotations of the log, hand-overs and kills.
 import json
 import os
 import re
@@ -37,8 +38,8 @@ def content_of(path):
 # ---- the link
 
 # An agent in shell. Unless it is version v2, it requests an upgrade to the program that its first
-# argument names. Version v2 ends when it is committed, and then the upgrader ends, too. The script
-# is long enough for a power cut to keep only a part of it.
+# argument names. Version v2 exits when it is committed, and then the upgrader exits, too. The
+# script is long enough that a power cut may keep only a part of the file.
 AGENT = """#!/bin/sh
 # release {name}
 exec 8<&0 9>&1 </dev/null >&2
@@ -189,7 +190,7 @@ class WayBackStory(LinkStory):
 
     # For each story: the path of AGENT's link and its target; the path of the link of --previous
     # and its target, or None if there is no such link; the target of AGENT's link at the end; and
-    # how the first upgrader dies before the end, or None if it does not.
+    # how the first upgrader dies before the end, or None if it does not die.
     PLACES = {
         "first": ("bin/agent", "/releases/agent-v1", "ways/previous", None,
                   "releases/agent-v2", None),
@@ -198,8 +199,8 @@ class WayBackStory(LinkStory):
         "beside": ("releases/current", "agent-v1", "releases/previous", "agent-v0",
                    "releases/agent-v2", None),
         # These stories kill the first upgrader. A kill loses no written bytes, even if they were
-        # not synced; only a power cut does. So power cuts are tried only when the second upgrader
-        # has committed, or is about to commit.
+        # not synced; only a power cut loses such bytes. So power cuts are tried only when the
+        # second upgrader has committed, or is about to commit.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
         # The file of --attempts has three records before the story begins. A new start overwrites
@@ -289,7 +290,7 @@ class WayBackStory(LinkStory):
         if committed and kind == "old":
             return kind, "AGENT's link names the old one after `committed`"
         # The last record in the file of --attempts may lack its last bytes, which only say how the
-        # last start ended. The record of the start itself must be there.
+        # last start has ended. The record of the start itself must be there.
         if not committed and self.has_said(moment, b'"welcome"') and not self.counts(tree):
             return kind, "an agent was started, and that this start was counted is not durable"
         if self.turn and len(self.turns(tree)) < 2:
@@ -454,8 +455,8 @@ class PositionStory:
         self.append(2)
         self.end(killed_at="out/copy")
 
-        # The next agent recovers from that. When the log is rotated, it renames the file of its
-        # position, and is killed before it syncs the rename.
+        # The next agent recovers from this kill. When the log is rotated, the agent renames the
+        # file of its position, and is killed before it syncs the rename.
         self.start("fsync:signal=KILL:when=8")
         self.say(type="activate", clean=False)
         self.copied()
@@ -463,7 +464,7 @@ class PositionStory:
         self.append(2)
         self.end(killed_at="state")
 
-        # Deletes the rotated log, which the agent has read to its end, and starts another agent.
+        # Deletes the rotated log, which the agent has read to its end, and starts the next agent.
         os.unlink(self.log + ".1")
         self.start()
         self.say(type="activate", clean=False)

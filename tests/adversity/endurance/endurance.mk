@@ -1,5 +1,5 @@
-# make endurance: makes many upgrades under a single upgrader process. Also replaces the sample
-# agent as often, while it copies lines, and checks that no line is lost.
+# `make endurance` runs many upgrades under a single upgrader process. It also replaces the sample
+# agent many times while that agent copies lines, and checks that no line is lost.
 
 endurance_programs := $(addprefix $(BUILD)/tests/adversity/endurance/,endurance leak.so)
 
@@ -15,7 +15,7 @@ $(BUILD)/tests/adversity/endurance/leak.so: $(BUILD)/objects/tests/adversity/end
 endurance_packages = $(build_packages) catch2
 HANDOVERS ?= $(if $(LONG),1000,150)
 
-# Runs the test of the sample agent first, which checks that all its lines arrive. Then runs the
+# Runs the test of the sample agent first, which checks that all lines arrive. Then runs the
 # scripted upgrades.
 .PHONY: endurance
 endurance:

@@ -41,8 +41,8 @@ constexpr Kind bad[] = {
 constexpr std::size_t bad_count = std::size(bad);
 
 // An agent that closes its output is killed if it does not exit within a fifth of a second
-// (close_grace of the supervisor). An upgrade to such an agent takes that long, so it is made less
-// often than other bad upgrades.
+// (close_grace of the supervisor). An upgrade to such an agent takes that long, so this kind is run
+// less often than other bad upgrades.
 constexpr Kind closes = {"closes-output", "closes-output", "", kept, fallback, false, false};
 constexpr std::size_t closes_every = 40;  // every fortieth bad upgrade is of the kind `closes`
 

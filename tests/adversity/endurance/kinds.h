@@ -1,5 +1,5 @@
-// The kinds of upgrades in the endurance run: one for good upgrades, and one for everything that
-// can go wrong. Each kind says how its upgrades must end.
+// The kinds of upgrades in the endurance run: one kind for good upgrades, and one for each way in
+// which an upgrade can go wrong. Each kind says how its upgrades must end.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ enum class End { committed, kept, fallback };
 std::string words(End end);
 
 struct Kind {
-  // The name of this kind of upgrade. It becomes a part of the upgrade's id, from which the active
-  // agent learns how it is to stop.
+  // The name of this kind of upgrade. The name becomes a part of the upgrade's id, from which the
+  // active agent learns how it has to stop.
   const char* name;
   const char* part;  // how the candidate behaves: see tests/adversity/kill/actor.cc
   const char* members;
@@ -30,8 +30,8 @@ struct Upgrade {
 
   [[nodiscard]] End end() const { return sequential ? kind->sequential : kind->parallel; }
   [[nodiscard]] bool bad() const { return end() != End::committed; }
-  // Returns the message by which an agent requests this upgrade. The executables of the agents are
-  // in `directory`.
+  // Returns the message with which an agent requests this upgrade. The executables of the agents
+  // are in `directory`.
   [[nodiscard]] std::string request(const std::string& directory) const;
 };
 

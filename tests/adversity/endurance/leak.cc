@@ -1,5 +1,5 @@
-// A library for LD_PRELOAD, for canaries: it makes the upgrader leak a descriptor or memory at
-// every agent that it starts. LEAK says which of the two.
+// A library for LD_PRELOAD, for canaries. It makes the upgrader leak a descriptor or memory at each
+// start of an agent. The environment variable LEAK says which of the two leaks.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -25,7 +25,7 @@ void lose() {
 
 }  // namespace
 
-// Replaces clone(), by which the upgrader starts an agent. Ignores the optional arguments of
+// Replaces clone(), with which the upgrader starts an agent. Ignores the optional arguments of
 // clone(), since the upgrader passes none.
 extern "C" int clone(int (*run)(void*), void* stack, int flags, void* data, ...) {
   using Clone = int (*)(int (*)(void*), void*, int, void*, ...);

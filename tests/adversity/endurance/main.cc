@@ -1,11 +1,11 @@
-// make endurance: makes many upgrades of one upgrader under load, three of ten bad ones. At the end
-// the upgrader must hold the same resources as after the first few hundred upgrades, and must have
-// logged no unexpected line.
+// `make endurance` runs many upgrades under a single upgrader process and under load. Three of ten
+// upgrades are bad. At the end the upgrader must hold the same resources as after the first few
+// hundred upgrades, and must not have logged any unexpected line.
 //
 // usage: endurance TABLE      UPGRADES=N, LONG=1; TABLE has the lines that the log may have
 //
-// Upgrade number N is the same in every run. Ends with the lines for the table of results, and
-// exits with 0 if all holds and every canary was caught.
+// Upgrade number N is the same in every run. At its end, the program prints the lines for the table
+// of results. It exits with 0 if all checks have passed and every canary was caught.
 #include <signal.h>
 #include <sys/types.h>
 #include <sys/wait.h>
@@ -63,8 +63,8 @@ bool matches_agent(std::string_view line, std::string_view rest) {
          matches(line.substr(end + 1), rest);
 }
 
-// Returns whether the line has the shape. In a shape `#` stands for a number, `*` for a text that
-// is not empty, and `@` for a generation, with its version if that is known.
+// Returns whether the line has the shape. In a shape `#` stands for a number, `*` for a non-empty
+// text, and `@` for a generation, with its version if the version is known.
 bool matches(std::string_view line, std::string_view shape) {
   while (!shape.empty()) {
     const char sign = shape[0];
@@ -206,8 +206,8 @@ constexpr std::size_t short_upgrades = 1'000;
 constexpr std::size_t long_upgrades = 10'000;
 constexpr std::size_t canary_upgrades = 120;
 
-// The resources are measured for the first time after this number of upgrades. Until then the
-// allocator still grows.
+// The resources are measured for the first time after this number of upgrades, since the
+// allocator's memory still grows before.
 constexpr std::size_t base_of_long_runs = 300;
 constexpr std::size_t measured_every = 50;
 constexpr auto rest_patience = std::chrono::seconds(5);
@@ -223,7 +223,8 @@ struct Outcome {
   Measure last;
 };
 
-// Runs one upgrader, and makes upgrades until the wanted number is reached or a violation is found.
+// Runs one upgrader, and runs upgrades on it until the wanted number is reached or a violation is
+// found.
 class Run {
  public:
   Run(const Programs& programs, const std::string& table, const Variables& variables)
@@ -290,8 +291,8 @@ void Run::upgrade(std::size_t number) {
   if (!troupe_.violations().empty()) fail(troupe_.violations().front());
 }
 
-// Returns true if the upgrade is over: only one agent is left, and it has been told how the upgrade
-// ended. If it is over, sets `end` to its ending.
+// Returns true if the upgrade is over: only one agent is left, and this agent has been told how the
+// upgrade ended. If the upgrade is over, sets `end` to its ending.
 bool Run::has_ended(const Agent& before, std::size_t failures, End& end) const {
   const Agent* const only = troupe_.only_agent();
   if (only == nullptr || !only->active) return false;
@@ -313,9 +314,9 @@ void Run::judge_log(std::size_t number) {
 }
 
 // Measures the upgrader's resources when the upgrader is at rest. For the first measurement, which
-// is the base for all others, measures until two results in a row agree. If a later result exceeds
-// the base, measures again for some seconds: the kernel and the upgrader may need a moment to free
-// the resources of an agent that has ended.
+// is the base for all later ones, measures until two consecutive results agree. If a later result
+// exceeds the base, measures again for some seconds: the kernel and the upgrader may need a moment
+// to free the resources of an agent that has ended.
 void Run::take_measure(bool base) {
   Measure before;
   const auto rests = [&] {

@@ -81,8 +81,8 @@ void Troupe::become_upgrader(const std::string& program, const Variables& variab
   for (const std::string& variable : variables)
     putenv(strdup(variable.c_str()));
   const std::string agent = directory_ + "/v1";
-  // Sets every time limit to a minute, so that none passes by accident. The request for an upgrade
-  // that must fail by a time limit sets a shorter one.
+  // Sets every time limit to a minute, so that no limit passes by accident. The request for an
+  // upgrade that must fail because a time limit passes sets a shorter limit.
   execl(program.c_str(), program.c_str(), "--start-timeout=1m", "--stop-timeout=1m",
         "--exit-grace=1m", "--trial=1m", "--", agent.c_str(), nullptr);
   _exit(121);

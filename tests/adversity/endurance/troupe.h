@@ -1,6 +1,6 @@
-// Runs the upgrader of the endurance run, and keeps its active agent busy: once a millisecond the
-// test asks the agent to do a piece of work, after which the agent also sends a heartbeat to the
-// upgrader.
+// A troupe runs the upgrader of the endurance run, and keeps the active agent busy. Once a
+// millisecond the test asks the active agent to do a piece of work, after which the agent also
+// sends a heartbeat to the upgrader.
 #pragma once
 
 #include <sys/types.h>
@@ -27,7 +27,7 @@ struct Agent {
   std::string role;
   bool active = false;
   bool committed = false;
-  std::size_t failures = 0;  // the number of `upgrade_failed` that the agent has received
+  std::size_t failures = 0;  // the number of `upgrade_failed` messages that the agent has received
   bool gone = false;
 };
 
@@ -49,7 +49,7 @@ class Troupe {
   [[nodiscard]] const Agent* only_agent() const;
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
   [[nodiscard]] bool upgrader_runs();
-  // Ends the upgrader by SIGTERM. Returns its exit status, or -1 if it did not exit normally.
+  // Ends the upgrader with SIGTERM. Returns its exit status, or -1 if it did not exit normally.
   int end();
 
   // Returns the lines that were logged since the last call. The last line may still be incomplete.

@@ -1,6 +1,6 @@
-// A bad upgrader, for the canaries of make fault, which must find its error: it makes one upgrade,
-// but never checks whether a system call has failed. As long as no system call fails, it works
-// well.
+// A bad upgrader, for the canaries of `make fault`, which must find its bug. This upgrader makes
+// one upgrade, but never checks whether a system call has failed. As long as no system call fails,
+// it works correctly.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -49,8 +49,9 @@ const std::map<long, const char*>& names() {
   return table;
 }
 
-// The upgrader reads two kinds of 8-byte messages, which are recognised by this size: a child's
-// report that its exec has failed, and the messages that libuv sends to itself.
+// The size of two kinds of messages that the upgrader reads, by which these messages are
+// recognised: a child's report that its exec has failed, and the messages that libuv sends to
+// itself.
 constexpr unsigned long report_bytes = 8;
 
 // Returns the kind of a file that the upgrader keeps for --control, --previous or --attempts, or of
@@ -80,8 +81,8 @@ std::string kind_of_stream(const RawCall& call, const std::string& log) {
   return call.args[2] == report_bytes ? ".report" : ".agent";
 }
 
-// Returns the kind of the file that a system call uses, by the path or the descriptor among its
-// arguments.
+// Returns the kind of the file that a system call uses. The path or the descriptor among the call's
+// arguments tells the file.
 std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
@@ -89,7 +90,7 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // A file that is needed to start a program: its loader, or the interpreter of a script.
+  // A file that is needed to start a program: the dynamic loader, or the interpreter of a script.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";
@@ -183,7 +184,7 @@ int error_number(std::string_view name) {
 std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
   constexpr unsigned long page = 4096;
   std::string text;
-  // Reads only up to the end of a page at a time, since the next page may not be mapped.
+  // Reads only up to the end of a memory page at a time, since the next page may not be mapped.
   while (text.size() < size) {
     char part[page];
     const unsigned long at = address + text.size();
@@ -193,7 +194,7 @@ std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
     const ssize_t count = process_vm_readv(pid, &here, 1, &there, 1, 0);
     if (count <= 0) break;
     text.append(part, static_cast<std::size_t>(count));
-    // A text of PATH_MAX bytes is wanted for a path, and a path ends at its NUL.
+    // A caller that wants PATH_MAX bytes wants a path, which ends at its NUL.
     if (size == PATH_MAX && text.find('\0') != std::string::npos) break;
   }
   return text;

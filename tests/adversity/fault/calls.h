@@ -1,5 +1,5 @@
-// Names system calls and errors as they are named in expectations.table and on the command line,
-// and finds the file behind a descriptor.
+// These functions name system calls and errors as expectations.table and the command line name
+// them, and find the file that a descriptor refers to.
 #pragma once
 
 #include <sys/types.h>
@@ -17,9 +17,9 @@ struct RawCall {
   unsigned long args[6] = {};
 };
 
-// Returns the system call's name. If the call has several uses, the name of the use follows after a
-// point, as in `write.log` and `openat.directory`. `log` is the path of the upgrader's log. Returns
-// "" for a call that expectations.table does not name.
+// Returns the system call's name. If the call has several uses, a dot and the name of the use
+// follow, as in `write.log` and `openat.directory`. `log` is the path of the upgrader's log.
+// Returns "" for a call that expectations.table does not have.
 [[nodiscard]] std::string name_of(const RawCall& call, const std::string& log);
 
 // Returns the target of the link /proc/PID/fd/FD, or "" if the descriptor is not open.
@@ -30,7 +30,7 @@ struct RawCall {
 [[nodiscard]] std::string error_name(int error);
 [[nodiscard]] int error_number(std::string_view name);
 
-// Reads up to `size` bytes from the memory of another process. Returns as many of them as can be
+// Reads up to `size` bytes from the memory of another process. Returns as many bytes as can be
 // read.
 [[nodiscard]] std::string bytes_of(pid_t pid, unsigned long address, std::size_t size);
 

@@ -1,6 +1,6 @@
-// make fault: makes the system calls of the real upgrader fail, one in each run, and judges the
-// outcome. tracer.h makes them fail, plays.cc has the runs, expectations.table the expected
-// outcomes.
+// `make fault` makes the system calls of the real upgrader fail, one in each run, and judges the
+// outcome. tracer.h makes the calls fail, plays.cc has the runs, and expectations.table has the
+// expected outcomes.
 //
 // usage: fault, with these variables:
 //     UPGRADER, PUPPET, BROKEN   the programs
@@ -45,8 +45,8 @@ std::string setting_of(const char* name, const char* otherwise = "") {
   return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
-// ---- the judging of faults, many at the same time, each in a worker process, since one process
-// can trace only one run and reap its processes
+// ---- the judging of faults: many at the same time, each in a worker process, since one process
+// can trace only one run and reap the processes of that run
 
 struct Judged {
   std::size_t index = 0;  // the index of the fault in the list of all faults
@@ -58,8 +58,8 @@ struct Judged {
 
 constexpr int attempts_max = 3;
 
-// Makes a run of the upgrader with the fault, and judges the run. If the fault did not strike,
-// tries again: on a busy machine, a run may make other system calls than usual.
+// Runs the upgrader with the fault, and judges the run. If the fault did not strike, tries again,
+// since a run on a busy machine may make other system calls than usual.
 Judged judge_fault(const Setting& setting, const Fault& fault, const Report& baseline,
                    const Expectations& expectations) {
   Judged judged;
@@ -77,8 +77,8 @@ Judged judge_fault(const Setting& setting, const Fault& fault, const Report& bas
   return judged;
 }
 
-// The packet in which a worker process sends its result. The text at the packet's end is cut to
-// fit.
+// The packet in which a worker process sends its result. The text at the packet's end is truncated
+// if it is too long.
 struct Packet {
   std::size_t index;
   int fired;

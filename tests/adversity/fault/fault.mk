@@ -1,5 +1,5 @@
-# make fault: makes system calls of the real upgrader fail, one in each run. Settings: LONG=1 (every
-# fault, not a sample), SAMPLE, SEED, PLAY (one play only), JOBS, OUTCOMES=1, and
+# `make fault` makes system calls of the real upgrader fail, one in each run. Its settings are
+# LONG=1 (every fault, not a sample), SAMPLE, SEED, PLAY (one play only), JOBS, OUTCOMES=1, and
 # ONLY=PLAY:WHO:CALL:ERROR:K for a single fault with its trace.
 
 fault_program := $(BUILD)/tests/adversity/fault/fault

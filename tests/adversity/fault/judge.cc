@@ -16,8 +16,8 @@ std::string kind_of(const std::string& who) {
   return who.starts_with("child") ? "child" : who;
 }
 
-// Returns the stage at which an upgrade by SIGUSR2 failed. Reads it from the log, since no agent is
-// told the stage of such an upgrade.
+// Returns the stage at which an upgrade by SIGUSR2 failed. Reads the stage from the log, since no
+// agent is told the stage of such an upgrade.
 std::string stage_in_log(const std::string& log) {
   constexpr const char* told[][2] = {{"(upgrade) refused", "refused"},
                                      {"was refused", "request"},
@@ -50,17 +50,17 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // The outcome if an upgrade was committed in spite of the fault: the new agent was already on
-    // trial when the fault struck.
+    // The outcome `moved`: an upgrade was committed in spite of the fault, since the new agent was
+    // already on trial when the fault struck.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
   return report.served_is_fallback ? "back" + stage_in_words(fault, report) : "moved";
 }
 
-// Returns whether the outcome is the one that the table expects. An entry `kept(commit)` demands
-// the stage and the error, `kept[commit]` only the stage, and `kept` any failure. An entry
-// `boot:kept` is for the play `boot` alone.
+// Returns whether the outcome is the one that the table expects. An entry `kept(commit)` requires
+// this stage and the injected error, `kept[commit]` only requires the stage, and `kept` allows any
+// failure. An entry `boot:kept` is for the play `boot` alone.
 bool matches(std::string expected, const std::string& outcome, const Fault& fault) {
   if (const std::size_t colon = expected.find(':'); colon != std::string::npos) {
     if (expected.substr(0, colon) != fault.play) return false;
@@ -172,7 +172,7 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   const std::string why =
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
-  // If a further upgrade was committed at the end, the log worked again by then, so it must say
+  // If one more upgrade was committed at the end, the log worked again by then, so the log must say
   // that one line was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");

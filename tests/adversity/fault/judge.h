@@ -1,5 +1,5 @@
-// Describes the outcome of a run with a fault in one word, and compares it with expectations.table,
-// which lists the expected outcomes for every system call and error.
+// The judge describes the outcome of a run with a fault in one word, and compares this outcome with
+// expectations.table, which lists the expected outcomes for every system call and error.
 #pragma once
 
 #include <map>
@@ -10,10 +10,11 @@
 
 namespace fault {
 
-// Returns the outcome of a run with a fault, in one word. If the upgrader could commit a further
-// upgrade at the end: `usual` (the run went as without the fault), `kept(STAGE)` (the upgrade
-// failed, and the same agent stays active), `back(STAGE)` (a fallback was started) or `moved` (the
-// upgrade was committed in another way). If the upgrader has ended: `exitN`, `abort` or `killed`.
+// Returns the outcome of a run with a fault, in one word. If the upgrader could still commit one
+// more upgrade at the end, the outcome is one of these: `usual` (the run went as without the
+// fault), `kept(STAGE)` (the upgrade failed, and the same agent stays active), `back(STAGE)` (a
+// fallback was started) or `moved` (the upgrade was committed, but in a different way than without
+// the fault). If the upgrader has exited, the outcome is `exitN`, `abort` or `killed`.
 [[nodiscard]] std::string outcome_of(const Fault& fault, const Report& report,
                                      const Report& baseline);
 
@@ -23,7 +24,8 @@ class Expectations {
   explicit Expectations(const std::string& path);
 
   // Returns the errors with which this system call is to fail, according to the table. KILL in this
-  // list means that the process is killed at the call. Throws if the table has no row for the call.
+  // list means that the process that makes the call is killed there. Throws if the table has no row
+  // for the call.
   [[nodiscard]] std::vector<std::string> errors_of(const Call& call) const;
   // Returns "" if the table expects this outcome of the fault. Otherwise returns the expected
   // outcomes as text.

@@ -1,5 +1,6 @@
-// Lists the faults: for every system call of every play (scripted run), every error that
-// expectations.table has for the call. Draws the sample of them that a short run uses.
+// The plan lists the faults: for every system call of every play (scripted run), every error that
+// expectations.table has for this call. The plan also draws the sample of faults that a short run
+// uses.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace fault {
 using Baselines = std::map<std::string, Report>;
 
 // Runs every play twice without a fault. Throws if a run goes wrong, or does not show the event for
-// which the play was written. Also throws if the two runs make different system calls: a fault
-// strikes the k-th call, so the k-th call must be the same in every run.
+// which the play was written. Also throws if the two runs make different system calls. A fault
+// strikes the k-th call of a name, so this must be the same call in every run.
 [[nodiscard]] Baselines run_baselines(const Setting& setting);
 [[nodiscard]] Report run_baseline(const Setting& setting, const Play& play);
 
@@ -28,8 +29,8 @@ struct Planned {
                                               const Expectations& expectations);
 
 // Returns a sample of up to `count` faults: the first fault of every call, error and phase; for
-// every play, the faults of the calls that move bytes, processes and links; and further faults,
-// which are drawn with `seed`.
+// every play, the faults of the calls that move bytes, processes and links; and more faults, which
+// are drawn at random with `seed`.
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 

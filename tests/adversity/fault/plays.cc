@@ -8,8 +8,9 @@
 namespace fault {
 namespace {
 
-// Returns options with time limits that are too long to pass while a process works. If a message is
-// lost, the simulated clock of tracer.h jumps to the deadline, so the run does not take longer.
+// Returns options with time limits that are too long to pass as long as every process makes
+// progress. If a message is lost, the simulated clock of tracer.h jumps to the deadline, so long
+// time limits do not make the run slower.
 Texts options(Texts more) {
   Texts all = {"--start-timeout=60s", "--stop-timeout=50s", "--exit-grace=40s"};
   all.insert(all.end(), more.begin(), more.end());
@@ -90,8 +91,8 @@ bool unfit_on_trial(Run& run, Agent& agent, std::string_view type) {
   return true;
 }
 
-// A play in which another file gets the first program's path. The fallback must be started from the
-// descriptor that the upgrader has kept open.
+// A play in which a new file replaces the first program at its path. The fallback must be started
+// from the descriptor that the upgrader has kept open.
 Play rollback() {
   Play play{.name = "rollback",
             .about = "unfit on trial, rolled back to a program that was replaced; log to a socket",
@@ -109,8 +110,8 @@ Play rollback() {
   return play;
 }
 
-// A play in which another file gets the adapter's path. The upgrader must still execute the adapter
-// by its open descriptor.
+// A play in which a new file replaces the adapter at its path. The upgrader must still execute the
+// old adapter by its open descriptor.
 Play adapter() {
   Play play{.name = "adapter",
             .about = "an adapter, replaced, runs programs; one is unfit on trial",
@@ -225,7 +226,7 @@ Play sigquit() {
   return play;
 }
 
-// Returns the line of an operator's request. `more` has further members, such as the id of an
+// Returns the line of an operator's request. `more` has additional members, such as the id of an
 // upgrade.
 std::string request(int number, const std::string& type, const std::string& more = "") {
   return R"({"type":")" + type + R"(","request":"r)" + std::to_string(number) + "\"" + more + "}";

@@ -17,12 +17,12 @@
 namespace fault {
 namespace {
 
-// The upgrader counts as idle if this number of checks in a row, one a millisecond, find that it
-// waits without limit.
+// The upgrader counts as idle if this number of consecutive checks, one a millisecond, find that it
+// waits without a time limit.
 constexpr int idle_looks_wanted = 2;
 
 // The upgrader repeats some calls until they succeed. The fault strikes such a call this many
-// times, and then lets it succeed.
+// times, and then lets the call succeed.
 constexpr int tries_in_vain = 12;
 
 // The upgrader must notice an agent's action within this number of checks, one a millisecond.
@@ -66,14 +66,14 @@ Report Run::perform() {
 
 bool Run::step_once() {
   if (tracer_->take_stops()) return true;
-  // An upgrader that repeats a failing call never comes to rest. So the tracer stops the fault
-  // after some tries.
+  // An upgrader that repeats a failing call never comes to rest. So after some tries, the tracer
+  // lets the call succeed.
   if (tries_for_ever() && tracer_->times_fired() >= tries_in_vain) tracer_->stop_faults();
   pump(0);
   if (!tracer_->at_rest() || !all_quiet()) return false;
   const pid_t spared = tracer_->spared();
   // The test sends a signal only as long as the upgrader is the process's parent. Once the process
-  // has been reaped, its number may belong to another process.
+  // has been reaped, its pid may belong to an unrelated process.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
     // The upgrader wanted to kill this agent, and the fault prevented that. So the test kills the
     // agent.
@@ -156,8 +156,8 @@ void Run::receive(int socket, std::string_view packet) {
   if (packet[0] == 'E') {
     agent->end_of_input = true;
     agent->types.emplace_back("(end)");
-    // Called when an agent has seen the end of its input. If the upgrader still lives, the pipe
-    // between the two has broken, and the agent exits now. If the upgrader has ended, run_end.cc
+    // Called when an agent has seen the end of its input. If the upgrader is still alive, the pipe
+    // between the two has broken, and the agent exits now. If the upgrader has exited, run_end.cc
     // ends the agent.
     if (tracer_->alive()) agent->steps.push_back({.deed = Step::Deed::exit});
   }
@@ -192,8 +192,8 @@ Agent* Run::active() {
 
 // ---- acts of the agents
 
-// Lets one agent act once. First come the next steps of an agent that has begun to act, then the
-// reactions to messages. Older agents come before newer ones.
+// Lets one agent act once. The remaining steps of an agent that has begun to act come before
+// reactions to messages. Older agents come before newer agents.
 void Run::act() {
   for (Agent& agent : agents_) {
     if (!agent.ended && !agent.steps.empty()) return take_step(agent);
@@ -246,7 +246,7 @@ void Run::take_step(Agent& agent) {
       break;
   }
   // The agent's message wakes the upgrader. The tracer then stops the upgrader until the agent has
-  // ended, so that the upgrader finds the message and the exit together in every run.
+  // exited, so that in every run the upgrader finds the message and the exit together.
   tracer_->hold();
   order(agent, "say " + step.text);
   for (int look = 0; tracer_->alive() && !tracer_->held() && look < notice_looks_max;) {
@@ -326,8 +326,8 @@ bool Run::ask_as_operator(const std::string& line) {
   return written;
 }
 
-// Ends the part of the run whose messages are compared with the run without a fault. Records the
-// messages that the agents have received so far, and stops the faults.
+// Ends the part of the run whose messages are compared with those of the run without a fault.
+// Records the messages that the agents have received so far, and stops the faults.
 void Run::finish_upgrade() {
   over_ = true;
   tracer_->stop_faults();
@@ -361,8 +361,8 @@ void Run::idle() {
   if (report_.end_signal == 0) signal(SIGTERM);
 }
 
-// Requests one more upgrade, to see whether the upgrader still works. If the play has a control
-// directory that works, the request comes from an operator, otherwise from the agent.
+// Requests one more upgrade, to see whether the upgrader still works. If the play has a working
+// control directory, an operator makes this request, otherwise the active agent.
 void Run::probe() {
   constexpr auto terms = R"("mode":"parallel","gate":"none","commit":"survive","trial_ms":0)";
   probing_ = true;
@@ -386,8 +386,8 @@ bool Run::tries_for_ever() const {
   return fault_->what == "EMFILE+" || fault_->call == "write.news";
 }
 
-// Returns true if init's socket was full, so that READY=1 has not reached init. The upgrader must
-// still send it.
+// Returns true if init's socket was full and READY=1 has not reached init. The upgrader must then
+// still send READY=1.
 bool Run::init_awaits_ready() const {
   return init_was_full() && !init_heard_ready_;
 }

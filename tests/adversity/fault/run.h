@@ -1,10 +1,11 @@
-// One scripted run of the real upgrader, with scripted agents, called puppets: from its start to
-// the judgement of everything that is left after its end. A fault may strike during the run.
+// One scripted run of the real upgrader with scripted agents, which are called puppets. The run
+// lasts from the upgrader's start to the judgement of everything that is left after its exit. A
+// fault may strike during the run.
 //
 // The run is deterministic: an agent acts only when the upgrader waits, no child is between fork
-// and exec, and every process has read everything. So each run makes the same calls in the same
-// order, and the k-th call of a kind is the same as in the run without a fault, in which the calls
-// were listed.
+// and exec, and every process has read all messages sent to it. So each run makes the same system
+// calls in the same order. The k-th call of a name is thus the same as in the run without a fault,
+// in which the calls were listed.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +29,7 @@ struct Setting {
   std::string upgrader;
   std::string puppet;
   bool shows = false;  // true: print every system call, every line of the agents, and the log
-  // How long a run may take, in milliseconds. If it takes longer, the upgrader counts as hung.
+  // How long a run may take, in milliseconds. If a run takes longer, the upgrader counts as hung.
   int patience_ms = 30'000;
 };
 
@@ -42,7 +43,7 @@ struct Agent;
 struct Play {
   std::string name;
   std::string about;
-  std::string story;  // the messages that each agent receives if no fault strikes
+  std::string story;  // the messages that each agent receives in the run without a fault
   Texts options{};
   LogKind log = LogKind::file;
   bool link = false;                  // AGENT is a link to the program `one`
@@ -54,10 +55,11 @@ struct Play {
   // Returns the lines that an operator writes to --control. Each line is written when the upgrader
   // has handled the previous line.
   std::function<Texts(const Run&)> requests{};
-  // Called if the upgrader accepts no operator's requests.
+  // Called instead if the upgrader accepts no requests of an operator.
   std::function<void(Run&)> without_operator{};
-  // Called before the usual reaction to an agent's message, for agents that do not behave as a good
-  // agent does. Returns true if it has reacted, so that the usual reaction is left out.
+  // Called before an agent's usual reaction to a message that it has received, for agents that do
+  // not behave like a good agent. Returns true if the agent has reacted here, so that the usual
+  // reaction is left out.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
 
   [[nodiscard]] bool has(std::string_view option) const;
@@ -93,12 +95,12 @@ struct Agent {
 // The outcome of a run, from which the judge decides whether the upgrader behaved well.
 struct Report {
   int status = 0;       // the upgrader's wait status, as from waitpid
-  int end_signal = 0;   // the signal by which the upgrader was ended, or 0
+  int end_signal = 0;   // the signal that has ended the upgrader, or 0
   std::string at_goal;  // the messages that each agent had received when the upgrade was over
   std::string at_end;   // all messages that each agent has received
   pid_t served = 0;     // the active agent when the upgrade was over, or 0
   bool served_is_fallback = false;
-  bool probed = false;  // a further upgrade was requested at the end, and committed
+  bool probed = false;  // at the end one more upgrade was requested, and committed
   bool deaf = false;    // an operator could not open the FIFO of requests, since it had no reader
   std::string stage;    // the stage at which the upgrade failed, if a failure was reported
   std::string error;    // the name of the error in the report of the failure, if it has one
@@ -126,10 +128,10 @@ class Run {
   void say(Agent& agent, std::string text);  // lets the agent write the text and a newline
   void say_type(Agent& agent, std::string_view type, std::string_view members = "");
   void request_upgrade(std::string_view members = "", std::string_view program = "two");
-  void stop_slowly(Agent& agent);  // in three steps: says `stopped`, closes its output, exits
+  void stop_slowly(Agent& agent);  // in three steps: sends `stopped`, closes its output, exits
   void exit_after(Agent& agent, std::string text,
                   int status);  // sends the text, and exits before the upgrader has read it
-  // Sends the signal to the upgrader; SIGTERM, SIGINT and SIGQUIT begin its end.
+  // Sends the signal to the upgrader. SIGTERM, SIGINT and SIGQUIT begin the upgrader's shutdown.
   void signal(int number);
   void point_link_at(std::string_view name);
   void replace_program(std::string_view name);  // puts another file at the program's path

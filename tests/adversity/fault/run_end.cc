@@ -59,7 +59,7 @@ void Run::judge_leftovers() {
   }
 }
 
-// Waits until every living agent has seen the end of its input.
+// Waits until every agent that is still alive has seen the end of its input.
 void Run::await_agents() {
   const auto deadline = std::chrono::steady_clock::now() + end_patience;
   const auto knows = [](const Agent& agent) { return agent.ended || agent.end_of_input; };
@@ -94,8 +94,8 @@ void Run::judge_files() {
 }
 
 // Checks the link of --previous, which must name the program that was committed before the last
-// one. The first agent runs the program `one`, and the upgrade is to `two`: AGENT's link may name
-// `two` only if the link of --previous names `one`.
+// one. The first agent runs the program `one`, and the upgrade is to `two`. So AGENT's link may
+// name `two` only if the link of --previous names `one`.
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);
@@ -111,8 +111,8 @@ void Run::judge_previous(const std::string& named) {
   }
 }
 
-// Checks status.json and the answers. The file must be complete, its content must describe the
-// upgrader's end truly, and every request must have an answer.
+// Checks status.json and the answers in it. The file must be complete, must describe the upgrader's
+// end correctly, and must have an answer to every request.
 void Run::judge_news() {
   const std::string news = integration::read_file(path("control/status.json"));
   const bool lacks_some = report_.log.find("/status.json: ") != std::string::npos;
@@ -129,9 +129,9 @@ void Run::judge_news() {
   }
 }
 
-// Starts the upgrader again, as init would. With --lock, it is started at once, and must wait as
-// long as an old agent holds the lock. Without --lock, the ended upgrader's agents could still be
-// active beside the new ones, so the test ends them first.
+// Starts the upgrader again, as init would. With --lock, the new upgrader is started immediately,
+// and must wait as long as an old agent holds the lock. Without --lock, the agents of the old
+// upgrader could still be active beside the new agents, so the test ends the old agents first.
 void Run::start_again() {
   const bool locked = play_.has("--lock=");
   const std::string log = path("log.again");
@@ -156,7 +156,7 @@ void Run::start_again() {
   play_again(upgrader, log);
 }
 
-// Checks that the upgrader that was started again serves, and ends on SIGTERM.
+// Checks that the upgrader that was started again activates an agent, and ends on SIGTERM.
 void Run::play_again(pid_t upgrader, const std::string& log) {
   const std::size_t before = agents_.size();
   const auto deadline = std::chrono::steady_clock::now() + end_patience;

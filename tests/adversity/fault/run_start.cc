@@ -21,8 +21,8 @@
 namespace fault {
 namespace {
 
-// Returns a text as the first record of the file of --attempts: the text, the record's number 1,
-// and a checksum of both (FNV-1a with 32 bits).
+// Returns the first record of the file of --attempts with this text. The record has the text, the
+// record's number 1, and a checksum of both (FNV-1a with 32 bits).
 std::string record_of(const std::string& text) {
   const std::string numbered = text + "1 ";
   std::uint32_t sum = 2'166'136'261U;
@@ -108,13 +108,14 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // Behind an adapter, an agent's program is only a copy of /bin/true: no process executes it, and
-  // if one did, it would end at once.
+  // With an adapter, an agent's program is only a copy of /bin/true. No process should execute this
+  // program; if a process did, it would exit immediately.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }
-  // Copies the puppet to a second file. A hard link would not do: the upgrader would take both
-  // names for the same executable, and an upgrade between them would need no way back.
+  // Copies the puppet to a second file. A hard link is not enough: the upgrader would take both
+  // names for the same executable, and an upgrade between them would not change the link of
+  // --previous.
   std::filesystem::copy_file(setting_.puppet, path(name));
 }
 
@@ -134,7 +135,8 @@ void Run::listen() {
   notify_ = bound_socket(SOCK_DGRAM, "notify");
 }
 
-// Binds the socket by a short path, since the path of the directory may be too long for an address.
+// Binds the socket through a short path (/proc/self/fd), since the path of the directory may be too
+// long for a socket address.
 int Run::bound_socket(int type, const char* name) const {
   const int made = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   const int directory = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);

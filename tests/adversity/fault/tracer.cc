@@ -55,16 +55,17 @@ bool change_registers(pid_t pid, const std::function<void(user_regs_struct&)>& c
   return ptrace(PTRACE_SETREGS, pid, nullptr, &registers) == 0;
 }
 
-// Returns whether the tracer lets the kernel carry out the call, and then replaces its result by
-// the error. close() closes the descriptor even when it fails. ECHILD from wait4() says that
-// another process has reaped the child, so the child must be gone.
+// Returns whether the tracer lets the kernel carry out the call, and then replaces the call's
+// result by the error. This is needed for two calls. close() closes the descriptor even when it
+// fails. ECHILD from wait4() says that another process has reaped the child, so the child must be
+// gone.
 bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
 // Returns the resource that a system call needs: memory or descriptors. A lasting fault is a
-// shortage of this resource, so all calls that need it fail. For a call that needs neither, returns
-// the call's own name.
+// shortage of this resource, so all calls that need the resource fail. For a call that needs
+// neither, returns the call's own name.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -130,9 +131,10 @@ void set_timeout(const RawCall& call, unsigned long timeout) {
 
 }  // namespace
 
-// Hides the clock that the kernel maps into the process (the vDSO), so that the process must ask by
-// a system call. The stack of a new process holds the number of arguments, the arguments, the
-// environment, and then pairs of a kind and a value. One pair has the address of that clock.
+// Hides the clock that the kernel maps into the process (the vDSO), so that the process must ask
+// for the time by a system call. The stack of a new process holds the number of arguments, the
+// arguments, the environment, and then pairs of a kind and a value. One pair has the address of the
+// vDSO.
 void SwiftTime::hide_other_clocks(pid_t pid) {
   user_regs_struct registers{};
   if (ptrace(PTRACE_GETREGS, pid, nullptr, &registers) != 0) return;
@@ -251,8 +253,8 @@ void Tracer::take_stop(pid_t pid, int status) {
   resume(pid, event != 0 ? 0 : signal);
 }
 
-// The tracer learns of a new child by the fork's return or by the child's first stop, whichever
-// comes first.
+// Returns the record of this child, and makes the record if there is none yet. The tracer learns of
+// a new child from the fork's return or from the child's first stop, whichever comes first.
 Tracer::Tracee& Tracer::expect_child(pid_t pid) {
   const auto [found, is_new] = tracees_.try_emplace(pid);
   if (is_new) {
@@ -339,8 +341,8 @@ bool Tracer::is_due(const Tracee& tracee) const {
   return tracee.who == fault_->who && tracee.name == fault_->call && tracee.k == fault_->k;
 }
 
-// Makes a system call fail by giving the kernel a number that no call has. brk() cannot return an
-// error, so it gets an address that the kernel refuses.
+// Makes a system call fail by giving the kernel a call number that does not exist. brk() cannot
+// return an error, so brk() gets an address that the kernel refuses.
 void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {

@@ -1,20 +1,21 @@
-// Follows the upgrader by ptrace, and each of its children from the fork to the exec. Agents are
-// never traced. Makes one call fail, or kills the process that makes the call. Gives the upgrader a
-// simulated clock.
+// The tracer follows the upgrader with ptrace, and each of the upgrader's children from the fork to
+// the exec. Agents are never traced. The tracer makes one system call fail, or kills the process
+// that makes this call. It also gives the upgrader a simulated clock.
 //
-// `strace -e inject` would not be enough. The tracer must let go of a child at its exec. It must
+// `strace -e inject` would not be enough. The tracer must detach from a child at its exec. It must
 // keep the upgrader stopped while an agent dies, so that each run makes the same calls in the same
-// order, and the k-th call is the same call in every run. It must report the phase in which the
-// fault struck. And it must take only a few milliseconds.
+// order, and the k-th call is the same call in every run. The tracer must report the phase in which
+// the fault struck. And the tracer must take only a few milliseconds.
 //
-// To make a call fail, the tracer gives the kernel a number that no call has. At the return it
-// checks that the kernel has answered ENOSYS, and puts the wanted error in its place: the fault has
-// fired. Some calls are carried out although they fail: close, and wait4 for a reaped child. For
-// these, the tracer replaces the true result. A kill has fired when the kernel reports that SIGKILL
-// ended the process at the entry of the call.
+// To make a call fail, the tracer replaces the call's number, at the entry, by a number that no
+// call has. At the return the tracer checks that the kernel has answered ENOSYS, and replaces
+// ENOSYS by the wanted error: the fault has fired. Some calls have an effect although they fail:
+// `close`, and `wait4` for a reaped child. These calls are carried out, and the tracer then
+// replaces their result. A kill has fired when the kernel reports that SIGKILL ended the process at
+// the entry of the call.
 //
 // The calls of the dynamic loader and of the libraries' constructors are not counted: counting
-// begins at main's first call, fcntl(0, F_GETFD).
+// begins at the first call of main(), which is fcntl(0, F_GETFD).
 #pragma once
 
 #include <sys/types.h>
@@ -47,8 +48,10 @@ struct Fault {
   // The caller: "upgrader", or "child1" for the child of the first fork, and so on.
   std::string who;
   std::string call;
-  // The fault: the name of an error, or KILL. If `+` follows, every call of this name from the k-th
-  // on fails. If `*` follows, the k-th call fails, and so does the call that repeats it.
+  // The fault: the name of an error, or KILL. With `+` at the end, the k-th call fails, and so do
+  // all later calls of this name. If the call needs memory or descriptors, all later calls that
+  // need the same resource fail. With `*` at the end, the k-th call fails, and so does the next
+  // call of this name, with which the process repeats the failed call.
   std::string what;
   int k = 1;
 
@@ -56,7 +59,7 @@ struct Fault {
   [[nodiscard]] bool lasts() const { return what.ends_with('+'); }
   [[nodiscard]] bool is_repeated() const { return what.ends_with('*'); }
   [[nodiscard]] int error() const;
-  [[nodiscard]] std::string text() const;  // joins all members by colons
+  [[nodiscard]] std::string text() const;  // joins all members with colons
 };
 
 // A system call of the upgrader or a child, as recorded in a run without a fault.
@@ -71,19 +74,19 @@ struct Call {
   }
 };
 
-// A simulated clock for a traced process. It makes the process's run independent of the machine's
-// speed. The process does not wait in real time for its own deadlines, such as the tenth of a
-// second between two writings of status.json, or the second in which init gets at most ten
-// messages. Every run then makes the same calls.
+// A simulated clock for a traced process. It makes the run of the process independent of the
+// machine's speed, so that every run makes the same calls. The process does not wait in real time
+// for its own deadlines, such as the tenth of a second between two writes of status.json, or the
+// second in which init gets at most ten messages.
 //
 // At the start of the process, the clock that needs no system call (the vDSO) is hidden. So the
-// process asks the kernel for the time, and the tracer answers. The clock stands still, except that
-// each wait adds half a second. A wait for a tenth of a second or less is over at once. A longer
-// wait ends by an event. If no other process will act before its end, the tracer breaks it off, and
-// adds its whole time to the clock.
+// process asks the kernel for the time, and the tracer replaces the answer. The clock stands still,
+// except that each wait adds half a second. A wait for a tenth of a second or less ends
+// immediately. A longer wait ends when an event comes. If no other process will act before the end
+// of the wait, the tracer breaks the wait off, and adds its whole length to the clock.
 class SwiftTime {
  public:
-  // Must be called right after the traced process has executed its program.
+  // Must be called right after the exec of the traced process.
   static void hide_other_clocks(pid_t pid);
 
   // Returns whether the system call asks for the time.
@@ -116,8 +119,8 @@ class Tracer {
   // its exec.
   void follow(pid_t upgrader, std::string log);
 
-  // Handles all stops and ends of traced processes that the kernel reports. Returns false if there
-  // was none.
+  // Handles all stops and exits of traced processes that the kernel reports. Returns false if the
+  // kernel reports none.
   bool take_stops();
 
   [[nodiscard]] pid_t upgrader() const { return upgrader_; }
@@ -129,11 +132,12 @@ class Tracer {
   // Returns whether the upgrader waits for other processes. While one of its children is between
   // fork and exec, the upgrader does not count as waiting.
   [[nodiscard]] bool at_rest() const;
-  // Returns whether the upgrader's present wait has no time limit, or only that of a trial. Must be
-  // called only while the upgrader is at rest.
+  // Returns whether the upgrader's current wait has no time limit, or only the long time limit of a
+  // trial. Must be called only while the upgrader is at rest.
   [[nodiscard]] bool waits_for_ever() const;
 
-  // Ends the upgrader's wait for a deadline at once. Returns false if it does not wait for one.
+  // Ends the upgrader's wait for a deadline immediately. Returns false if the upgrader does not
+  // wait for a deadline.
   bool break_off_wait();
 
   // Makes the upgrader stay stopped after its next stop, until release() is called.
@@ -155,7 +159,8 @@ class Tracer {
   // Returns the wait statuses of those children of the test that are not traced: orphans of the
   // upgrader, and processes that the run itself has started.
   [[nodiscard]] const std::map<pid_t, int>& others() const { return others_; }
-  // Returns the process that lives on because the fault made the upgrader's kill() fail, or 0.
+  // Returns the process that is still alive because the fault made the upgrader's kill() fail, or
+  // 0.
   [[nodiscard]] pid_t spared() const { return fired_ > 0 ? spared_ : 0; }
 
  private:
@@ -215,7 +220,7 @@ class Tracer {
   SwiftTime time_;
 };
 
-// Waits up to five seconds until the process has ended. It need not have been reaped.
+// Waits up to five seconds until the process has exited. A zombie counts as exited.
 void await_end(pid_t pid);
 [[nodiscard]] bool has_ended(pid_t pid);
 

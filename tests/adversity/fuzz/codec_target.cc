@@ -1,6 +1,6 @@
-// Gives the codec any bytes as a line, in both directions. The codec must accept what the second
-// decoder accepts, and give a reason for each refusal. A message that it has read must be the same
-// when it is written and read again.
+// This target gives the codec arbitrary bytes as a line of an agent and as a line of an upgrader.
+// The codec must accept the lines that the second decoder accepts, and give a reason for each
+// refusal. A message that the codec has read must be the same after it is written and read again.
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -19,7 +19,7 @@ using namespace agent_protocol;
 
 // ---- the members of a message
 
-// Collects the members of a message that the codec has decoded by name, in the form that the
+// Collects, by name, the members of a message that the codec has decoded, in the form that the
 // second decoder uses. Written from message.h; shares no code with the codec's archives. Leaves out
 // members that the message does not have.
 class Notes {
@@ -301,8 +301,8 @@ constexpr Sender sender_of = is_agents<Message> ? Sender::agent : Sender::upgrad
 
 template <class Message>
 Decoded<Message> decode(std::string_view line) {
-  // Copies the line to memory of exactly its size, so that the sanitizer notices a read beyond its
-  // end.
+  // Copies the line to memory of exactly its size, so that the sanitizer notices a read beyond the
+  // line's end.
   const std::unique_ptr<char[]> bytes(new char[line.size()]);
   line.copy(bytes.get(), line.size());
   const std::string_view copy(bytes.get(), line.size());

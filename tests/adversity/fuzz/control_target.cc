@@ -1,7 +1,7 @@
-// Gives a supervisor any bytes as lines of the control directory's FIFO. Each line must have the
-// meaning that upgrader(8) gives it. The supervisor begins with an active agent. Until a shutdown
-// is requested, the supervisor must stay in service. It must never break a rule that the watcher
-// checks.
+// This target gives a supervisor arbitrary bytes as lines from the control directory's FIFO. Each
+// line must have the meaning that upgrader(8) gives it. The supervisor begins with an active agent.
+// Until a line requests a shutdown, the supervisor must keep running. It must never break a rule
+// that the watcher checks.
 #include <algorithm>
 #include <map>
 
@@ -38,7 +38,7 @@ bool is_name(const Json& value) {
                      [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// Returns the member `request` of an operator's line. The answer to the line must repeat it.
+// Returns the member `request` of an operator's line. The answer to the line must repeat this name.
 // Returns nothing if the line gets no answer.
 std::optional<std::string> name_in(std::string_view line) {
   const std::optional<Json> object = read_json(line, 32);
@@ -65,7 +65,7 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor whose orders (to check a program, to start one and the like) all succeed.
+// A supervisor whose orders, such as to check or to start a program, all succeed.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {

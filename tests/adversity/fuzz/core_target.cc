@@ -1,7 +1,7 @@
-// Gives a supervisor the sequence of events, called a story, that the input stands for. A watcher
-// from outside checks every step. Every message must be writable, and readable by the second
-// decoder. Events about an ended agent must change nothing. After the story's end, the supervisor
-// must be able to go on.
+// This target gives a supervisor the sequence of events, called a story, for which the input
+// stands. A watcher checks every step from outside. The codec must be able to write every message
+// that the supervisor sends, and the second decoder to read it. Events about an ended agent must
+// change nothing. After the story's end, the supervisor must be able to make a good upgrade.
 #include <algorithm>
 #include <csignal>
 #include <iterator>
@@ -32,8 +32,8 @@ using namespace upgrader;
 // phases of an upgrade.
 
 struct Happening {
-  std::string name;  // a name of the event that is printed for people
-  // One event, or several: all the last messages of an ended agent, and then its exit.
+  std::string name;  // the event's name in the story that is printed for people
+  // One event, or several events: all last words of an ended agent, and then its exit.
   std::vector<Event> events;
   Duration later{};                // the time since the previous event
   bool deadlines_are_seen = true;  // whether deadlines that passed in this time are reported
@@ -57,7 +57,7 @@ std::string take_text(Bytes& bytes, std::size_t bytes_max) {
   return text;
 }
 
-// Returns a text with arbitrary bytes, such as a path or an error message of the system may have.
+// Returns a text with arbitrary bytes, as a path or an error message of the system may have them.
 std::string take_bytes(Bytes& bytes) {
   static constexpr std::size_t path_max = 4'096;
   const unsigned char unit = bytes.take();
@@ -71,8 +71,8 @@ std::string take_id(Bytes& bytes) {
   return pick(ids, bytes.take());
 }
 
-// Returns an upgrade's id for a message such as `confirm` or `cancel`. Some ids have the form of
-// those that the supervisor gives to upgrades by SIGUSR2. Agents here never request an upgrade with
+// Returns an upgrade's id for a message such as `confirm` or `cancel`. Some ids have the form that
+// the supervisor gives to the ids of upgrades by SIGUSR2. Agents here never request an upgrade with
 // such an id, so the watcher can tell the two kinds of upgrades apart.
 std::string take_any_id(Bytes& bytes) {
   static const std::string ids[] = {"sigusr2-1", "sigusr2-2"};
@@ -217,7 +217,7 @@ Happening time_passes(Bytes& bytes) {
   return happening;
 }
 
-// Returns a supervisor's settings, with values that a command line can give them.
+// Returns settings for a supervisor, with values that a command line can set.
 Policy take_policy(Bytes& bytes) {
   static constexpr Duration graces[] = {Duration(10'000), Duration(0)};
   const unsigned how = bytes.take();
@@ -291,14 +291,14 @@ Event take_outcome(Bytes& bytes, const State& state, int which) {
 
 // ---- the stage on which the supervisor plays the story
 
-// The largest number of actions that one event may cause. A fall-back causes most: the upgrader
-// sends a report, kills an agent, starts another one, and logs each of these.
+// The largest number of actions that one event may cause. A fall-back causes the most: the upgrader
+// sends a report, kills an agent, starts the fallback, and logs each of these.
 constexpr std::size_t actions_max = 12;
 // A good upgrade takes six events: upgrade, hello, ready, stopped, exit, and the end of the trial.
 // explorer.h has a function that counts them.
 constexpr std::size_t useful_events = 6;
 
-// Returns the generation of the agent that an event is about, or 0 if it is about none.
+// Returns the generation of the agent that an event is about, or 0 if the event is about no agent.
 Generation subject(const Event& event) {
   return std::visit(
       [](const auto& of_some_kind) -> Generation {
@@ -317,7 +317,7 @@ bool knows(const State& state, Generation generation) {
 // the upgrade one.
 constexpr int deadlines_max = 5;
 // The number of passed deadlines after which the test stops waiting. If a killed agent does not
-// end, the log repeats that again and again, so there would always be another deadline.
+// end, the supervisor logs this again and again, so there would always be a next deadline.
 constexpr int looks_max = 50;
 
 class Stage {
@@ -361,7 +361,7 @@ class Stage {
   }
 
   // Lets the supervisor handle an event, and then an outcome of each order that the supervisor
-  // gives because of it.
+  // gives because of this event.
   void take(const Event& event, Bytes& bytes) {
     const bool encodable = is_encodable(event);
     if (!encodable) return;
@@ -386,7 +386,7 @@ class Stage {
   }
 
   // Returns whether deadlines have passed, all of them more than a second ago, and no deadline has
-  // been postponed yet. The supervisor must then postpone them first.
+  // been postponed yet. The supervisor must then postpone these deadlines first.
   [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
     const auto* passed = std::get_if<DeadlinePassed>(&event);
     if (passed == nullptr || !before.state().put_off.empty()) return false;
@@ -420,7 +420,8 @@ class Stage {
          "there is an end, and a deadline after it");
   }
 
-  // Throws if the shell could not carry out this action, such as a message that cannot be encoded.
+  // Throws if the shell could not carry out this action, such as sending a message that cannot be
+  // encoded.
   static void look_at(const Action& action) {
     const auto* send = std::get_if<Send>(&action);
     if (send == nullptr) return;

@@ -1,8 +1,8 @@
 # make fuzz: runs libFuzzer, built with clang, on the code that reads hostile bytes. `make check`
-# runs that code on the fuzzer's stored inputs, without clang.
+# runs the same code on the fuzzer's stored inputs, without clang.
 
-# The sources of the fuzz targets, and of the code that they test: the wire format and the
-# decisions, without the shell.
+# The sources of the fuzz targets, and of the code that these targets test. This code is the wire
+# format and the decisions, without the shell.
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fuzz/*.cc)) \
   $(addprefix tests/support/,actions.cc every_event.cc print.cc watcher.cc) \
   $(filter-out %_test.cc tests/decisions/explore/second%,$(wildcard tests/decisions/explore/*.cc)) \
@@ -12,8 +12,8 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fu
   $(addprefix sample-agent/,configuration.cc position.cc)
 
 # The fuzzer has object files of its own, built by clang with sanitizers. Only the tested code
-# reports its branches to the fuzzer: an input that takes a new branch of the test code is not
-# interesting.
+# reports its branches to the fuzzer, since an input that only takes a new branch of the test code
+# is not interesting.
 fuzz_sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(wide_types) $(CPPFLAGS) -O2 -g1 \
   $(fuzz_sanitizers) -MMD -MP

@@ -1,4 +1,4 @@
-// Passes libFuzzer's inputs to the fuzz target that the variable FUZZ_TARGET names.
+// Passes libFuzzer's inputs to the fuzz target that the environment variable FUZZ_TARGET names.
 #include <cstdio>
 #include <cstdlib>
 

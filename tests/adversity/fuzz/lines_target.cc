@@ -1,6 +1,6 @@
-// Tests the line reader: cuts a stream of bytes into reads at arbitrary places. The lines must be
-// the same as from a single read, and the same as those of a simple reader that follows the
-// protocol page. The line reader must never exceed its limits on memory.
+// Tests the line reader with a stream of bytes that arrives in reads of arbitrary lengths. The
+// lines must be the same as from a single read, and the same as those of a simple reader that
+// follows agent-protocol(7). The line reader must never exceed its memory limits.
 #include <algorithm>
 #include <vector>
 
@@ -20,18 +20,18 @@ struct TakenLine {
 };
 using Lines = std::vector<TakenLine>;
 
-// Two bytes of the fuzzer's input are orders, and are removed from the stream. At this one, the
-// test takes all lines of the bytes that the reader has read so far.
+// Two byte values in the fuzzer's input are orders to the test, and are removed from the stream. At
+// this byte, the test takes all lines of the bytes that the reader has read so far.
 constexpr char drain_here = 0x02;  // orders the test to take all lines read so far
 // At this byte of the input, the test takes one line from the reader.
 constexpr char one_line_here = 0x03;
 
-constexpr std::size_t line_max = 65'536;  // the most bytes of a line, with its newline
+constexpr std::size_t line_max = 65'536;  // the maximum length of a line, with its newline
 constexpr std::size_t beginning_max = 200;
 
-// Returns the lines that the protocol page demands, by simple code that may use any amount of
-// memory. A line has at most line_max bytes with its newline. If a line is longer, or has no
-// newline, only its beginning is kept.
+// Returns the lines that agent-protocol(7) requires, with simple code that may use any amount of
+// memory. A line has at most line_max bytes with its newline. Of a line that is longer, or that has
+// no newline, only the beginning is kept.
 Lines simple_lines(std::string_view stream) {
   const std::size_t longest = planted("line-limit") ? line_max + 1 : line_max;
   Lines lines;
@@ -135,7 +135,8 @@ Lines read_as_marked(std::string_view marked) {
 }  // namespace
 
 void take_lines(std::string_view input) {
-  // The most bytes of a stream: enough for a whole line, a line that is too long, and some more.
+  // The maximum length of a stream: enough for a line of the maximum length, a line that is too
+  // long, and some more.
   static constexpr std::size_t stream_max = 200'000;
   const std::string marked = unfold(input, stream_max);
   std::string stream = marked;

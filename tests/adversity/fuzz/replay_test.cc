@@ -1,5 +1,5 @@
 // Replays the inputs of the corpus, and every input that was ever a finding, without a fuzzer. As
-// canaries, it plants faults in the tests' own code, and checks that the corpus finds each of them.
+// canaries, it injects bugs into the tests' own code, and checks that the corpus finds each bug.
 //
 // usage: replay_test [TARGET FILE...]    FILE: raw bytes, as the fuzzer leaves a finding
 #include <algorithm>
@@ -19,7 +19,8 @@
 
 namespace {
 
-// The planted errors that can be found without a sanitizer, each with the target that must find it.
+// The injected bugs that can be found without a sanitizer, each with the fuzz target that must find
+// the bug.
 struct Canary {
   std::string_view fault;
   std::string_view target;

@@ -14,8 +14,8 @@ namespace fuzz {
 namespace {
 
 constexpr std::int64_t day_ms = 86'400'000;
-// The largest number that is accepted if agent-protocol(7) gives no limit. All readers of JSON
-// agree on the value of numbers up to this one (RFC 8259, section 6).
+// The largest number that is accepted if agent-protocol(7) gives no limit. All JSON readers agree
+// on the value of numbers up to this limit (RFC 8259, section 6).
 constexpr std::int64_t any_number = 9'007'199'254'740'991;
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
@@ -160,8 +160,8 @@ std::vector<Type> all_types() {
   };
 }
 
-// Returns the size of a text when it is written with the escapes that the protocol page demands,
-// without the quotes around it.
+// Returns the size of a text when it is written with the escapes that agent-protocol(7) requires,
+// without the quotes around the text.
 std::size_t escaped_size(std::string_view text) {
   std::size_t size = 0;
   for (const char byte : text) {
@@ -307,7 +307,7 @@ bool is_word(const Json& object, std::string_view name, std::string_view text) {
   return found.value != nullptr && found.value->text == text;
 }
 
-// Returns the rule about several members together that the message breaks, or an empty text.
+// Returns the rule about a combination of members that the message breaks, or an empty text.
 std::string broken_together(const Json& object, std::string_view type) {
   if (type == "upgrade" && is_word(object, "gate", "confirm") &&
       is_word(object, "mode", "sequential")) {

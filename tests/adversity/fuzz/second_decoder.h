@@ -1,6 +1,6 @@
-// A second decoder of messages, with which the codec is compared. It was written from the protocol
-// page alone, and shares no code with the codec: a recursive reader of JSON, and a table of
-// messages. It is slow.
+// A second decoder of messages, with which the codec is compared. The second decoder was written
+// from agent-protocol(7) alone, and shares no code with the codec. It has a recursive reader of
+// JSON and a table of messages, and is slow.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace fuzz {
 enum class Sender { agent, upgrader };
 
 enum class Judgement {
-  stray,      // not an object with exactly one text `type`, or nested too deeply
+  stray,      // not an object with exactly one string `type`, or nested too deeply
   unknown,    // a message of a type that this sender does not have
   malformed,  // a message of a known type, with members that break a rule
   good
@@ -39,7 +39,7 @@ struct SecondOpinion {
 // Judges a line, given without its newline.
 SecondOpinion second_opinion(std::string_view line, Sender sender);
 
-// Each of these functions returns a value as text, in the form that Members contains.
+// Each of these functions returns a value as text, in the form in which Members has values.
 std::string shown(std::string_view text);
 std::string shown(bool value);
 template <class Texts>

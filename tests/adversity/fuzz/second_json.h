@@ -1,6 +1,6 @@
-// Reads a line of JSON by a plain recursive reader, written from RFC 8259 alone, with which the
-// codec's reader is compared. It keeps everything that the codec judges: how a number is spelt,
-// which members come twice, and whether a text has a lone surrogate.
+// A plain recursive reader for a line of JSON, written from RFC 8259 alone, with which the codec's
+// reader is compared. This reader keeps everything that the codec checks: how a number is spelt,
+// which members occur twice, and whether a string has a lone surrogate.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // Tests an agent's session with arbitrary lines from a possibly hostile upgrader, and with messages
-// of its program, SIGTERM and the end of input. A watcher from outside checks everything that the
-// session does.
+// of the agent's program, SIGTERM and the end of input. A watcher checks every action of the
+// session from outside.
 //
 // A line of the input comes from the upgrader, unless it begins with one of these:
 //     !MESSAGE   the program wants to send this line, whether that is allowed or not
@@ -23,9 +23,9 @@ using namespace agent_protocol;
 
 // ---- the watcher
 
-// Watches the library's session of an agent from outside: the messages that the program wants to
-// send, the lines that the upgrader sends, and the actions of the session. Written from the
-// protocol page, without a look at the session's code.
+// Watches the protocol library's session of an agent from outside. It sees the messages that the
+// program wants to send, the lines that the upgrader sends, and the actions of the session. This
+// class was written from agent-protocol(7), without a look at the session's code.
 class AgentWatcher {
  public:
   // Judges the session's actions for a message that the program wanted to send. `actions` is empty

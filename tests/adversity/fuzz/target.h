@@ -1,7 +1,8 @@
-// Fuzz targets: functions that take arbitrary bytes and check that the rules hold. The fuzzer
-// passes bytes that it invents (fuzzer.cc). `make check` passes the stored inputs (replay_test.cc).
-// This file also has what the targets share: reading an input as bytes or unfolded, reporting a
-// broken rule, and errors that are planted to prove that a run would find them.
+// Fuzz targets are functions that run the tested code on arbitrary bytes, and check that its rules
+// hold. The fuzzer passes bytes that it invents (fuzzer.cc). `make check` passes the stored inputs
+// (replay_test.cc). This file also has the code that the targets share: reading an input as bytes
+// or unfolded, reporting a broken rule, and injected bugs, which prove that a run would find such
+// bugs.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +32,11 @@ void take_words(std::string_view input);
 
 // ---- findings
 
-// Returns bytes as a text that can be printed in a message.
+// Returns the bytes as text that can be printed in a message.
 [[nodiscard]] std::string printable(std::string_view bytes);
 
 // The exception that a target throws when a rule is broken. `what` names the rule, and describes
-// the case.
+// the input that breaks it.
 struct Finding {
   std::string what;
 };
@@ -76,21 +77,21 @@ class Bytes {
   std::string_view rest_;
 };
 
-// Returns the length that this byte of the input stands for. Most of these lengths are at limits of
-// the protocol.
+// Returns the length for which this byte of the input stands. Most of these lengths are at limits
+// of the protocol.
 [[nodiscard]] std::size_t interesting_length(unsigned char code);
 
 // Unfolds an input, so that a few bytes of the corpus can stand for a line that is longer than the
 // limit. The fuzzer can turn a length at a limit into the next length by changing one byte of the
-// input. The byte 0x01 is followed by a code for a length, a number N, and N bytes. It
-// stands for these N bytes, repeated up to that length. All other bytes stand for themselves.
+// input. The byte 0x01 is followed by a code for a length, a number N, and N bytes. Together they
+// stand for these N bytes, repeated up to that length. All other bytes stand for themselves.
 // Returns at most `bytes_max` bytes.
 [[nodiscard]] std::string unfold(std::string_view input, std::size_t bytes_max);
 
 // ---- planted errors
 
-// Returns the name of the error that the variable PLANTED_FAULT plants in the tests' own code, or
-// "" if it plants none. The tested code never has these errors.
+// Returns the name of the bug that the environment variable PLANTED_FAULT injects into the tests'
+// own code, or "" if the variable is not set. The tested code never has these bugs.
 inline std::string name_of_planted_fault() {
   const char* const name = std::getenv("PLANTED_FAULT");
   return name == nullptr ? "" : name;

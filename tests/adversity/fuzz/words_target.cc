@@ -1,6 +1,7 @@
 // Tests the code that reads small texts written by people: the command lines of the upgrader and of
-// the sample agent, and the agent's position. An accepted text must obey the manual's rules, and
-// mean the same when it is written out again. If a text is refused, there must be a reason.
+// the sample agent, and the agent's position. An accepted text must obey the rules of the manual
+// pages, and must have the same meaning when its parsed value is written out again. If a text is
+// refused, there must be a reason.
 #include <limits>
 #include <vector>
 
@@ -155,7 +156,7 @@ void check_configuration(const std::vector<std::string>& words) {
        "what is required is not there");
 }
 
-// Makes an error that only the sanitizers can find, if a canary asks for one.
+// Injects a bug that only the sanitizers can find, if a canary asks for such a bug.
 void plant(std::string_view input) {
   if (planted("overflow") && input.size() > 20) {
     volatile int largest = std::numeric_limits<int>::max();

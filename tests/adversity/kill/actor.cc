@@ -1,17 +1,17 @@
-// The scripted agent of the kill points and of the endurance run. It plays its part by itself,
-// quickly and in the same order every time, and reports the lines that it reads to the driver,
-// which is the test. Shares no code with the product.
+// The scripted agent of the kill points and of the endurance run. The actor plays its part by
+// itself, quickly and in the same order every time. It reports the lines that it reads to the
+// driver, which is the test. It shares no code with the product.
 //
-// usage: actor [PART]
-// PART is how it behaves at its start and on trial: see play_held and play_trial. The id of an
-// upgrade says how the actor stops for that upgrade: see play_stop.
+// usage: actor [PART] PART says how the actor behaves at its start and on trial: see play_held()
+// and play_trial(). The id of an upgrade says how the actor stops for that upgrade: see
+// play_stop().
 //
-// ACTOR_SOCKET is the driver's abstract socket, ACTOR_DIR a directory. In it, the active agent
-// holds a lock of its process on the file `active` until it dies. If there is a file `request`, the
-// first agent to remove it sends its line to the upgrader. Packets to the driver: I introduction
-// (pid and executable), L line read, E end of input, V violation, P answer to a ping, S served.
-// Packets from the driver: `ping`, `say LINE`, `serve N`. With ACTOR_STAYS set, the actor breaks
-// the protocol: it does not exit at the end of its input.
+// ACTOR_SOCKET is the driver's abstract socket, and ACTOR_DIR is a directory. The active agent
+// holds a lock on the file `active` in this directory until its process dies. If the directory has
+// a file `request`, the first agent that removes this file sends the file's line to the upgrader.
+// Packets to the driver: I introduction (pid and executable), L line read, E end of input, V
+// violation, P answer to a ping, S served. Packets from the driver: `ping`, `say LINE`, `serve N`.
+// With ACTOR_STAYS set, the actor breaks the protocol: it does not exit at the end of its input.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -48,8 +48,8 @@ std::string version() {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Returns the value of a text member of the line. Searches for its name, and does not parse the
-// JSON.
+// Returns the value of a string member of the line. Only searches for the member's name, and does
+// not parse the JSON.
 std::string_view text_of(std::string_view line, const std::string& member) {
   const std::string key = "\"" + member + "\":\"";
   const std::size_t at = line.find(key);
@@ -104,8 +104,8 @@ class Actor {
 Actor::Actor(std::string part)
     : part_(std::move(part)), socket_(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)) {
   signal(SIGPIPE, SIG_IGN);
-  // Switches off the kernel's signal at the upgrader's death, since the actor must exit by itself
-  // when its input ends.
+  // Switches off the signal that the kernel sends at the upgrader's death, since the actor must
+  // exit by itself when its input ends.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* name = std::getenv("ACTOR_SOCKET");
   if (name == nullptr) _exit(gone_wrong);
@@ -215,8 +215,9 @@ void Actor::play_active() {
   if (role_ == "candidate") play_trial();
 }
 
-// Writes a byte to the FIFO `standby`, by which the candidate on trial learns that a standby runs.
-// The FIFO is opened for reading and writing, so that the byte stays in it until it is read.
+// Writes a byte to the FIFO `standby`. This byte tells the new version, which is on trial, that a
+// standby runs. The FIFO is opened for reading and writing, so that the byte stays in it until it
+// is read.
 void Actor::tell_that_it_stands_by() {
   const int fd = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
                       O_RDWR | O_NONBLOCK | O_CLOEXEC);

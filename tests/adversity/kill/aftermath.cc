@@ -12,7 +12,7 @@ namespace {
 
 using integration::state_of;
 
-// The greatest exit status with which actor.cc exits by itself as a part of a story.
+// The highest exit status with which an agent (actor.cc) exits by itself as its story requires.
 constexpr int highest_status_of_a_part = 5;
 
 std::string words(int status) {
@@ -137,9 +137,9 @@ std::string Aftermath::judge_end(const std::set<Allowed>& allowed,
   return active_->version == version ? "" : "version " + active_->version + " is active";
 }
 
-// Makes a candidate fail that behaves as "dies-beside" (actor.cc): it is on trial, and fails by
-// itself only when a standby runs. If the signal has killed the standby, the candidate would wait
-// for ever.
+// Makes a candidate that behaves as "dies-beside" (actor.cc) fail. Such a candidate is on trial,
+// and fails by itself only when a standby runs. If the signal has killed the standby, the candidate
+// would otherwise wait for ever.
 void Aftermath::release_candidate() {
   const bool waits = std::string_view(setting_.story->part) == "dies-beside";
   if (!waits || released_ || victim_.generation != 3 || !victim_.ended) return;
@@ -151,7 +151,7 @@ void Aftermath::release_candidate() {
 }
 
 // Judges a story at boot. AGENT's link names the bad version at first, and the good version (v1)
-// once v1 is committed. Whenever the signal has struck, v1 must work after at most `attempts`
+// once v1 is committed. At whichever step the signal came, v1 must work after at most `attempts`
 // starts.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
@@ -189,7 +189,7 @@ std::string Aftermath::judge_service() {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // The agent may still have to wait for the lock, until the agent before it has exited.
+  // The agent may still have to wait for the lock until the previous agent has exited.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -229,10 +229,10 @@ std::string Aftermath::judge_shutdown() {
   return "";
 }
 
-// Checks the processes that the init has inherited. Each process must be an agent that outlived the
-// upgrader, saw the end of its input, and exited by itself. There are two exceptions: the story may
-// have ended the agent before, or the kernel's signal at the upgrader's death may have killed it
-// before its first instruction.
+// Checks the processes that the init has inherited. Each such process must be an agent that
+// outlived the upgrader, saw the end of its input, and exited by itself. There are two exceptions:
+// the story may have ended the agent before, or the signal that the kernel sends at the upgrader's
+// death may have killed the agent before its first instruction.
 std::string Aftermath::judge_orphans() const {
   std::set<pid_t> agents;
   for (const Tracee& tracee : tracer_.tracees()) {
@@ -255,7 +255,7 @@ std::string Aftermath::judge_orphans() const {
 }
 
 // Returns the first violation that an agent or the init has reported, or "". One violation is
-// allowed: if the upgrader without --lock is killed, its agent may live on, and be active beside
+// allowed: if an upgrader without --lock is killed, its agent may stay alive, and be active beside
 // the agent of the next upgrader. upgrader(8) warns of that.
 std::string Aftermath::judge_violations() const {
   for (const std::string& violation : scene_.violations()) {

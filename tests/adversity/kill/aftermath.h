@@ -1,6 +1,7 @@
-// Judges the state after the test has sent a signal to one process of a running upgrade. One agent
-// of the right version must work, a further upgrade must succeed, and an orderly end must leave no
-// process. The judgement uses the reports of agents and init, and the process table.
+// The aftermath is the state after the test has sent a signal to one process of a running upgrade.
+// One agent of the right version must work, one more upgrade must succeed, and an orderly shutdown
+// must leave no process behind. The judgement uses the reports of agents and init, and the process
+// table.
 #pragma once
 
 #include <set>
@@ -19,10 +20,11 @@ class Aftermath {
   struct Party {
     int generation = -1;
     pid_t pid = 0;
-    bool ended = false;  // whether the signal has ended the process; false: it has only stopped it
+    bool ended = false;  // the signal has ended the process; if false, has only stopped it
   };
 
-  // Records which processes live before the signal. Must be constructed before the signal is sent.
+  // Records which processes are alive before the signal. Must be constructed before the signal is
+  // sent.
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
   // Judges the state after the signal. Returns the first violation in words, or "". If init has

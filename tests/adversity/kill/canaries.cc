@@ -1,4 +1,4 @@
-// Plants errors that a kill point must find.
+// The canaries of the kill points: injected bugs that a kill point must find.
 #include <cstdlib>
 #include <map>
 
@@ -7,12 +7,12 @@
 namespace kill_points {
 namespace {
 
-// The time limit for waits in canaries: there, the awaited event must not come, so each wait lasts
-// this long.
+// The time limit for waits in canaries. In a canary the awaited event must not come, so each wait
+// lasts this long.
 constexpr auto patience = std::chrono::seconds(3);
 
-// Names of kill points at which the real upgrader keeps all rules. The canaries play these points
-// with a planted error. The last name has a step that does not exist:
+// Names of kill points at which the real upgrader keeps all rules. The canaries run these points
+// with an injected bug. The last name has a step that does not exist:
 // `after-upgrader-writes-nonsense`.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
@@ -29,7 +29,7 @@ Point named(const char* name) {
   return point;
 }
 
-// Plays a kill point with a planted error. Returns "" if the point fails as it must, for a reason
+// Runs a kill point with an injected bug. Returns "" if the point fails, as it must, for a reason
 // that contains `reason`.
 std::string play_seeded(const Cast& cast, const char* name, const std::string& reason,
                         const std::map<std::string, std::string>& environment, bool deaf = false) {

@@ -1,4 +1,4 @@
-# make kill: sends every signal at every step of an upgrade, which runs under a small init.
+# `make kill` sends every signal at every step of upgrades that run under a small init.
 
 kill_programs := $(addprefix $(BUILD)/tests/adversity/kill/,kill_points small_init actor stand_in)
 kill_objects := $(call unit,tests/adversity/kill/kill,$(filter-out %_test.cc %/main.cc \
@@ -11,8 +11,8 @@ $(BUILD)/tests/adversity/kill/kill_points: $(BUILD)/objects/tests/adversity/kill
 	$(LINK) -o $@ $^
 
 # small_init, actor and stand_in are linked statically, because a dynamic program makes many system
-# calls to find its libraries. Each kill point starts such programs ten times under the tracer,
-# which stops at each system call.
+# calls to find its libraries. Each kill point starts these programs ten times under the tracer,
+# which stops them at each system call.
 kill_static = $(if $(findstring -fsanitize,$(CXXFLAGS) $(LDFLAGS)),,-static)
 $(BUILD)/tests/adversity/kill/small_init $(BUILD)/tests/adversity/kill/actor \
   $(BUILD)/tests/adversity/kill/stand_in: \

@@ -1,12 +1,13 @@
-// Make kill: sends every signal at every step of an upgrade, and checks the rules that must hold
+// `make kill` sends every signal at every step of an upgrade, and checks the rules that must hold
 // afterwards.
 //
 // usage: kill_points      ONLY=NAME-OR-PATTERN, LONG=1, LIST=1, JOBS=N
 //
 // A kill point is a step of a story (an upgrade) at which a process gets a signal. LIST=1 only
 // prints the names of the points. Every story is played once to its end, which gives the names of
-// its points. Then the story is played once for each point, with the signal. Ends with the lines
-// for the table of results, and exits with 0 if all rules hold and every canary was caught.
+// its points. Then the story is played once for each point, with the signal. At its end, the
+// program prints the lines for the table of results. It exits with 0 if all rules hold and every
+// canary was caught.
 
 #include <fnmatch.h>
 #include <poll.h>
@@ -62,7 +63,7 @@ struct Worker {
 };
 
 // Does every `step`-th task, beginning with the task `first`, and sends the packet `INDEX TEXT` for
-// each. If a worker dies in a task, the next worker begins with the task after it.
+// each task. If a worker dies in a task, the next worker begins with this worker's next task.
 [[noreturn]] void toil(int fd, std::size_t first, std::size_t count, std::size_t step,
                        const std::function<std::string(std::size_t)>& task) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -160,8 +161,8 @@ std::string setting_of(const char* name) {
 }
 
 struct Tally {
-  // For each way in which an upgrade can end, the number of kill points after which it has ended
-  // so.
+  // For each way in which an upgrade can end, the number of kill points after which the upgrade has
+  // ended in this way.
   std::map<std::string, std::size_t> ends;
   std::size_t played = 0;
   std::size_t struck = 0;
@@ -251,7 +252,8 @@ bool Run::name_points() {
   return bad_stories_ == 0;
 }
 
-// Returns true if ONLY names a kill point of another story, so that this story need not be played.
+// Returns true if ONLY names a kill point that does not belong to this story and setting, so that
+// these need not be played.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)

@@ -14,8 +14,8 @@
 namespace kill_points {
 namespace {
 
-// Keeps this process, and all processes that it starts, on one processor. They run one at a time
-// anyway, and on one processor the run takes a third less time.
+// Keeps this process, and all processes that it starts, on one processor. These processes run one
+// at a time anyway, and on one processor the run takes a third less time.
 class OneProcessor {
  public:
   OneProcessor() {
@@ -29,7 +29,7 @@ class OneProcessor {
   OneProcessor(const OneProcessor&) = delete;
   OneProcessor& operator=(const OneProcessor&) = delete;
 
-  // Lets a process (0: the calling one) run again on all processors that it could use before.
+  // Lets a process (0: the calling process) run again on all processors that it could use before.
   void let_go(pid_t pid) const { sched_setaffinity(pid, sizeof before_, &before_); }
 
  private:
@@ -120,7 +120,7 @@ void wait_for_rest(Play& play, pid_t frozen) {
 }
 
 // Sends the signal to the process `victim`. Returns all ends of the upgrade that the rules allow
-// after the signal, or nothing if the signal had no effect.
+// after the signal, or an empty set if the signal had no effect.
 std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   const int signal = number_of(point.signal);
   if (signal != SIGSTOP) {
@@ -194,8 +194,9 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
     for (const char* victim : {"active", "candidate", "fallback", "first", "upgrader"}) {
       const Tracee* const party = play.find(victim);
       if (party == nullptr) continue;
-      // System calls without a name count as kill points only if the upgrader gets the signal. For
-      // an agent it makes no difference between which two of these calls the signal comes.
+      // System calls that have no name of their own count as kill points only if the upgrader gets
+      // the signal. For an agent it makes no difference between which two of these calls the signal
+      // comes.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
         // Before a system call only SIGKILL is tried: other signals would take effect only when the

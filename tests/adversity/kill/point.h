@@ -1,5 +1,5 @@
-// One kill point of the tests: an upgrade is played up to a step, one of its processes gets a
-// signal, and the state afterwards is judged from outside.
+// One kill point of the tests: an upgrade runs up to a step, one of its processes gets a signal
+// there, and the state afterwards is judged from outside.
 #pragma once
 
 #include <functional>
@@ -28,9 +28,9 @@ struct Point {
 };
 
 struct Verdict {
-  bool struck = false;  // the run has reached the step, and the signal has taken effect there
+  bool struck = false;  // the run has reached the step, and the signal took effect there
   std::string wrong;    // the broken rule in words; empty if none was broken
-  std::string account;  // if there is a violation: all events of the run
+  std::string account;  // if a rule was broken: all events of the run
   End end{};
 
   [[nodiscard]] bool good() const { return struck && wrong.empty(); }
@@ -48,12 +48,13 @@ struct Survey {
 // upgrader is a kill point, too.
 Survey survey(const Cast& cast, const Setting& setting, bool every_call);
 
-// Reads the name of a kill point, as Point::name() makes it. Returns false for any other text.
+// Parses the name of a kill point, as Point::name() makes it. Returns false if the text is not such
+// a name.
 bool parse(const std::string& name, Point& point);
 
-// A canary: an error that a kill point must find. There are four kinds: a bad program in the place
-// of the upgrader, an agent that stays when it must exit, a step that does not exist, and a signal
-// that is not sent.
+// A canary: an injected bug that a kill point must find. There are four kinds: a bad program
+// instead of the upgrader, an agent that does not exit when it must, a step that does not exist,
+// and a signal that is not sent.
 struct Canary {
   std::string seeded;
   bool quick;  // true if the error is found without waiting for a time limit

@@ -51,7 +51,7 @@ std::string name_in(const std::string& path) {
 
 }  // namespace
 
-// Copies all programs that the tests run, so that a build during the run changes nothing.
+// Copies all programs that the tests run, so that a build during the run cannot replace them.
 Theatre::Theatre() : owner_(getpid()) {
   const std::filesystem::path here = std::filesystem::canonical("/proc/self/exe").parent_path();
   const char* const upgrader = std::getenv("UPGRADER");
@@ -98,7 +98,8 @@ Scene::Scene(const Cast& cast, const Setting& setting) : cast_(cast), setting_(s
   const char* temporary = std::getenv("TMPDIR");
   directory_ = std::string(temporary != nullptr ? temporary : "/tmp") + "/kill-XXXXXX";
   if (mkdtemp(directory_.data()) == nullptr) std::abort();
-  // Processes that outlive the init become children of this process, so it finds them at the end.
+  // Processes that outlive the init become children of this process, so that this process finds
+  // them at the end.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   listen();
 }

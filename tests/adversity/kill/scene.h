@@ -1,6 +1,6 @@
-// The surroundings in which one story is played: copies of all programs, a directory, a small init
-// with the upgrader under it, and the messages of the agents. Waits only for conditions, with a
-// time limit.
+// A scene is the surroundings in which one story (a scripted upgrade) runs. It has copies of all
+// programs, a directory, a small init with the upgrader as its child, and the messages of the
+// agents. The scene never sleeps for a fixed time: it waits for conditions, with a time limit.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +17,9 @@
 
 namespace kill_points {
 
-// The value of --attempts. After this number of failed starts of one executable, the upgrader
-// starts the other one: AGENT's link names one of them, the link of --previous the other.
+// The value of --attempts. AGENT's link names one executable, and the link of --previous names a
+// second one. After this number of failed starts of one of the two, the upgrader starts the other
+// one.
 inline constexpr std::size_t attempts = 3;
 
 // The paths of the programs that a story uses.
@@ -35,8 +36,8 @@ struct Cast {
 // run.
 class Theatre {
  public:
-  // Copies the programs that lie beside this test program. If the variable UPGRADER is set, copies
-  // the upgrader that it names.
+  // Copies the programs that lie beside this test program. If the environment variable UPGRADER is
+  // set, copies the upgrader that this variable names.
   Theatre();
   ~Theatre();
   Theatre(const Theatre&) = delete;
@@ -67,7 +68,7 @@ struct Agent {
   [[nodiscard]] std::string line_of(std::string_view type) const;
 };
 
-// The end of an upgrader or of an orphan, as the init has reported it.
+// The exit of an upgrader or of an orphan, as the init has reported it.
 struct Ended {
   pid_t pid;
   int status;
@@ -86,11 +87,11 @@ class Scene {
   void let_upgrader_go() const;
 
   // Handles all messages that have arrived from agents and from the init. Waits up to `timeout_ms`
-  // for the first.
+  // for the first message.
   void pump(Tracer& tracer, int timeout_ms);
   bool wait_until(Tracer& tracer, const std::function<bool()>& condition);
 
-  // Returns all processes under the init, zombies included.
+  // Returns all descendants of the init, zombies included.
   [[nodiscard]] std::vector<pid_t> descendants() const;
   [[nodiscard]] bool is_agent(pid_t pid) const;
   [[nodiscard]] const Agent* agent_of(pid_t pid) const;
@@ -98,7 +99,7 @@ class Scene {
   void tell(const Agent& agent, const std::string& command) const;
 
   [[nodiscard]] pid_t init() const { return init_; }
-  // Returns the wait status of the init, as from waitpid, once the init has ended.
+  // Returns the wait status of the init, as from waitpid(), or no value while the init runs.
   [[nodiscard]] std::optional<int> init_ended();
   [[nodiscard]] const std::vector<pid_t>& started() const { return started_; }
   [[nodiscard]] const std::vector<Ended>& ended() const { return ended_; }

@@ -1,5 +1,5 @@
-// A small init: starts the upgrader, starts it again whenever it ends, and reaps the orphans that
-// come to it.
+// A small init. It starts the upgrader, starts it again whenever it exits, and reaps the orphans
+// that the init inherits.
 //
 // usage: small_init FD UPGRADER [ARG ...]
 //

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t line_bytes_max = 65'536;
 constexpr std::size_t slug_words_max = 6;
 
-// Returns the types of the messages in these bytes; "" if they do not begin with a message.
+// Returns the types of the messages in these bytes, or "" if the bytes do not begin with a message.
 std::string types_in(const std::string& bytes) {
   std::string types;
   for (std::size_t begin = 0; begin < bytes.size();) {
@@ -183,7 +183,7 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
 
 std::optional<Step> Steps::step_of_upgrader(const Tracee& who) const {
   if (is_fork(who.call)) return Step{.verb = "forks"};
-  // Renames of status.json are not steps, since each run makes them at other moments.
+  // Renames of status.json are not steps, since they come at different moments in each run.
   if (is_rename(who.call) && !renames_news(who)) return Step{.verb = "renames"};
   if (who.call == SYS_kill) {
     return Step{.verb = "kills", .object = actor_of(static_cast<std::int64_t>(who.args[0]))};

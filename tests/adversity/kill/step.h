@@ -1,6 +1,6 @@
-// Gives names to the system calls of an upgrade that matter, the same names in every run, such as
-// `after-agent-2-writes-ready` and `before-upgrader-forks`. Knows the lines of the protocol, but
-// not their effects: see story.h.
+// Steps are the system calls that matter in an upgrade. Each step has a name that is the same in
+// every run, such as `after-agent-2-writes-ready` and `before-upgrader-forks`. This file knows the
+// messages of the protocol, but not their effects, which story.h knows.
 #pragma once
 
 #include <map>
@@ -49,7 +49,8 @@ class Steps {
   const Tracer& tracer_;
   const bool every_call_;
   std::map<std::string, int> seen_;
-  // For each process in a system call: the step that the call is, if it is one.
+  // For each process inside a system call: the step that this call is, or no value if the call is
+  // not a step.
   std::map<pid_t, std::optional<Step>> begun_;
 };
 

@@ -148,11 +148,12 @@ std::set<Allowed> Moment::after_end_of(int generation, int signal) const {
   return after_end_of_fallback(signal);
 }
 
-// Returns the allowed ends of the upgrade if the old agent is killed at the present step. Before
-// the stop the page says: "The active agent exits while no upgrade is under way, or before it was
-// sent stop: the upgrader exits too, with 128 + the signal's number." After the stop it says:
-// "Unclean. The old executable is started again." If `stopped` is already in the pipe, it counts
-// whatever the exit status; a `cancel` in the pipe does not count.
+// Returns the allowed ends of the upgrade if the old agent is killed at the current step. For the
+// time before the agent was sent `stop`, agent-protocol(7) says: "The active agent exits while no
+// upgrade is under way, or before it was sent stop: the upgrader exits too, with 128 + the signal's
+// number." For the time after `stop`, the page says: "Unclean. The old executable is started
+// again." If `stopped` is already in the pipe, it counts whatever the exit status; a `cancel` in
+// the pipe does not count.
 std::set<Allowed> Moment::after_end_of_old(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (stopped_) return {{story_.end}};
@@ -165,11 +166,11 @@ std::set<Allowed> Moment::after_end_of_old(int signal) const {
   return {{End::fallback}, with_it};
 }
 
-// Returns the allowed ends of the upgrade if the candidate is killed at the present step. While it
-// is held, and the old agent has not been told to stop, "the old agent never notices anything
-// else". After the stop was requested, the old agent goes on stopping, or stays active if it says
-// `cancel`. If the candidate is on trial, a fallback is started. If it is committed, the upgrader
-// exits, too.
+// Returns the allowed ends of the upgrade if the candidate is killed at the current step. As long
+// as the candidate is held, and the old agent has not been told to stop, "the old agent never
+// notices anything else". After the upgrader has requested the stop, the old agent continues to
+// stop, or stays active if it sends `cancel`. If the candidate is on trial, a fallback is started.
+// If the candidate is committed, the upgrader exits, too.
 std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (story_.end == End::kept) return {{End::kept}};
@@ -182,9 +183,10 @@ std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   return {{End::fallback}};
 }
 
-// Returns the allowed ends of the upgrade if the fallback is killed at the present step. While it
-// is held, the page says: "a fallback that cannot start: 125". If a standby fails before its
-// `activate`, a later fall-back is a cold one, and nothing changes if the new version lasts.
+// Returns the allowed ends of the upgrade if the fallback is killed at the current step. For a
+// fallback that is still held, the page says: "a fallback that cannot start: 125". If a standby
+// fails before its `activate`, a later fall-back is a cold one, and nothing changes if the new
+// version lasts.
 std::set<Allowed> Moment::after_end_of_fallback(int signal) const {
   const Allowed failed{End::restarted, exited(failure_of_its_own)};
   const Allowed with_it{End::restarted, exited(128 + signal)};

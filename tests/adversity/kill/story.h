@@ -1,6 +1,7 @@
-// The upgrades that the tests interrupt by signals: how the processes of each upgrade behave, how
-// it ends without a signal, and how it may end if a process is killed at some step. Written from
-// agent-protocol(7). Shares no code with the product.
+// The upgrades, called stories, that the tests interrupt by signals. For each story, this file says
+// how the processes behave, how the upgrade ends without a signal, and how it may end if a process
+// is killed at some step. This file was written from agent-protocol(7), and shares no code with the
+// product.
 #pragma once
 
 #include <set>
@@ -30,7 +31,7 @@ struct Story {
   const char* id;
   const char* members;  // further members of the request message, as JSON text
   bool relink;
-  bool lock_only;  // played only with --lock: without it the story would show nothing new
+  bool lock_only;  // runs only with --lock: without it the story would show nothing new
   End end;         // how the upgrade ends if no signal is sent
   enum class With {
     nothing,
@@ -49,8 +50,8 @@ struct Story {
 // Returns all stories. Each story says which upgrade is made, and how that upgrade must end.
 const std::vector<Story>& stories();
 
-// One way to play a story: with or without --lock, and with either the agents or the upgrader
-// running first when both could run.
+// The variant in which a story runs: with or without --lock, and with either the agents or the
+// upgrader running first when both could run.
 struct Setting {
   const Story* story;
   bool lock;
@@ -66,38 +67,40 @@ std::vector<Setting> all_settings();
 
 struct Allowed {
   End end;
-  // Used only if the end is `restarted`: the wait status with which the first upgrader has ended.
+  // Used only if the end is `restarted`: the wait status of the first upgrader.
   int exit_status = -1;
   auto operator<=>(const Allowed&) const = default;
 };
 
-// Knows how far an upgrade is at a step, by the messages that agents and the upgrader have written
-// and read, and how the upgrade may end if a process is killed there.
+// The progress of an upgrade at a step, known from the messages that agents and the upgrader have
+// written and read so far. A Moment also knows how the upgrade may end if a process is killed at
+// this step.
 //
 // Two ends are allowed between the step that makes a change inevitable and the step that reports
-// the change, since only the upgrader knows which of two events it has seen first. Two ends are
-// also allowed if the agents run before the upgrader: the candidate may then say `ready` before the
-// upgrader looks for ended processes.
+// this change, since only the upgrader knows which of two events it has seen first. Two ends are
+// also allowed if the agents run before the upgrader: the candidate may then send `ready` before
+// the upgrader checks for exited processes.
 class Moment {
  public:
   explicit Moment(const Setting& setting);
 
   void pass(const Step& step);
 
-  // Returns true from the step on at which the active agent is about to request the upgrade.
+  // Returns true once the active agent has reached the step at which it is about to request the
+  // upgrade.
   [[nodiscard]] bool begun() const { return begun_; }
 
-  // Returns in which ways the upgrade may end if a process of this generation is ended by this
-  // signal at the present step.
+  // Returns the ends that the upgrade may have if this signal ends the process of this generation
+  // at the current step.
   [[nodiscard]] std::set<Allowed> after_end_of(int generation, int signal) const;
 
-  // Returns the role that the agent of this generation has at the present step: "active",
-  // "candidate" or "fallback". For generation 0 returns "upgrader". The first agent is "active",
-  // too, or "first" in a story at boot, where it fails by itself.
+  // Returns the role that the agent of this generation has at the current step: "active",
+  // "candidate" or "fallback". For generation 0 returns "upgrader". The role of the first agent is
+  // "active", or "first" in a story at boot, in which the first agent fails by itself.
   [[nodiscard]] std::string role_of(int generation) const;
 
-  // These functions return whether AGENT's link may name the new version at the present step, and
-  // whether it may name the old version.
+  // These functions return whether AGENT's link may name the new version at the current step, and
+  // whether the link may name the old version.
   [[nodiscard]] bool may_be_committed() const { return committed_ != Known::no; }
   [[nodiscard]] bool may_be_uncommitted() const { return committed_ != Known::yes; }
 

@@ -23,14 +23,14 @@ constexpr int call_stop = SIGTRAP | 0x80;
 constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
                          PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 
-// The time limit for operations that take almost no time on an idle machine.
+// The time limit for operations that are almost immediate on an idle machine.
 constexpr auto call_patience = std::chrono::seconds(60);
 
 // Returns whether the process sleeps in a system call. The state in /proc is not enough: a process
-// that is still checking for its event already has the state of a sleeper. So `wchan` must also
-// name the kernel function in which the process waits. `wchan` alone is not enough either: it also
-// names a function if the process is at a ptrace stop. (/proc/PID/syscall would show all of this,
-// but each read of that file waits for a tick of the clock.)
+// that is still checking for its event already has the state of a sleeping process. So `wchan` must
+// also name the kernel function in which the process waits. `wchan` alone is not enough either: it
+// also names a function if the process is at a ptrace stop. (/proc/PID/syscall would show all of
+// this, but each read of that file waits for a tick of the clock.)
 bool is_asleep(const Tracee& tracee) {
   const std::string own = "/proc/" + std::to_string(tracee.pid) + "/";
   const std::string place = integration::read_file(own + "wchan");
@@ -135,10 +135,11 @@ Stop Tracer::stop_of(Tracee& tracee) {
   return {tracee, tracee.in_call ? Stop::What::call_begins : Stop::What::call_ends};
 }
 
-// Stops all running processes while another process exits. Returns true if it has stopped one. A
-// process may learn of the exit by the end of a pipe and by the death of its child. If it ran
-// meanwhile, the machine's speed would decide whether it learns of both at once. A process that
-// waits for its child's exec is not stopped, since it sleeps until the exit is over.
+// Stops all running processes while the process `exiting` exits. Returns true if any process was
+// stopped. A process may learn of the exit from the end of a pipe and from the death of its child.
+// If the process ran meanwhile, the machine's speed would decide whether it learns of both
+// together. A process that waits for its child's exec is not stopped, since that process sleeps
+// until the exit is over.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {

@@ -1,10 +1,10 @@
-// Runs an upgrader and its agents under ptrace(2) one at a time, so that a run takes the same steps
-// in the same order every time, and can be halted at any of them. Knows system calls, but not their
-// meaning: see step.h.
+// The tracer runs an upgrader and its agents under ptrace(2), one process at a time. So every run
+// takes the same steps in the same order, and can be halted at any step. The tracer knows system
+// calls, but not their meaning in an upgrade, which step.h knows.
 //
-// Of the processes that can run, the first in the order runs until its next system call begins or
-// ends. A process that sleeps in a system call cannot run. When this call ends, the tracer learns
-// that the process was woken.
+// Of the processes that can run, the tracer runs the first one in the order (`Order`), until its
+// next system call begins or ends. A process that sleeps in a system call cannot run. The end of
+// this call tells the tracer that the process was woken.
 #pragma once
 
 #include <sys/types.h>
@@ -26,16 +26,16 @@ struct Tracee {
   Is is = Is::running;
   bool in_call = false;  // a system call of the process has begun and not returned
   int to_inject = 0;     // the signal that the process gets when it is continued, or 0
-  bool doomed = false;   // another process has sent this one SIGKILL
+  bool doomed = false;   // another process has sent SIGKILL to this process
   int status = 0;        // the wait status as from waitpid, once the process has ended
   long call = 0;         // the system call that has begun, or was the last to return
   std::uint64_t args[6]{};
   std::int64_t result = 0;
 };
 
-// Returns whether the process is in a call, like vfork(), that returns only when its child has
-// executed a program. Until then the process cannot be stopped, and of all signals only SIGKILL
-// reaches it.
+// Returns whether the process is inside a system call, like vfork(), that returns only when the
+// child has executed a program. Until then the process cannot be stopped, and of all signals only
+// SIGKILL reaches it.
 bool awaits_execution(const Tracee& tracee);
 
 struct Stop {
@@ -71,11 +71,11 @@ class Tracer {
   bool freeze(Tracee& victim);
 
   // Runs those processes that the order puts first (the agents, or the upgrader) until each of them
-  // waits. In this way they see all events so far before the other processes do.
+  // waits. In this way these processes see all events so far before the other processes do.
   void run_first_ones();
 
-  // Detaches from all processes: at once from those that are stopped, and from the others by
-  // serve(), when they stop.
+  // Detaches from all processes. Detaches immediately from processes that are stopped; serve()
+  // later detaches from each other process when it stops.
   void let_go();
   void serve();
 

@@ -1,5 +1,6 @@
-# Tests one file system: makes it on a disk, runs a virtual machine that works on it, builds the
-# states in which a power cut may leave it, and lets another virtual machine judge these states.
+# The bench tests one file system. It makes the file system on a disk, runs a virtual machine that
+# works on it, builds the states in which a power cut may leave the disk, and lets a second virtual
+# machine judge these states.
 import os
 import shutil
 import subprocess
@@ -38,8 +39,9 @@ class Publisher:
     releases, makes each the desired one, and removes older ones."""
 
     PROGRAM = Path(BUILD) / "agent-releases"
-    # The program of `make static-tools`. The machine that judges uses it if it is there: without
-    # libraries to load, it starts much faster in a virtual machine.
+    # The static agent-releases that `make static-tools` builds. The virtual machine that judges
+    # uses this program if it exists: without libraries to load, it starts much faster in a virtual
+    # machine.
     STATIC = Path(BUILD) / "static/tools/amd64/bin/agent-releases"
 
     def __init__(self, scratch):

@@ -1,12 +1,12 @@
-// A NOR flash for tests, in memory that the kernel does not use, as a module for Linux. It logs
-// each write and each erase, so that the host can build the content that a power cut leaves. Its
-// write only clears bits, and its erase sets all bits of a block.
+// A kernel module that simulates a NOR flash for tests, in memory that the kernel does not use. The
+// module logs each write and each erase, so that the host can build the content that a power cut
+// leaves. As on NOR flash, a write only clears bits, and an erase sets all bits of a block.
 //
 // A second device, `notes`, does not keep the bytes that are written to it. A program in the
-// virtual machine writes there how far it has come. Each such note goes into the same log, so the
-// log shows between which writes to the flash the note was made.
+// virtual machine writes notes about its progress to this device. Each note goes into the same log,
+// so the log shows between which writes to the flash the note was made.
 //
-// The log lies in memory behind the flash. Its first 8 bytes say how many bytes of entries follow.
+// The log is in the memory after the flash. Its first 8 bytes say how many bytes of entries follow.
 // There is one entry for each write, each erase and each note: a `struct head`, and then the bytes
 // that were written. An erase has no bytes after its head.
 #include <linux/io.h>

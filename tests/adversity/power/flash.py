@@ -12,7 +12,8 @@ START = 64 * MIB  # the address in the virtual machine's memory at which the fla
 BYTES = 4 * MIB
 LOG_BYTES = 96 * MIB
 BLOCK_BYTES = 65536
-# A flash chip writes this number of bytes at once. A power cut may leave any of them unwritten.
+# A flash chip writes this number of bytes in one operation. A power cut may leave any of these
+# bytes unwritten.
 BUFFER_BYTES = 64
 WRITE, ERASE, NOTE = 1, 2, 3
 HEAD = struct.Struct("<III")

@@ -1,5 +1,5 @@
-# Reads the log of a disk, as QEMU's blklogwrites and the kernel's dm-log-writes write it, and
-# builds the states in which a power cut may leave the disk.
+# This file reads the log of all writes to a disk, as QEMU's blklogwrites and the kernel's
+# dm-log-writes write it, and builds the states in which a power cut may leave the disk.
 import struct
 
 SECTOR = 512

@@ -1,6 +1,7 @@
-# make check-power FS=ext4 CUTS=30: cuts the power of a virtual machine, and judges its disk in
-# another. FS is ext4, ext4-writeback, ext4-nojournal, overlay, f2fs, btrfs, xfs, jffs2 or ubifs. It
-# needs Debian's kernel, which is unpacked below $(BUILD) and never installed.
+# `make check-power FS=ext4 CUTS=30` cuts the power of a virtual machine, and judges this machine's
+# disk in a second virtual machine. FS is ext4, ext4-writeback, ext4-nojournal, overlay, f2fs,
+# btrfs, xfs, jffs2 or ubifs. The test needs Debian's kernel, which is unpacked below $(BUILD) and
+# never installed.
 
 power_mark := $(BUILD)/tests/adversity/power/mark
 $(power_mark): tests/adversity/power/mark.c
@@ -26,8 +27,8 @@ $(power_flash): tests/adversity/power/flash.c $(power_kernel)/boot
 	    M=$(abspath $(power_kernel))/flash modules
 	@mkdir -p $(@D) && cp $(power_kernel)/flash/flash.ko $@
 
-# make check-hangs: runs upgrades in a virtual machine with a hardware watchdog, in which some
-# program hangs.
+# `make check-hangs` makes the agent, the upgrader, notify-watchdog, the kernel or the disk hang in
+# a virtual machine with a hardware watchdog, mostly during an upgrade.
 .PHONY: check-power check-hangs
 check-hangs:
 	@tests/need-packages $(build_packages) $(static_packages) python3 qemu-system-x86 \
@@ -36,7 +37,7 @@ check-hangs:
 	  $(power_kernel)/boot
 	@BUILD=$(BUILD) TIMES=$(if $(filter 1,$(LONG)),20,2) nice -n 15 tests/adversity/power/hangs
 
-# make check-fat: runs the upgrader in a virtual machine whose disk can have neither links nor
+# `make check-fat` runs the upgrader in a virtual machine whose disk can have neither links nor
 # FIFOs.
 .PHONY: check-fat
 check-fat:
@@ -45,9 +46,9 @@ check-fat:
 	@$(MAKE) $(jobs) --no-print-directory static-program $(power_kernel)/boot
 	@BUILD=$(BUILD) nice -n 15 tests/adversity/power/fat
 
-# make check-memory: measures the memory and the flash that a small device needs, on a MIPS
-# processor, and those of agentify and agent-releases, too, after make static-tools ARCH=mipsel.
-# TOOLS names another directory with these two programs.
+# `make check-memory` measures, on a MIPS processor, the memory and the flash that upgrader and
+# notify-watchdog need on a small device. After `make static-tools ARCH=mipsel`, it also measures
+# agentify and agent-releases. TOOLS names a different directory with these two programs.
 .PHONY: check-memory
 power_mipsel := $(BUILD)/power/mipsel
 $(power_mipsel)/boot:

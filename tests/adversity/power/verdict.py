@@ -1,12 +1,13 @@
-# The rules for the state of a disk after a power cut. Judges by the notes that the first virtual
-# machine wrote into the disk's log before the cut, and by the lines that the second machine has
-# printed. Works on texts only, and starts no machine.
+# The rules for the state of a disk after a power cut. The verdict compares two things: the notes
+# that the first virtual machine wrote into the disk's log before the cut, and the lines that the
+# second machine has printed about the disk. This file works on texts only, and starts no virtual
+# machine.
 
 import re
 import statistics
 
 # The names that may be on the disk beside the releases. Two of them (PREPARED) are temporary: a
-# power cut may come between the making of a link and its renaming. No other temporary name of the
+# power cut may come between the creation of a link and its rename. No other temporary name of the
 # upgrader may be left. The next commit replaces a temporary link, so the number of files does not
 # grow; tests/adversity/crash tests that.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}

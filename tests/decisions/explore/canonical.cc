@@ -50,7 +50,8 @@ void make_usual(UpgradeUnderWay& upgrade) {
   if (failure.errno_name) failure.errno_name = "EIO";
 }
 
-// Returns the state with its ids, versions and times replaced by the few that the exploration uses.
+// Returns the state after replacing its ids, versions and times with the few values that the
+// exploration uses.
 State usual(State state) {
   if (state.incumbent) make_usual(*state.incumbent);
   if (state.candidate) make_usual(*state.candidate);
@@ -65,10 +66,10 @@ State usual(State state) {
   return state;
 }
 
-// Returns a watcher's account, as text, with the number 1 in every id of an upgrade, so that
-// accounts that differ only in these numbers become equal. An id is "u" and capital letters, or
-// "sigusr2-" and digits. One character after the digits is kept: a digit that says from when the
-// agent may be killed, or `-` if there is no such time.
+// Returns `text`, a watcher's record, with the number 1 in the id of every upgrade. So records that
+// differ only in these numbers become equal. An id is "u" and capital letters, or "sigusr2-" and
+// digits. The character after the id is kept: it is a digit that says from when the agent may be
+// killed, or `-` if there is no such time.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -210,16 +211,16 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  // Forgets the deadlines that were put off. The supervisor remembers them so that a second freeze
-  // of the process cannot put them off again, and the exploration has no second freeze.
+  // Forgets which deadlines were postponed. The supervisor remembers them, because a second freeze
+  // of the process must not postpone a deadline again. The exploration has no second freeze.
   state.put_off.clear();
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Treats the two pipes of a held agent alike: if one of them is closed, only the log depends on
-    // which. If an active agent has closed a pipe, that has no effect at all. As long as an
-    // `activate` waits to be written, the agent's input is open.
+    // Treats the two pipes of a held agent alike: if a held agent has closed a pipe, only the log
+    // depends on which of the two pipes it is. A pipe that an active agent has closed has no effect
+    // at all. As long as an `activate` waits to be written, the agent's input is open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;

@@ -1,6 +1,7 @@
-// Decides which states of a supervisor, and which events, the exploration treats as the same. It
-// ignores how far off deadlines are, which numbers generations and programs have, and which texts
-// agents choose. The simulation counts its states and moves by the same measure.
+// This file decides which states of a supervisor, and which events, the exploration treats as
+// equal. Two states are equal if they differ only in how far off deadlines are, in the numbers of
+// generations and programs, or in the texts that agents choose. The simulation counts its states
+// and moves in the same way.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,12 @@
 
 namespace upgrader::test {
 
-// In a normalised state, all running deadlines lie at this instant, and the present instant is 0.
+// In a normalised state, all running deadlines lie at this instant, and the current instant is 0.
 inline constexpr Time later{3'600'000};
 
-// Names the deadline that passes: a deadline of an agent, or that of the upgrade under way.
+// Names the deadline that passes. It is a deadline of an agent, or the deadline of the upgrade
+// under way, or the time at which the start of an active agent counts as a success (--previous,
+// --attempts).
 struct Due {
   enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
   What what = What::nothing;
@@ -44,16 +47,17 @@ struct NamedDeadline {
 // ---- for programs that use other texts and times than the exploration
 
 // A policy is a set of the upgrader's options, and has a number as its name. There are five basic
-// policies. Four are without --relink and with it, each with and without time limits. The fifth has
-// --mode=sequential and --on-unclean-stop=continue, which apply to requests that do not set these
-// terms themselves.
+// policies. The first four are the combinations of two choices: with or without --relink, and with
+// or without time limits. The fifth has --relink, time limits, --mode=sequential and
+// --on-unclean-stop=continue. The last two options apply to requests that do not set these terms
+// themselves.
 inline constexpr int policies = 5;
-// The number of the policy that has time limits, and no other option.
+// The number of the policy that has only time limits, and no other option.
 inline constexpr int plain_policy = 1;
 inline constexpr int relink_policy = 3;
 inline constexpr int sequential_policy = policies - 1;
-// Three more policies, which not every program explores: one with a watchdog; one with
-// --gate=confirm and --commit=healthy, which apply to upgrades by SIGUSR2; and one with
+// Three more policies, which not every program explores. The first has a watchdog. The second has
+// --gate=confirm and --commit=healthy, which apply to upgrades that SIGUSR2 requests. The third has
 // --fallback=warm.
 inline constexpr int watchdog_policy = policies;
 inline constexpr int gate_policy = watchdog_policy + 1;
@@ -67,11 +71,11 @@ inline constexpr int explored_policies = boot_no_limits_policy + 1;
 [[nodiscard]] Policy explored_policy(int which);
 [[nodiscard]] std::string name_of_policy(int which);
 
-// Selects among three kinds of events: those that are explored under a policy. Each kind multiplies
-// the number of states, and has the same effect under every policy, so it is usually explored under
-// one or two policies only. WHOLE=1 in the environment, which `make explore` sets, has `control`
-// and `of_one_gone` explored under every policy, and `readiness` under the plain policy and those
-// with --previous, under which a fallback may be on trial.
+// Says which of three kinds of events are explored under a policy. Each kind multiplies the number
+// of states, and has the same effect under every policy. So each kind is usually explored under one
+// or two policies only. WHOLE=1 in the environment, which `make explore` sets, has `control` and
+// `of_one_gone` explored under every policy, and `readiness` under the plain policy and the
+// policies with --previous, because under these policies a fallback may be on trial.
 struct Breadth {
   bool readiness = false;    // some agents have the feature `readiness`
   bool control = false;      // an operator may make requests
@@ -80,13 +84,13 @@ struct Breadth {
 [[nodiscard]] Breadth breadth_of(const Policy& policy);
 [[nodiscard]] bool wants_the_whole();
 
-// Returns the number of the explored policy with the same options, or nullopt if there is none. The
-// lengths of time limits make no difference.
+// Returns the number of the explored policy that has the same options as `policy`, or nullopt if
+// there is no such policy. The lengths of time limits make no difference.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
-// Returns a hash of a supervisor's state and of the accounts of those who watch it. States that the
-// exploration treats as the same have the same hash. Different states almost certainly have
-// different hashes.
+// Returns a hash of a supervisor's state and of `accounts`, the records that the watchers of this
+// supervisor keep, as text. States that the exploration treats as the same have the same hash.
+// Different states almost certainly have different hashes.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
 // Returns the same hash as key_of() for a state with any texts and times.
 [[nodiscard]] std::uint64_t key_of_any(const State& state, test::Watcher watcher);
@@ -198,8 +202,8 @@ enum class EventKind : std::uint8_t {
 }
 static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 
-// A move of the exploration from one state to another: an event, and the outcomes of the orders
-// that the supervisor has given because of the event.
+// A move of the exploration from one state to the next state: an event, and the outcomes of the
+// orders that the supervisor gave because of the event.
 struct Move {
   std::uint32_t from = 0;
   std::uint32_t to = 0;  // the number of the next state; set only if `whole` is true

@@ -20,10 +20,10 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
 }
 
 // Returns the class of a `cancel`, which depends on the id in it. Ids of upgrades by SIGUSR2 have
-// classes of their own. The class is `cancel_signal` or `cancel` for the id of the upgrade under
-// way, and for the id of the upgrade that the agent has been told of. It is the same for an id that
-// the exploration itself uses, unless one of these two upgrades has an id of that kind already. Any
-// other id has the class `cancel_other`.
+// classes of their own. Two upgrades matter: the upgrade under way, and the upgrade of which the
+// agent has been notified. The id of one of these two has the class `cancel_signal` or `cancel`. An
+// id that the exploration itself uses has that class, too, unless one of the two upgrades already
+// has an id of the same kind. Any other id has the class `cancel_other`.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -39,9 +39,9 @@ EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) 
 }
 
 // Returns the class of a request for an upgrade, or nullopt if the exploration makes no such
-// request. The requests of the exploration never set the time for a stop, and set the times of the
-// start and of the trial only to 0. The time for a `confirm` makes no difference to the class, as
-// long as it is not 0.
+// request. The requests of the exploration never set the stop timeout, and set the start timeout
+// and the length of the trial only to 0. Confirm timeouts other than 0 make no difference to the
+// class.
 std::optional<EventKind> kind_is(const Upgrade& request) {
   const bool sequential = request.mode == Mode::sequential;
   const bool confirm = request.gate == Gate::confirm;
@@ -100,7 +100,7 @@ std::optional<EventKind> kind_is(const ProcessExited& event) {
   return std::nullopt;
 }
 
-// Returns whether a deadline has passed so long ago that the supervisor may put the deadline off.
+// Returns whether a deadline has passed so long ago that the supervisor may postpone the deadline.
 bool is_judged_late(State state, Time by, Time now) {
   const std::vector<NamedDeadline> deadlines = deadlines_of(state);
   return std::any_of(deadlines.begin(), deadlines.end(), [&](const NamedDeadline& named) {
@@ -108,8 +108,8 @@ bool is_judged_late(State state, Time by, Time now) {
   });
 }
 
-// Returns the class of the first deadline that is due. The supervisor checks deadlines in this
-// order, too.
+// Returns the class of the first deadline that is due. Checks the deadlines in the same order as
+// the supervisor.
 EventClass class_of_deadline(const State& state, Time by, Time now) {
   if (is_judged_late(state, by, now)) return other_event;
   const auto is_due = [now](const std::optional<Time>& deadline) {

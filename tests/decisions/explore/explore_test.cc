@@ -1,6 +1,6 @@
 // Explores every state that the supervisor can reach, by every event in every order, under each set
-// of options that changes its decisions. Then runs canaries: planted errors that the exploration
-// must find.
+// of options that changes its decisions. Then runs canaries: bugs that are injected into the
+// supervisor, and that the exploration must find.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <functional>
@@ -24,13 +24,13 @@ std::string text_of_supervisor_header() {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Prints a line for the table of results: whether the error that was planted as a canary was found.
+// Prints a line for the table of results, which says whether the exploration found a canary's bug.
 void tell_canary(const char* what, bool caught) {
   std::cout << "canary: V1 | " << what << " | " << (caught ? "caught" : "MISSED") << "\n";
   CHECK(caught);
 }
 
-// Explores a supervisor that makes each step by the function `faulty`. Returns the first violation
+// Explores a supervisor whose steps are made by the function `faulty`. Returns the first violation
 // that the exploration finds.
 std::string first_violation(const StepFunction& faulty, int policy = 1) {
   const Exploration walk = explore(explored_policy(policy), faulty, 1);
@@ -39,9 +39,9 @@ std::string first_violation(const StepFunction& faulty, int policy = 1) {
 
 }  // namespace
 
-// `make check` does not run this test, since an exploration takes long. It runs
-// second_table_test.cc instead, which explores the same states, makes the same checks, and also
-// compares every step with the second table.
+// `make check` does not run this test, since an exploration takes long. Instead, `make check` runs
+// second_table_test.cc, which explores the same states, runs the same checks, and also compares
+// every step with the second table.
 TEST_CASE("no order of events breaks an invariant, and every event is met in every phase",
           "[.walk]") {
   check_walks(walk_all(), "V1");
@@ -185,7 +185,7 @@ TEST_CASE("canary: a state that is lost with an activate is found") {
 TEST_CASE("canary: a deadline that is judged too early after a freeze, or never, is found") {
   struct Fault {
     const char* what;
-    // Plants the fault in the supervisor's state. Returns false if that has changed nothing.
+    // Injects the bug into the supervisor's state. Returns false if this has not changed the state.
     bool (*fault)(State&);
   };
   const Fault faults[]{
@@ -282,8 +282,8 @@ TEST_CASE("canary: an agent that is silent on trial and is let be is found") {
 }
 
 TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
-  // The planted fault: when a deadline passes, the supervisor kills another agent than the late
-  // one, and then waits for ever for the late agent to end.
+  // The injected bug: when a deadline passes, the supervisor kills a wrong agent instead of the
+  // late agent, and then waits forever for the late agent's exit.
   const StepFunction faulty = [](Supervisor& supervisor, const Event& event, Time now) {
     Actions actions = supervisor.step(event, now);
     for (Action& action : actions) {
@@ -303,8 +303,8 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // play() plays the same events with the real supervisor, which does not have the fault. So the
-  // two texts are equal up to the wrong `kill`, and differ after it.
+  // play() plays the same events with the real supervisor, which does not have the bug. So the two
+  // texts are equal up to the wrong `kill`, and differ after it.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

@@ -14,13 +14,13 @@ namespace {
 
 using namespace agent_protocol;
 
-// ---- the rules for heartbeats, and for those messages to init that depend on heartbeats
+// ---- the rules for heartbeats, and for the messages to init that depend on heartbeats
 //
 // Written from the manual pages alone. The checks read only the supervisor's state, and the facts
 // from which messages to init are made.
 
-// Returns whether the agent must send heartbeats. It must if it is active, has not stopped, and is
-// neither killed nor rolled back.
+// Returns whether the agent must send heartbeats: it is active, has not said `stopped`, and has
+// been neither killed nor told to stop for a rollback.
 bool is_watched(const std::optional<Agent>& agent) {
   return agent && agent->activated && !agent->stopped && !agent->killed &&
          agent->told != StopReason::rollback;
@@ -31,7 +31,7 @@ bool is_watched_after(const State& before, const Supervisor& after) {
   return is_watched(now) && before.incumbent && before.incumbent->generation == now->generation;
 }
 
-// Returns whether the event is a message of this type, sent by this agent while it lived.
+// Returns whether the event is a message of this type that this agent has sent.
 template <class Message>
 bool says(const Event& event, const Agent& agent) {
   const auto* received = std::get_if<MessageReceived>(&event);
@@ -66,8 +66,9 @@ void judge_readiness(const State& before, bool was_ready, const Event& event, co
   }
 }
 
-// Checks one step of the supervisor, which has led from the state `before` to `after`. `due` names
-// the deadline that had passed, or says that none had. Returns the broken rules, each as a text.
+// Checks one step of the supervisor, which has led from the state `before` to the supervisor
+// `after`. `due` names the deadline that had passed, or says that no deadline had passed. Returns
+// the broken rules, each as text.
 std::vector<std::string> broken_vouching(const Policy& policy, const State& before, const Due& due,
                                          const Event& event, const Supervisor& after) {
   std::vector<std::string> broken;
@@ -109,7 +110,7 @@ std::vector<std::string> broken_vouching(const Policy& policy, const State& befo
 
 // ---- the exploration
 
-// Replaces the version in a `hello` by that of the program whose agent says `hello`.
+// Replaces the version in a `hello` with the version of the sender's program.
 Event with_version(Event event, const State& state) {
   auto* message = std::get_if<MessageReceived>(&event);
   auto* hello = message ? std::get_if<Hello>(&message->message) : nullptr;
@@ -129,7 +130,7 @@ struct Node {
   Move how;                                    // the move that has led to this node first
 };
 
-// The two observers of a supervisor, which check every step: the watcher, and the companion.
+// The two observers that check every step of a supervisor: the watcher and the companion.
 struct Watchers {
   Watcher watcher;
   std::unique_ptr<Companion> companion;  // null if the run has no second opinion
@@ -139,8 +140,8 @@ Watchers copied(const Watcher& watcher, const Companion* companion) {
   return {watcher, companion ? companion->clone() : nullptr};
 }
 
-// Returns the time limit for the event that the phase waits for. Returns zero if the user has set
-// no limit, or if the phase has none.
+// Returns the time limit for the event for which the supervisor waits in the current phase. Returns
+// zero if the user has set no limit, or if the phase has no limit.
 Duration limit_of(const Policy& policy, const State& state) {
   const auto of_stop = [&](Duration stop_timeout) {
     return state.incumbent && state.incumbent->stopped ? policy.exit_grace : stop_timeout;
@@ -190,8 +191,8 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    // If a map is wanted, leaves out operators' requests, because the programs that follow the map
-    // have no control directory.
+    // If a map is wanted, leaves out requests of operators, because the programs that follow the
+    // map have no control directory.
     const Breadth breadth = breadth_of(policy);
     readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
     control_ = breadth.control && map == nullptr;
@@ -203,8 +204,8 @@ class Walk {
     make_of_an_instant(watchers);
     visit(State{}, std::move(watchers), {});
     for (std::size_t at = 0; at < nodes_.size() && !full(); ++at) {
-      // Copies the node's state, since the loop adds nodes to `nodes_`, which may then move in
-      // memory.
+      // Copies the node's state, because the loop adds nodes to `nodes_`, and the existing nodes
+      // may then move in memory.
       const State state = nodes_[at].state;
       for (NamedEvent& next : every_event(state, of_one_gone_)) {
         if (!readiness_ && has_features(next.event)) continue;
@@ -229,10 +230,10 @@ class Walk {
  private:
   bool full() const { return result_.violations.size() >= violations_max_; }
 
-  // Tries every way in which this deadline can pass. In the first, the supervisor judges the
-  // deadline when it passes. In the second, the supervisor judges it only later, after the agents'
-  // pipes have been read once more. In the others, the deadline's agent sends `extend` or `cancel`
-  // just before it.
+  // Tries every case in which this deadline can pass. In the first case, the supervisor handles the
+  // deadline when it passes. In the second case, the agents' pipes have not been read since the
+  // deadline, so the supervisor must not handle the deadline yet. In the other cases, the agent
+  // with this deadline sends `extend` or `cancel` just before the deadline.
   void take_deadline(std::size_t at, const State& timed, const NamedDeadline& named) {
     *named.deadline = Time(0);
     const std::string name = named.name;
@@ -253,9 +254,9 @@ class Walk {
     *named.deadline = later;
   }
 
-  // Checks a deadline that the supervisor judges more than a second late. The supervisor must put
-  // the deadline off once, by as long as it is late, but by at most ten seconds. Later states are
-  // not explored from here, since a state does not contain how far off a deadline is.
+  // Checks a deadline that the supervisor handles more than a second late. The supervisor must
+  // postpone the deadline once, by the time that it is late, but by at most ten seconds. The states
+  // after this are not explored, because a state does not contain how far off a deadline is.
   void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
     struct Judged {
       Actions actions;
@@ -307,8 +308,8 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    // Most events change nothing. Copies of the supervisor and the watchers that are still
-    // unchanged are used again for the next event.
+    // Most events change nothing. So the copies of the supervisor and the watchers are reused for
+    // the next event if they are still unchanged.
     const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
     if (!again) {
       unchanged_.emplace(Copies{at, Supervisor(policy_, state),
@@ -324,9 +325,9 @@ class Walk {
   }
 
   // Lets the supervisor handle one event, and then tries every outcome of the orders that the
-  // supervisor gives because of it. `before` is the state before the event. Returns false if
-  // neither the supervisor nor a watcher has changed. Otherwise returns true, and the caller must
-  // not use `supervisor` and `watchers` again.
+  // supervisor gives because of this event. `before` is the state before the event. Returns false
+  // if neither the supervisor nor a watcher has changed. Otherwise returns true, and the caller
+  // must not use `supervisor` and `watchers` again.
   bool branch(Move move, const State& before, Supervisor& supervisor, Watchers& watchers,
               const Event& event, const Due& due) {
     move.steps[move.length++] = class_of(supervisor.state(), event, Time(0));
@@ -335,8 +336,8 @@ class Walk {
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    // If a step leaves the supervisor's state unchanged, init is sent nothing new, so its messages
-    // need no check.
+    // If a step leaves the supervisor's state unchanged, init is sent no new message, so there is
+    // no message to check.
     const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
     const auto vouching = same ? std::vector<std::string>()
                                : broken_vouching(policy_, before, due, event, supervisor);
@@ -373,7 +374,7 @@ class Walk {
   }
 
   // Records a change of the phase: the phase before the event, and the phase after the last
-  // outcome. The records are later compared with the table of phases in supervisor.h.
+  // outcome. A test later compares these records with the table of phases in supervisor.h.
   void note_phases(const Move& move, Phase after) {
     const Phase before = phase_of(nodes_[move.from].state);
     if (before == after) return;
@@ -425,8 +426,8 @@ class Walk {
     return nodes_.size() - 1;
   }
 
-  // Returns true if the last event has changed nothing. Compares the states themselves, which is
-  // quicker than to renumber and print them first.
+  // Returns true if the last event has changed nothing. Compares the states directly, which is
+  // faster than to renumber and print the states first.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&
@@ -463,8 +464,8 @@ class Walk {
   bool control_ = false;
   bool of_one_gone_ = false;
   const std::vector<NamedEvent> none_{};
-  // Copies of the supervisor and the watchers in the state number `at`, on which the next event of
-  // this state is tried.
+  // Copies of the supervisor and the watchers in the state with the number `at`. The next event of
+  // this state is tried on these copies.
   struct Copies {
     std::size_t at;
     Supervisor supervisor;
@@ -525,8 +526,8 @@ bool comes_to_rest(Supervisor supervisor) {
     const State& state = supervisor.state();
     const Phase phase = phase_of(state);
     if (phase == Phase::running || phase == Phase::ended || state.last_generation == 0) return true;
-    // Causes the next event. If an agent has been killed, the agent ends. Otherwise the next
-    // deadline passes. If there is no deadline, because the user has set no limits, the agents end
+    // Causes the next event. If an agent has been killed, the agent exits. Otherwise the next
+    // deadline passes. If there is no deadline, because the user has set no limits, the agents exit
     // by themselves.
     const bool incumbent_ends = state.incumbent && state.incumbent->killed;
     const bool candidate_ends = state.candidate && state.candidate->killed;

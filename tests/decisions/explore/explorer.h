@@ -1,6 +1,6 @@
-// Explores every state that a supervisor can reach, by every event in every order, and lets a
-// watcher check every step. Time is abstract: of the running deadlines, any may be the next to
-// pass.
+// Explores every state that a supervisor can reach, through every event in every order, and lets a
+// watcher check every step. Time is abstract: deadlines have no order, so any running deadline may
+// be the next to pass.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ struct Exploration {
   // All pairs of a phase and a kind of event that have occurred together. The kind is an index into
   // the variant Event.
   std::set<std::pair<Phase, std::size_t>> cells;
-  // The changes from one phase to another, except for those that SIGTERM, SIGQUIT or the request
-  // `shutdown` has caused.
+  // The changes of the phase, as pairs of old and new phase. Changes that SIGTERM, SIGQUIT or the
+  // request `shutdown` has caused are not included.
   std::set<PhaseStep> phase_steps;
-  std::set<PhaseStep> signalled_steps;  // the changes by SIGTERM, SIGQUIT and `shutdown`
+  std::set<PhaseStep> signalled_steps;  // changes that SIGTERM, SIGQUIT or `shutdown` caused
   std::size_t running_states = 0;
   // The violations that were found, as texts. Each text ends with the shortest sequence of events
   // that leads to the violation, written as a scenario.
@@ -37,48 +37,51 @@ struct Exploration {
   std::vector<std::vector<Move>> ways;  // the moves that lead to each violation
 };
 
-// A function that is called instead of Supervisor::step. A canary passes a function with a planted
-// error.
+// A function that is called instead of `Supervisor::step`. A canary, which tests the exploration
+// itself, passes a function with an injected bug.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 [[nodiscard]] Actions plain_step(Supervisor& supervisor, const Event& event, Time now);
 
-// A second opinion about each step of the supervisor. It keeps its own record of what has happened,
-// and decides by that record how the supervisor ought to react. Each explored state has its own
-// Companion.
+// A second opinion about each step of the supervisor. It keeps its own record of all events and
+// actions so far, and derives from that record how the supervisor ought to react. Each explored
+// state has its own Companion.
 class Companion {
  public:
   virtual ~Companion() = default;
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
   // Sets the times of all running deadlines: `due_at` for the deadline `due`, and `later` for all
-  // others. `put_off` is true if the deadline `due` has been put off to `due_at`.
+  // other deadlines. `put_off` is true if the supervisor has already postponed the deadline `due`
+  // once, to `due_at`.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
   // Checks a step of the supervisor at instant 0. Must be called once for each step. Afterwards
   // violations() returns every rule that the step has broken, as text.
   virtual void see(const Event& event, const Actions& actions, const Supervisor& after) = 0;
   [[nodiscard]] virtual const std::vector<std::string>& violations() const = 0;
-  // Replaces the generations' numbers by smaller ones in the same order: see ranks_of(). Also gives
-  // new numbers to the programs: 1 to that of the active agent before an upgrade, 2 to the
-  // candidate's.
+  // Replaces the numbers of the generations by smaller numbers in the same order: see ranks_of().
+  // Also renumbers the programs: the program of the agent that is active before an upgrade becomes
+  // 1, and the candidate's program becomes 2.
   virtual void renumber(const std::map<Generation, Generation>& ranks) = 0;
   // Returns the companion's whole record as text. Equal records have equal texts.
   [[nodiscard]] virtual std::string print() const = 0;
-  // Compares two companions quickly. May return false although their printed texts are equal.
+  // Compares two companions faster than a comparison of their printed texts. May return false
+  // although the printed texts are equal.
   [[nodiscard]] virtual bool equals(const Companion& other) const = 0;
 };
 
 // Explores until no new state is found, or until `violations_max` violations are found. Writes the
-// found states into `map`, if that is not null.
+// found states into `map`, if `map` is not null.
 [[nodiscard]] Exploration explore(const Policy& policy, const StepFunction& step = plain_step,
                                   std::size_t violations_max = 5,
                                   const Companion* companion = nullptr, Map* map = nullptr);
 
-// Counts the events from this state to the commit of a cooperative upgrade. In this state an agent
-// must be active and no upgrade under way. Returns 0 if there is no commit.
+// Counts the events from this state to the commit of an upgrade in which every agent cooperates. In
+// this state an agent must be active, and no upgrade may be under way. Returns 0 if the upgrade is
+// not committed.
 [[nodiscard]] std::size_t events_to_commit(Supervisor supervisor);
 
-// Returns true if the ends of agents and the passing of deadlines alone lead from this state to the
-// phase `running` or to the end.
+// Returns true if the supervisor reaches the phase `running` or ends from this state, although
+// nothing happens except that agents exit and deadlines pass.
 [[nodiscard]] bool comes_to_rest(Supervisor supervisor);
 
 // ---- a way as a scenario
@@ -92,9 +95,9 @@ struct Story {
 };
 
 // Writes `moves`, a course of events from the supervisor's start, as a scenario under one of the
-// explored policies. If a scenario cannot express a move, the text ends before that move, and its
-// last line says that it is not complete. There are two such moves: a deadline that passes before
-// an earlier one, and an agent that does not read.
+// explored policies. A scenario cannot express two kinds of moves: a deadline that passes before an
+// earlier deadline, and an agent that does not read. The text ends before the first move of these
+// kinds, and its last line says that the scenario is not complete.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

@@ -1,6 +1,6 @@
-// The conditions in the rows of the second table (second.table): the names of its events, the
-// translation of each event of the supervisor, and the guards. Written from the protocol page,
-// without a look at the supervisor.
+// The conditions in the rows of the second table (`second.table`), which is compared with the
+// supervisor: the names of the table's events, the translation of each event of the supervisor into
+// such a name, and the guards. Written from the protocol page, without a look at the supervisor.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -77,7 +77,8 @@ const char* last_word(const AgentMessage& message) {
   return "last other";
 }
 
-// An event as the table's rows name it: the name of the event, and the agent that it is about.
+// An event as the rows of the table name it: the event's name, and the agent that the event is
+// about.
 struct About {
   Generation generation = 0;
   std::string_view name;

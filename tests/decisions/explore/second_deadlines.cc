@@ -1,5 +1,6 @@
-// The effects on deadlines that the rows of the second table (second.table) name. Written from the
-// protocol page, without a look at the supervisor.
+// The effects on deadlines that the rows of the second table (`second.table`) name. The second
+// table is compared with the supervisor. These effects were written from the protocol page, without
+// a look at the supervisor.
 #include <algorithm>
 
 #include "tests/decisions/explore/second_words.h"
@@ -68,8 +69,8 @@ const Named<Effect> deadline_effects[] = {
     {"B no limit", [](N& n, const H&, A&) { n.b.limit.reset(); }},
     {"B grace", [](N& n, const H& h, A&) { n.b.grace = h.now + Duration(200); }},
     {"B more time", [](N& n, const H& h, A&) { extend(n.b, h); }},
-    // An agent must say `hello` within five seconds. If it does not, the log says so once, and
-    // nothing else follows.
+    // An agent must say `hello` within five seconds. If the agent does not, one log line says so,
+    // and there is no other consequence.
     {"A owes hello", [](N& n, const H& h, A&) { n.a.hello = h.now + Duration(5'000); }},
     {"B owes hello", [](N& n, const H& h, A&) { n.b.hello = h.now + Duration(5'000); }},
     {"A keeps people waiting", [](N& n, const H&, A&) { n.a.hello.reset(); }},

@@ -1,6 +1,6 @@
-// The effects that the rows of the second table (second.table) name, except for those on deadlines,
-// which are in second_deadlines.cc. Written from the protocol page, without a look at the
-// supervisor.
+// The effects that the rows of the second table (`second.table`) name, except for effects on
+// deadlines, which are in second_deadlines.cc. The second table is compared with the supervisor.
+// These effects were written from the protocol page, without a look at the supervisor.
 #include <algorithm>
 #include <utility>
 
@@ -24,7 +24,7 @@ Request request_of(const Notes& notes, const Upgrade& asked) {
   return request;
 }
 
-// Begins the upgrade that is requested in the notes, by ordering the check of its program.
+// Begins the upgrade that the notes have as requested: orders the check of the upgrade's program.
 void begin(Notes& notes, Actions& actions) {
   Request& request = notes.request;
   request.previous = notes.a.program;
@@ -209,9 +209,9 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
-// Records why the previous program must be started: the first agent has failed, or its executable
-// has been started too often. The previous program then goes on trial, with the terms that the
-// options set.
+// Records why the previous program must be started: the first agent has failed, or the first
+// agent's executable has been started too often. The previous program then goes on trial, with the
+// terms that the options set.
 template <Stage stage, Detail detail = Detail::none>
 void fails(Notes& notes, const Happening& happening, Actions&) {
   notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};
@@ -248,7 +248,7 @@ int status_of(const Ending& ending) {
   return 125;
 }
 
-// Records how agent A, the active one, has ended.
+// Records how agent A, the active agent, has ended.
 void note_end(Notes& notes, const Happening& happening, bool clean) {
   notes.clean = clean;
   if (!clean) notes.left.reset();
@@ -348,7 +348,7 @@ const Named<Effect> effects[] = {
      }},
     {"candidate_ready",
      [](N& n, const H&, A& a) {
-       if (n.request.by_control) return;  // only the operator can confirm, so the agent is not told
+       if (n.request.by_control) return;  // only an operator can confirm it: send no message
        n.request.told = true;
        send(a, n.a, CandidateReady{n.request.id, n.request.generation, n.b.version});
      }},

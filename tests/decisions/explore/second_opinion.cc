@@ -1,4 +1,5 @@
-// The second opinion about each step of an exploration: see second_opinion() in second_table.h.
+// The second opinion about each step of an exploration. It compares the step with the second table:
+// see second_opinion() in second_table.h.
 #include <algorithm>
 #include <charconv>
 
@@ -12,8 +13,8 @@ namespace {
 
 // ---- the text of the notes
 //
-// Equal notes have equal texts. The texts are short, because the exploration makes one at every
-// step.
+// Equal notes have equal texts. The texts are short, because the exploration makes one text at
+// every step.
 
 class Printer {
  public:
@@ -109,16 +110,16 @@ std::string print_notes(const Notes& notes) {
   return printer.take();
 }
 
-// ---- a run in the second table
+// ---- a run of the supervisor, followed in the second table
 
-// Follows a run of the supervisor in the second table: keeps the present situation and the present
+// Follows a run of the supervisor in the second table. Keeps the current situation and the current
 // notes, and changes both at each step.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
 
   struct Answer {
-    bool row = true;  // false if no row was for the last step
+    bool row = true;  // false if no row fits the last step
     Actions actions;
   };
   Answer step(const Event& event, Time now);

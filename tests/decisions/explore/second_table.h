@@ -1,6 +1,7 @@
-// A second version of the supervisor's decisions: a table in text, written from the protocol page
-// alone, and the code that reads the table. second.table explains the notation, second_words.h the
-// names.
+// The second table: a second, independent version of the supervisor's decisions, with which an
+// exploration compares the supervisor. It is a table in a text file, `second.table`, written from
+// the protocol page alone. This file declares the code that reads the table. `second.table`
+// explains the notation, and second_words.h explains the names.
 #pragma once
 
 #include <array>
@@ -15,7 +16,7 @@
 
 namespace upgrader::test {
 
-// A row of the second table, as text. Canaries plant an error by changing rows.
+// A row of the second table, as text. A canary injects an error by changing a row.
 struct Row {
   int line = 0;
   std::string situation;
@@ -27,14 +28,14 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  // The names of the stages of an upgrade, each with the supervisor's phase, such as "hand" with
-  // "switching".
+  // The names of the stages of an upgrade, each with the supervisor's phase in that stage, such as
+  // "hand" with "switching".
   std::vector<std::pair<std::string, std::string>> phases;
   // Names for groups of states, each with its members, such as "%works" for "works,works!".
   std::vector<std::pair<std::string, std::string>> groups;
 };
 
-// Reads second.table, which lies beside this file.
+// Reads the file `second.table` in this file's directory.
 [[nodiscard]] Rows read_second_table();
 
 // A situation of the second table. It has three parts: the stage of the upgrade, the state of agent
@@ -49,22 +50,23 @@ class SecondTable {
 
   struct CompiledRow {
     int line = 0;
-    // The guards of the row. Each has the value that it must return for the row to apply.
+    // The guards (conditions) of the row. Each guard has the value that it must return for the row
+    // to apply.
     std::vector<std::pair<Guard, bool>> guards;
     std::vector<Effect> effects;
     std::optional<What> then;
     // The new situation. A part that is nullopt does not change.
     std::array<std::optional<std::uint8_t>, 3> next;
-    // The values of each part of the situation for which the row is used. If there are none, any
-    // value fits.
+    // For each part of the situation, the values for which the row is used. If a part has no values
+    // here, any value of that part fits.
     std::array<std::vector<std::uint8_t>, 3> words;
     std::vector<bool> whats;
     mutable std::size_t uses = 0;
   };
 
   [[nodiscard]] Situation start() const { return start_; }
-  // Returns the rows for this situation and event, in the table's order. The first row whose guards
-  // all return the demanded values is used.
+  // Returns the rows for this situation and event, in the table's order. The caller must use the
+  // first of these rows whose guards all return the demanded values.
   [[nodiscard]] const std::vector<const CompiledRow*>& rows_for(const Situation& situation,
                                                                 What what) const;
   [[nodiscard]] Situation next_of(const CompiledRow& row, Situation situation) const;

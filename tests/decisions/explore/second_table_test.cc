@@ -1,5 +1,5 @@
-// Compares the supervisor with the second table at every step of the whole exploration. Then runs
-// canaries: copies of the table, each with a planted error that must be found.
+// Explores all states of the supervisor, and compares every step with the second table. Then runs
+// canaries: copies of the table, each with an injected error that the comparison must find.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -24,7 +24,7 @@ Exploration compare(std::shared_ptr<const SecondTable> table, const Policy& unde
   return explore(under, plain_step, differences_max, opinion.get());
 }
 
-// ---- the errors that canaries plant in the table
+// ---- the errors that canaries inject into the table
 
 constexpr int limits_policy = 1;
 
@@ -49,7 +49,7 @@ void replace(std::string& text, const std::string& what, const std::string& by) 
 
 using Seed = std::function<void(Rows&)>;
 
-// The row of the table in which a canary plants its error.
+// The row of the table into which a canary injects its error.
 struct Place {
   const char* situation;
   const char* event;
@@ -214,7 +214,7 @@ const std::vector<SeededError> seeded_errors{
 };
 
 // Returns the first difference between the second table and the supervisor, with the events that
-// lead to it. Returns "" if there is no difference.
+// lead to this difference. Returns "" if there is no difference.
 std::string first_difference(const Rows& rows, int policy) {
   const auto table = std::make_shared<SecondTable>(rows);
   const Exploration walk = compare(table, explored_policy(policy), 1);
@@ -242,8 +242,9 @@ TEST_CASE("the supervisor does what the second table says, at every step") {
                           walked.unused_rows.end(), std::back_inserter(still));
     unused = std::move(still);
   }
-  // A short exploration has no upgrade while the active agent has the feature `readiness`, so some
-  // rows of the table stay unused. Only the whole exploration (WHOLE=1) must use every row.
+  // A short exploration has no upgrade while the active agent has the feature `readiness`, so it
+  // does not use some rows of the table. Only the complete exploration (WHOLE=1) must use every
+  // row.
   for (const int line : wants_the_whole() ? unused : std::vector<int>{})
     FAIL_CHECK("second.table:" << line << ": nothing uses this row");
   std::cout << "result: V2 | make explore | " << with_commas(edges) << " edges of "

@@ -1,6 +1,7 @@
-// The vocabulary of the second table (second.table): the events that its rows are for, the notes
-// that it keeps besides the situation, and the guards and effects that its rows name. Written from
-// the protocol page, without a look at the supervisor.
+// The vocabulary of the second table (`second.table`), which is compared with the supervisor. This
+// file declares the table's events, the facts that are kept besides the situation (`Notes`), and
+// the guards and effects that the rows name. The vocabulary was written from the protocol page,
+// without a look at the supervisor.
 #pragma once
 
 #include <optional>
@@ -28,7 +29,7 @@ struct Party {
   std::optional<Time> lasts = {};  // the time from which the agent's start counts as a success
   // True if the agent has missed the deadline for a `heartbeat`, and has sent none since.
   bool silent = false;
-  bool offered = false;  // the agent's `activate` has been sent and is not written whole yet
+  bool offered = false;  // `activate` was sent to the agent, and is not fully written yet
   // True if the agent has the feature `readiness`, and so will send `healthy` when it works.
   bool promises_word = false;
   bool works = false;       // the agent has sent `healthy`, or need not send it
@@ -39,7 +40,8 @@ struct Party {
   bool operator==(const Party&) const = default;
 };
 
-// A requested upgrade: the terms that the request sets, and the defaults for its other terms.
+// A requested upgrade. Its terms are the terms that the request sets, and the defaults for all
+// other terms.
 struct Request {
   std::string id;
   bool by_signal = false;
@@ -71,8 +73,8 @@ struct Notes {
   Party a, b;
   Generation last = 0;
   Request request;  // the upgrade under way; if there is none, its id is empty
-  // The last active agent: whether it said `stopped` (clean), the state that it left, and the
-  // status with which the upgrader would exit because of its end.
+  // Facts about the last active agent: whether it said `stopped` (`clean`), the state that it left
+  // (`left`), and the exit status that the upgrader would have because of this agent's exit.
   bool clean = false;
   std::optional<std::string> left;
   int end = 0;
@@ -92,7 +94,7 @@ using What = std::size_t;
 [[nodiscard]] std::string name_of_what(What what);
 [[nodiscard]] std::size_t count_of_whats();
 
-// An event, with the name that the second table has for it.
+// An event, with its name in the second table.
 struct Happening {
   What what = 0;
   const Event* event = nullptr;
@@ -100,8 +102,8 @@ struct Happening {
   Time now{};
 };
 
-// Returns the last of these actions if the supervisor must wait for its outcome. Otherwise returns
-// nothing.
+// Returns the last of these actions if the supervisor must wait for the outcome of that action.
+// Otherwise returns nothing.
 [[nodiscard]] std::optional<Action> asked_by(const Actions& actions);
 
 // Returns the earliest of the deadlines that have passed, or null if none has passed.
@@ -133,8 +135,8 @@ const Kind& said(const Happening& happening) {
   return std::get<Kind>(as<MessageReceived>(happening).message);
 }
 
-// Returns the terms of a requested upgrade: those that the request sets, and the defaults for the
-// others.
+// Returns the terms of a requested upgrade: the terms that the request sets, and the defaults for
+// all other terms.
 [[nodiscard]] Terms terms_of(const Policy& policy, const agent_protocol::Upgrade& asked,
                              bool by_signal);
 

@@ -1,4 +1,4 @@
-// Writes the moves of an exploration as a scenario: see tell() in explorer.h.
+// This file writes the moves of an exploration as a scenario: see tell() in explorer.h.
 #include <algorithm>
 #include <cerrno>
 
@@ -76,9 +76,10 @@ class Teller {
   }
 
  private:
-  // Returns whether the event is of the class `wanted`. An `extend` or a `cancel` that comes just
-  // before a deadline has a class of its own in the exploration. Here it counts as any other
-  // `extend` or `cancel` of that agent, because the caller chooses the time of the message.
+  // Returns whether the event has the class `wanted`. In the exploration, an `extend` or a `cancel`
+  // that comes just before a deadline has a class of its own. Here, such a message counts like
+  // every other `extend` or `cancel` of that agent, because the caller chooses the time of the
+  // message.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -99,7 +100,7 @@ class Teller {
   }
 
   // Writes a line such as "next check fails EIO" into the scenario for each outcome of the move, in
-  // their order.
+  // the order of the outcomes.
   void say_outcomes(const Move& move) {
     for (std::size_t at = 1; at < move.length; ++at)
       say_outcome(move.steps[at]);
@@ -125,8 +126,9 @@ class Teller {
         next && class_of(supervisor_.state(), DeadlinePassed{}, *next) == move.steps[0];
     if (!is_next) return false;
     const Time then = std::max(*next, now_);
-    // In a scenario, a `wait` passes every deadline of its instant. If two deadlines lie at this
-    // instant, the move, which passes one of them, cannot be written as a scenario.
+    // In a scenario, the line `wait` lets all deadlines at one instant pass. The move lets only one
+    // deadline pass. So if two deadlines lie at this instant, the move cannot be written as a
+    // scenario.
     Supervisor ahead = supervisor_;
     (void)ahead.step(DeadlinePassed{}, then);
     const std::optional<Time> another = ahead.next_deadline();

@@ -51,8 +51,8 @@ Walked walk(int policy, const std::shared_ptr<const SecondTable>& table) {
 
 std::vector<Walked> walk_all(const Rows* rows) {
   std::vector<Walked> walks;
-  // Each exploration has its own copy of the table, which counts the uses of its rows. The copies
-  // are made before the threads begin, because making a copy uses assertions of the test framework,
+  // Each exploration has its own copy of the table, because a copy counts the uses of its rows. All
+  // copies are made before the threads begin: making a copy uses assertions of the test framework,
   // which are allowed in one thread only.
   std::vector<std::shared_ptr<const SecondTable>> tables;
   for (int which = 0; which < explored_policies; ++which) {
@@ -115,8 +115,7 @@ void check_phase_table(const std::vector<Walked>& walks, const std::string& head
   for (const std::string& difference : differences(steps_of_table(header), taken))
     FAIL_CHECK(difference);
 
-  // Checks the rule about SIGTERM and SIGQUIT that stands below the table of phases in
-  // supervisor.h.
+  // Checks the rule about SIGTERM and SIGQUIT below the table of phases in supervisor.h.
   for (int number = 0; number < static_cast<int>(Phase::shutting_down); ++number) {
     const std::string phase(name_of(static_cast<Phase>(number)));
     CHECK(by_signals.erase({phase, "shutting_down"}) == 1);

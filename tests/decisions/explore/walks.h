@@ -18,13 +18,13 @@ struct Walked {
 };
 
 // Explores the policies of this run (explored_policy() in canonical.h), two at a time, until no new
-// state is found. If the second table is given in `rows`, compares the supervisor with it at every
-// step. The first 20 differences under each policy are reported as violations.
+// state is found. If `rows` has the second table, compares the supervisor with that table at every
+// step. Reports the first 20 differences under each policy as violations.
 [[nodiscard]] std::vector<Walked> walk_all(const Rows* rows = nullptr);
 
-// Fails the running test for each violation, and for each pair of a phase and an event that can
-// happen in it but was never explored. Prints the numbers of states and steps, and a result line
-// that begins with `who`.
+// Fails the running test for each violation. Also fails it for each pair of a phase and an event if
+// the event can happen in the phase, but no exploration has met the pair. Prints the numbers of
+// states and steps, and a result line that begins with `who`.
 void check_walks(const std::vector<Walked>& walks, const char* who);
 
 // Compares the observed changes of the supervisor's phase with the table at the head of

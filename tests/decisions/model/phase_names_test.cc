@@ -1,5 +1,5 @@
-// Tests that the model for spin (upgrade.pml) has the same phases as the supervisor, so that
-// neither can change without the other.
+// Tests that the model for the model checker spin (upgrade.pml) has the same phases as the
+// supervisor, so that nobody can change the phases of only one of them.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iterator>

@@ -1,5 +1,5 @@
-// Plays every scenario of this directory. Compares the supervisor's answers with those that the
-// scenario's file gives, and the end of the scenario with endings.table.
+// Plays every scenario of this directory. Compares the supervisor's answers with the answers in the
+// scenario's file, and the end of the scenario with endings.table.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -38,8 +38,8 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-// Reads the rows of endings.table, "name | phase | active | told". Returns them by the names of the
-// scenarios.
+// Reads the rows of endings.table, "name | phase | active | told". Returns the rows, by the names
+// of the scenarios.
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
   std::istringstream lines(text_of(directory() / "endings.table"));

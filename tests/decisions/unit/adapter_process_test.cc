@@ -1,5 +1,6 @@
-// Tests an adapter, a program that is started instead of the agent's program: the arguments,
-// environment variables and descriptors by which it learns of the agent's program.
+// Tests how an adapter is started. An adapter is a program that is started instead of the agent's
+// program. From its arguments, environment variables and descriptors, the adapter learns which
+// program the agent's program is.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -22,15 +23,15 @@ using Words = std::vector<std::string>;
 
 const std::string echo = "while read -r line; do echo $line; done";
 
-// Returns a setting for child processes that has an adapter: a shell that repeats each line that it
-// reads.
+// Returns a setting for child processes with an adapter. The adapter is a shell that writes each
+// line that it reads.
 ChildSetting with_adapter(const std::string& path = "/bin/sh") {
   return {.environment = {.entries = {"A=1"}, .listen_pid = std::nullopt},
           .passed = 0,
           .adapter = program_of(path, {"-c", echo})};
 }
 
-// Starts a program under the adapter of the setting, and kills and reaps the adapter at the end.
+// Starts a program under the adapter of a setting. The destructor kills and reaps the adapter.
 class Adapter {
  public:
   Adapter(const Program& program, const ChildSetting& setting) {
@@ -54,8 +55,8 @@ class Adapter {
   [[nodiscard]] std::map<int, std::string> descriptors() const {
     return descriptors_of(started_.pid);
   }
-  // Returns the inode of the file behind one of the adapter's descriptors, even if the file has
-  // been deleted.
+  // Returns the inode of the file to which a link below the adapter's /proc/PID leads, such as
+  // "/exe". Works even if the file has been deleted.
   [[nodiscard]] ino_t inode_of(const std::string& place) const {
     struct stat status {};
     REQUIRE(::stat(("/proc/" + std::to_string(started_.pid) + place).c_str(), &status) == 0);

@@ -1,5 +1,5 @@
-// Tests an agent that is started without an upgrader. It passes through the same states as with
-// one, and its standard input and output are not used for the protocol.
+// Tests an agent that is started without an upgrader. Such an agent passes through the same states
+// as an agent with an upgrader, and its standard input and output are not used for the protocol.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <string>

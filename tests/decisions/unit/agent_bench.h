@@ -1,6 +1,6 @@
-// A fixture for tests of agents. It forks a small agent, and the test acts as the agent's upgrader:
-// it writes and reads lines of JSON through real pipes. The agent reports to the test by its
-// standard error.
+// A fixture for tests of agents. The fixture forks a small agent, and the test acts as the agent's
+// upgrader: the test writes and reads lines of JSON through real pipes. The agent reports to the
+// test on its standard error.
 #pragma once
 
 #include <fcntl.h>
@@ -79,8 +79,8 @@ inline bool polls_readable(int fd) {
   return ::poll(&watched, 1, 0) == 1;
 }
 
-// Waits for the child's end. Returns its exit status, or 1000 + the number of the signal that ended
-// it.
+// Waits for the child's exit. Returns the child's exit status, or 1000 plus the number of the
+// signal that killed the child.
 inline int status_of(pid_t child) {
   int status = 0;
   if (::waitpid(child, &status, 0) != child) ::_exit(96);
@@ -97,7 +97,8 @@ inline int run(const char* command) {
   return status_of(child);
 }
 
-// Reports to the test whether a call of the agent's library succeeded, or its error.
+// Reports to the test that a call of the agent's library succeeded, or reports the error of that
+// call.
 inline void report_call(const agent_protocol_agent* agent, const std::string& name, int answer) {
   report(name + ": " + (answer == 0 ? "done" : agent_protocol_error(agent)));
 }
@@ -141,7 +142,7 @@ struct Pipe {
   int ends[2] = {-1, -1};
 };
 
-// Reads lines from a descriptor, and waits for each no longer than agent_patience_ms.
+// Reads lines from a descriptor. Waits at most `agent_patience_ms` for each line.
 class Lines {
  public:
   // Returns the next line that is read from the descriptor, or "(end)" at the end of input.
@@ -183,8 +184,8 @@ class Barrier {
 // Starts an agent, and acts as the agent's upgrader.
 class Upgrader {
  public:
-  // Forks the agent. `before` runs in the agent's process before `agent_main`, when the pipes are
-  // in place.
+  // Forks the agent. `before` runs in the agent's process before `agent_main`; the pipes are
+  // already the process's standard input and output then.
   explicit Upgrader(const std::function<int()>& agent_main,
                     const std::function<void()>& before = {})
       : agent_(::fork()) {
@@ -248,7 +249,8 @@ class Upgrader {
   void close_output() { output_.close_reader(); }
   void signal(int number) { REQUIRE(::kill(agent_, number) == 0); }
 
-  // Waits until the agent has ended. Returns its exit status, or 1000 + the signal's number.
+  // Waits until the agent has exited. Returns the agent's exit status, or 1000 plus the number of
+  // the signal that killed the agent.
   [[nodiscard]] int exit_status() {
     const int process = static_cast<int>(::syscall(SYS_pidfd_open, agent_, 0));
     REQUIRE(process >= 0);

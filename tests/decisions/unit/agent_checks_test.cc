@@ -1,5 +1,5 @@
-// Tests the start-up checks of an agent: they run in order before `ready`, and the first failure is
-// sent to the upgrader.
+// Tests the start-up checks of an agent. The checks must run in order, before the agent sends
+// `ready`, and the first failure must be sent to the upgrader.
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Tests the agent's C++ interface. This interface is a thin owner of the C interface, so only its
-// additions are tested, and those calls that no other test uses.
+// Tests the agent's C++ interface. The C++ interface is a thin layer over the C interface. So this
+// file tests only the additions of the C++ interface, and the calls that no other test uses.
 #include "agent-protocol/agent.h"
 
 #include <catch2/catch.hpp>
@@ -313,7 +313,8 @@ namespace {
 
 const std::string with_nul("one\0two", 7);
 
-// Reports whether a call succeeded, or its error and whether errno is EINVAL.
+// Reports to the test that a call succeeded, or reports the call's error and whether errno is
+// EINVAL.
 void report_answer(const Agent& agent, bool answer) {
   report(answer ? "done" : std::string(errno == EINVAL ? "EINVAL: " : "") + agent.error());
   errno = 0;

@@ -1,6 +1,6 @@
-// Tests an agent's pipes: ended pipes, full pipes, and the descriptor that the agent's loop polls.
-// Also tests the library's channel over the two pipes: how many bytes it keeps, and when it reads
-// and writes.
+// Tests an agent's pipes: closed pipes, full pipes, and the descriptor that the agent's event loop
+// polls. Also tests the library's channel over the two pipes: how many bytes the channel buffers,
+// and when it reads and writes.
 #include <limits.h>
 #include <sys/ioctl.h>
 
@@ -275,8 +275,8 @@ TEST_CASE("a flood of messages is taken in whole") {
 
 TEST_CASE("the pipes stay blocking, whatever passes through them") {
   Upgrader upgrader([] {
-    // The flag O_NONBLOCK belongs to the open file, and not to a descriptor. So it can be read from
-    // `input` and `output`, which are copies of the agent's descriptors.
+    // The flag O_NONBLOCK belongs to the open file description, and not to a descriptor. So the
+    // flag can be read from `input` and `output`, which are copies of the agent's descriptors.
     const int input = ::dup(STDIN_FILENO);
     const int output = ::dup(STDOUT_FILENO);
     agent_protocol_agent* agent = run_until_active();

@@ -1,7 +1,7 @@
 // Tests how the agent's library changes its own process: descriptors and environment. A process has
 // at most one conversation with its upgrader. After this conversation, the process's environment no
-// longer names an upgrader. The process must not conclude that it runs without an upgrader: it
-// would then activate itself beside the active agent.
+// longer says that there is an upgrader. Even then, the process must not conclude that it runs
+// without an upgrader, because it would activate itself beside the active agent.
 #include <dirent.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -22,8 +22,8 @@ using namespace bench;
 
 namespace {
 
-// Returns the numbers of the open descriptors, as text. A `*` behind a number means that an
-// executed program would inherit the descriptor.
+// Returns the numbers of the open descriptors, as text. A `*` after a number means that the
+// descriptor stays open when the process executes a program.
 std::string open_descriptors() {
   std::string text;
   for (int fd = 0; fd < 256; ++fd) {
@@ -221,7 +221,8 @@ namespace {
 
 constexpr const char* mark = "LIBAGENT_PROTOCOL_PROCESS";
 
-// Tries to open the agent's library once more. Reports to the test whether that was refused.
+// Tries to open the agent's library once more. Reports to the test whether the library refused to
+// open.
 void open_again() {
   errno = 0;
   agent_protocol_agent* agent = agent_protocol_open("1.2");
@@ -235,8 +236,9 @@ void open_again() {
   agent_protocol_close(agent);
 }
 
-// Executes this test program anew with only the hidden test of this file. If a `command` is given,
-// a shell runs that command, and has the path of this program as its $0.
+// Replaces this process with a new run of this test program, which runs only the hidden test of
+// this file. If `command` is not null, replaces this process with a shell that runs the command and
+// has this program's path as its $0.
 void execute_anew(const char* command = nullptr) {
   const char* self = "/proc/self/exe";
   if (command == nullptr) {
@@ -395,9 +397,9 @@ TEST_CASE("an open that failed may be made again") {
 TEST_CASE("the mark of another process that had this one's number says nothing of this one") {
   const std::string command =
       GENERATE(as<std::string>(),
-               // No value of the mark LIBAGENT_PROTOCOL_PROCESS in this list proves that the
-               // process had a conversation. The first value has another start time, and the second
-               // has another pid. The library never writes the last three values.
+               // None of these values of the mark LIBAGENT_PROTOCOL_PROCESS proves that the process
+               // has had a conversation. The first value has a wrong start time, and the second
+               // value has a wrong pid. The library never writes the last three values.
                R"(LIBAGENT_PROTOCOL_PROCESS="$$ 1")",
                R"(LIBAGENT_PROTOCOL_PROCESS="1${LIBAGENT_PROTOCOL_PROCESS}")",
                R"(LIBAGENT_PROTOCOL_PROCESS="$$")", R"(LIBAGENT_PROTOCOL_PROCESS="")",

@@ -190,8 +190,8 @@ namespace {
 
 struct sigaction replaced {};
 
-// Counts signals. A program has installed this handler over the library's. Afterwards it calls the
-// handler that was installed before.
+// Handles a signal in a program that has replaced the library's signal handler with its own.
+// Reports the signal to the test, and then calls the replaced handler.
 void tell_and_pass_on(int signal) {
   report("passed on");
   replaced.sa_handler(signal);
@@ -206,7 +206,7 @@ TEST_CASE("a handler of the program's that calls the library's may do so after t
     action.sa_handler = &tell_and_pass_on;
     ::sigaction(SIGTERM, &action, &replaced);
     agent_protocol_close(agent);
-    // The library's descriptor has been closed, and another file now has the same number. The
+    // The library's descriptor has been closed, and its number now belongs to a different file. The
     // library must not write to that file.
     const int reused = ::memfd_create("reused", 0);
     ::dup2(reused, STDIN_FILENO);

@@ -1,5 +1,5 @@
-// Tests the messages of an agent in both directions through the C interface, over real pipes of
-// which the test holds the upgrader's ends. The effects on the agent's process are in
+// Tests the messages from and to an agent through the C interface. The messages go over real pipes,
+// and the test has the upgrader's ends of these pipes. The effects on the agent's process are in
 // agent_process_test.cc.
 #include <catch2/catch.hpp>
 #include <string>
@@ -27,8 +27,8 @@ int request(agent_protocol_agent* agent, const char* id) {
   return agent_protocol_request_upgrade(agent, &upgrade);
 }
 
-// Opens the agent's library, sends `ready`, and reports to the test every event up to and including
-// a stop.
+// Opens the agent's library, sends `ready`, and reports every event to the test, up to and
+// including the event for a stop.
 agent_protocol_agent* run_until_stop() {
   agent_protocol_agent* agent = agent_protocol_open("1.2");
   if (agent == nullptr || agent_protocol_ready(agent) != 0) ::_exit(98);
@@ -118,7 +118,7 @@ TEST_CASE("the reasons of a failed upgrade reach the program") {
         "upgrade_failed id=u2 reason=r failure(u2 stage=trial reason=r signal=11)");
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u3 reason=r failure(u3 stage=request reason=r errno=ENOENT)");
-  // The largest signal number that the C interface can show.
+  // This is the largest signal number that the C interface can represent.
   CHECK(upgrader.is_reported() ==
         "upgrade_failed id=u4 reason=r failure(u4 stage=stop reason=r signal=2147483647)");
 }
@@ -308,7 +308,7 @@ TEST_CASE("a line that is no message for an agent is passed over") {
   upgrader.say(R"({"type":"stop","reason":"shutdown","deadline_ms":1.5})");
   upgrader.say(R"({"type":"ready"})");
   upgrader.say(R"({"type":"error","reason":")" + std::string(70'000, 'x') + R"("})");
-  // This line is longer than allowed, and its beginning would be a complete message.
+  // This line is longer than allowed, although its beginning is a complete message.
   std::string stop_and_more = stop_shutdown;
   stop_and_more.insert(stop_and_more.size() - 1, 200 - stop_and_more.size(), ' ');
   upgrader.say(stop_and_more + std::string(70'000, ' '));

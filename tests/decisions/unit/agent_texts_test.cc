@@ -1,5 +1,5 @@
-// Tests texts that an agent cannot send. The library must refuse each with an errno that gives the
-// reason, and send nothing. It must neither cut nor change a text.
+// Tests texts that an agent cannot send. The library must refuse each of these texts with an errno
+// that gives the reason, and send nothing. The library must neither truncate nor change a text.
 #include <catch2/catch.hpp>
 #include <string>
 #include <string_view>
@@ -40,7 +40,7 @@ const char* name_of(int error) {
   }
 }
 
-// Reports to the test whether the call succeeded, or its errno.
+// Reports to the test that the call succeeded, or reports its errno.
 template <class Call>
 void try_call(agent_protocol_agent* agent, const std::string& name, const Call& call) {
   errno = 0;

@@ -27,7 +27,7 @@ inline Program shell(const std::string& text) {
   return std::move(check_program("/bin/sh", "sh", {"-c", text}).value());
 }
 
-// Returns a program that waits for ever. No shell starts it.
+// Returns a program that waits forever. The program is executed directly, without a shell.
 inline Program does_nothing() {
   return std::move(check_program("/usr/bin/tail", "tail", {"-f", "/dev/null"}).value());
 }
@@ -60,7 +60,7 @@ struct Bench {
         std::count_if(events.begin(), events.end(),
                       [](const Event& event) { return std::holds_alternative<Kind>(event); }));
   }
-  // Runs one iteration of the loop, without waiting.
+  // Runs one iteration of the event loop, which does not block.
   void turn() { uv_run(&loop, UV_RUN_NOWAIT); }
   // Runs the loop until an event of this kind has been reported.
   template <class Kind>
@@ -126,11 +126,12 @@ class Puppet {
   }
   // Enlarges the pipe of the agent's output to `bytes` bytes.
   void enlarge_output(std::size_t bytes) const { REQUIRE(may_enlarge_output(bytes)); }
-  // Enlarges the pipe of the agent's output; returns false if the kernel forbids it.
+  // Enlarges the pipe of the agent's output. Returns false if the kernel refuses the new size.
   [[nodiscard]] bool may_enlarge_output(std::size_t bytes) const {
     return ::fcntl(output_.get(), F_SETPIPE_SZ, static_cast<int>(bytes)) >= 0;
   }
-  // Fills the agent's input with newlines, so that the upgrader can write nothing more to it.
+  // Fills the pipe to the agent's input with newlines, so that the upgrader cannot write to the
+  // agent.
   void fill() const {
     const std::string page(4096, '\n');
     while (::write(input_.get(), page.data(), page.size()) > 0) {
@@ -166,7 +167,7 @@ class Puppet {
   OwnedFd output_;
 };
 
-// Returns an `activate` message whose line has `bytes` bytes.
+// Returns an `activate` message whose line is `bytes` bytes long.
 inline agent_protocol::UpgraderMessage order_of(std::size_t bytes) {
   agent_protocol::Activate order{.state = "", .clean = false};
   order.state->resize(bytes - agent_protocol::encode(order).value().size(), 'x');

@@ -1,7 +1,7 @@
-// Tests the class Agents: how messages and ends of agents become events, in the order that agents.h
-// promises, and how orders become lines and signals. An agent's last messages come before its exit,
-// the newest agent comes first, and the events of the other agents do not have to wait long.
-// failing_loop_test.cc tests the failing calls.
+// Tests the class Agents, which makes events from messages and exits of agents, in the order that
+// agents.h promises, and makes lines and signals from orders. An agent's last messages must be
+// reported before its exit. The newest agent's events must be reported first, and the events of all
+// other agents soon after. failing_loop_test.cc tests failing system calls.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 
 #include "upgrader/shell/channel.h"
@@ -47,13 +47,13 @@ TEST_CASE("so many of an agent's lines are read in one turn, and the others in t
   bench.turn();
   CHECK(bench.events.size() == 2 * lines_a_turn + 1);
   bench.turn();
-  // The loop would wait without a limit now, which shows that every line has been read.
+  // The event loop would now wait without a timeout, which shows that every line has been read.
   CHECK(uv_backend_timeout(&bench.loop) == -1);
 }
 
 TEST_CASE("a turn is over once, behind all of its events, and so is a turn of the backlog") {
-  // `turns_before` is declared before the bench so that it outlives the agent, whose end is
-  // recorded in it, too.
+  // `turns_before` is declared before the bench so that it outlives the agent, because the agent's
+  // exit is recorded in it, too.
   std::vector<int> turns_before;
   Bench bench;
   const Puppet agent(bench, 1);
@@ -163,7 +163,7 @@ TEST_CASE("an agent that has taken its replies is read from again, however it wa
   agent.fill();
   bench.agents->send(1, order_of(unsent_pause_bytes + 1));
   CHECK(agent.heard().empty());
-  // Sending a second message also writes the bytes of the first one that are still unsent.
+  // Sending a second message also writes the unsent bytes of the first message.
   bench.agents->send(1, order_of(100));
   CHECK(agent.heard().size() == unsent_pause_bytes + 101);
 
@@ -267,7 +267,7 @@ TEST_CASE("an `activate` that waits is told of when its last byte has been writt
   const auto order = order_of(10'000);
 
   CHECK(bench.agents->send(1, order) == Sent::waits);
-  // The bytes of this message wait behind those of `activate`, but do not belong to it.
+  // The bytes of this message wait after the bytes of `activate`, but do not belong to `activate`.
   CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == Sent::waits);
   std::size_t turns_before = 0;
   for (; bench.events.empty() && turns_before < 100; ++turns_before) {
@@ -437,7 +437,7 @@ TEST_CASE("a program that cannot be started leaves no agent behind") {
 
 namespace {
 
-// Returns text of `bytes` bytes in all, made of lines of 1,024 bytes each.
+// Returns text that is `bytes` bytes long and consists of lines of 1,024 bytes each.
 std::string long_lines(std::size_t bytes) {
   std::string text;
   while (text.size() < bytes)

@@ -1,7 +1,7 @@
 // Tests the permitted values of each member of each message. The table in this file is written by
-// hand from the protocol page. Each member is tried with values at its limits and beyond them, and
-// with every kind of malformed value. If a member is refused, the variable into which the codec
-// reads it must keep its old value, whether the member is optional or not.
+// hand from the protocol page. Each member is tried with values at its limits and beyond its
+// limits, and with every kind of malformed value. If the codec refuses a member, the variable into
+// which it reads the member must keep its old value, even if the member is optional.
 #include "agent-protocol/cpp/wire/archive.h"
 
 #include <catch2/catch.hpp>
@@ -25,14 +25,14 @@ enum class Presence { required, optional };
 
 struct Row {
   std::string type;
-  std::string others;  // the other members that the message needs, followed by a comma
+  std::string others;  // all other required members, and a comma after them
   std::string name;
   Holds holds;
   Presence presence;
-  // The minimum of a number, or the maximum number of texts in a list of texts.
+  // The minimum of a number, or the maximum number of strings in a list of strings.
   std::int64_t min = 0;
-  // The maximum of a number, or the maximum number of bytes of a text or of each text in a list. 0
-  // means no limit.
+  // The maximum of a number, or the maximum number of bytes of a string or of each string in a
+  // list. 0 means no limit.
   std::int64_t max = 0;
 };
 
@@ -107,7 +107,7 @@ const std::vector<Row> rows = {
 
 constexpr auto well_formed = "";
 
-// Returns the result of decoding a line as text: `well_formed`, or the reason why the line was
+// Returns, as text, the result of decoding a line: `well_formed`, or the reason why the line was
 // refused.
 template <class Message>
 std::string judged(const Decoded<Message>& decoded) {
@@ -138,7 +138,7 @@ bool is_text(const Row& row) {
   return row.holds == Holds::text || row.holds == Holds::id || row.holds == Holds::path;
 }
 
-// Returns a text of `bytes` bytes that is a valid value for the member of this row.
+// Returns a string of `bytes` bytes that is a valid value for the member in this row.
 std::string text_of(const Row& row, std::int64_t bytes) {
   const std::string text(static_cast<std::size_t>(bytes), 'x');
   return row.holds == Holds::path ? "/" + text.substr(1) : text;
@@ -492,8 +492,8 @@ Outcome outcome_of(const std::string& line) {
   return outcome;
 }
 
-// Returns `read` with the old value of the member `name`. This is the expected result if that
-// member was refused, and all other members were read.
+// Returns `read` with the old value of the member `name`. This is the expected result if the codec
+// has refused this member and has read all other members.
 template <class Members>
 Members without(const std::string& name, Members read) {
   const Members before;

@@ -12,13 +12,13 @@ using namespace std::string_literals;
 
 namespace {
 
-// The two values for the last argument of next_attempt(), which says whether there is another
-// executable that could be started instead.
+// The two values for the last argument of next_attempt(). It says whether there is an alternative
+// executable, named by the link of --previous.
 constexpr bool there_is = true;
 constexpr bool there_is_none = false;
 
-// Writes a record into the content of a file of --attempts, as the upgrader does. Returns the
-// number of the record's place in the file.
+// Writes a record into `file`, the content of the file of --attempts, as the upgrader does. Returns
+// the number of the record's slot in the file.
 std::size_t write(std::string& file, const Attempts& attempts) {
   const NextRecord next = next_record(file, attempts);
   file.resize(std::max(file.size(), next.offset + next.text.size()));
@@ -117,14 +117,15 @@ TEST_CASE("a damaged file counts as no attempt") {
   const std::string whole = next_record({}, {3, "/opt/agent", "ended"}).text;
   for (std::size_t bytes = 0; bytes < whole.find('\0'); ++bytes)
     CHECK(read_attempts(whole.substr(0, bytes)).count == 0);
-  // Each of these records has the right checksum, but a text that no upgrader would write.
+  // Each of these records has the right checksum, but a content that no upgrader would write.
   for (const char* text : {"-1 /a\n\n1 1673123632\n", "x /a\n\n1 1417425964\n",
                            "3/a\n\n1 3000026527\n", "1999999 /a\n\n1 50966471\n",
                            "3 /a\n1 2566080821\n", "99999999999999999999 /a\n\n1 1834359686\n"}) {
     CHECK(read_attempts(text) == Attempts{});
     CHECK(next_record(text, {}).sound == 1);
   }
-  // The last two have the right checksum, but a number that is none, and no newline at the end.
+  // The last two records have the right checksum. But one has an invalid number, and the other has
+  // no newline at its end.
   for (const std::string& text : {""s, "\n"s, " \n"s, "1\n"s, "3 /a\n\n1 1\n"s, "3 /a\n\n"s,
                                   "3 /a\n\nx 3207242154\n"s, "3 /a\n\n1 901243659X"s})
     CHECK(next_record(text, {}).sound == 0);

@@ -1,6 +1,6 @@
-// Blocks SIGCHLD in tests that run an event loop, as the upgrader's main() does. A SIGCHLD that is
-// not blocked is discarded if it arrives before the loop waits for it. In a test, the loop would
-// then notice the end of an agent only at the next deadline.
+// Blocks SIGCHLD in tests that run an event loop, as the upgrader's main() does. An unblocked
+// SIGCHLD is discarded if it arrives before the loop waits for it. The loop would then notice that
+// an agent has exited only at the next deadline.
 #pragma once
 
 #include <signal.h>

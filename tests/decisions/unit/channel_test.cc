@@ -1,6 +1,6 @@
-// Tests the upgrader's channel to an agent. If the agent's pipe is full, the channel must keep
-// bytes for it, up to a limit. The channel must wake the loop only for events that are watched.
-// failing_loop_test.cc tests it with calls that fail.
+// Tests the upgrader's channel to an agent. If the pipe to the agent is full, the channel must
+// buffer bytes for the agent, up to a limit. The channel must wake the event loop only for events
+// that are watched. failing_loop_test.cc tests the channel with failing system calls.
 #include "upgrader/shell/channel.h"
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@ using namespace upgrader;
 
 namespace {
 
-// A channel on an event loop. The other ends of its two pipes belong to the test. The pipe to the
-// agent can hold one page.
+// A channel on an event loop. The test has the other ends of the channel's two pipes. The pipe to
+// the agent has the capacity of one page.
 struct Bench {
   Bench() {
     ::signal(SIGPIPE, SIG_IGN);
@@ -43,7 +43,7 @@ struct Bench {
   Bench& operator=(const Bench&) = delete;
 
   void turn() { uv_run(&loop, UV_RUN_NOWAIT); }
-  // Reads the agent's input until it is empty. Returns the number of bytes.
+  // Reads the agent's input until the pipe is empty. Returns the number of bytes.
   [[nodiscard]] std::size_t take() const {
     std::size_t all = 0;
     char bytes[4'096];

@@ -1,6 +1,7 @@
-// Tests the chronicle, which records the past of the upgrader: odd orders of events, about agents
-// and upgrades that the chronicle does not know; and the times in it, which are those at which an
-// event of each kind first happened, and those that each part of an upgrade took.
+// Tests the chronicle, which records the past of the upgrader for status.json. The first tests are
+// about odd orders of events, with agents and upgrades that the chronicle does not know. The other
+// tests are about times: when an event of each kind first happened, and how long each part of an
+// upgrade took.
 #include "upgrader/core/chronicle.h"
 
 #include <catch2/catch.hpp>
@@ -96,9 +97,9 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
   chronicle.note(Outcome{}, {}, state, now);
 
   CHECK(chronicle.upgrade()->from.executable == "");
-  // status_news() takes the mode, the timeouts and the other terms of an upgrade from the
-  // supervisor's state, since the chronicle does not know them. No upgrade is under way in this
-  // state, so status.json does not show the upgrade that the chronicle knows.
+  // status_news() takes the terms of an upgrade, such as the mode and the timeouts, from the
+  // supervisor's state, because the chronicle does not record the terms. In this state no upgrade
+  // is under way, so status.json does not show the upgrade that the chronicle has recorded.
   CHECK(status_news(State{}, chronicle, {}).find("\"upgrade\"") == std::string::npos);
 }
 

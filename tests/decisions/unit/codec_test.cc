@@ -1,7 +1,7 @@
-// Tests how messages become lines, and lines messages: the bytes of every message, the type that
-// each line has for the codec, the messages that the codec refuses to write, and bytes at the
-// limits of the codec, its archives and the line reader. The values of members are in
-// archive_test.cc.
+// Tests how messages are encoded as lines, and lines decoded as messages. This covers the bytes of
+// every message, the type of message that the codec finds in a line, the messages that the codec
+// refuses to write, and input at the limits of the codec, its archives and the line reader. The
+// values of members are in archive_test.cc.
 #include "agent-protocol/cpp/wire/codec.h"
 
 #include <catch2/catch.hpp>
@@ -269,8 +269,8 @@ int error_of(const AgentMessage& message) {
   return line ? 0 : line.refusal().error_number;
 }
 
-// Returns an `activate` with a state that is so long that the message's other members hardly fit
-// into the line.
+// Returns an `activate` with a `state` of this many bytes, so long that the message's other members
+// hardly fit into the line.
 Activate nearly_full(std::size_t state_bytes) {
   Activate activate;
   activate.state = std::string(10'800, '\x01') + std::string(state_bytes, 'x');

@@ -1,5 +1,5 @@
-// A fixture with a control directory, the event loop that reads its requests, and a supervisor
-// whose status the directory shows.
+// A fixture with a control directory, the event loop that reads requests from the directory, and a
+// supervisor whose status the directory shows.
 #pragma once
 
 #include <fcntl.h>
@@ -36,14 +36,15 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
-  // Claims the control directory. From the next settle() on, lines are read from its FIFO. Tests
-  // write no line that is a request. `shown` collects the text that the log has for each line.
+  // Claims the control directory. From the next settle() on, lines are read from the directory's
+  // FIFO. Tests of this fixture write only lines that are not requests, and `shown` collects the
+  // log text for each of these lines.
   bool take() {
     return control->claim(
         &loop, [](const auto&) { FAIL("a request"); },
         [this](const upgrader::Notice& notice) { shown.push_back(notice.text); }, [] {});
   }
-  // Replaces the supervisor by another one, which is in this phase.
+  // Replaces the supervisor with a new supervisor that is in this phase.
   void reach(upgrader::Phase phase) {
     bench = upgrader::test::Bench();
     bench.reach(phase);
@@ -54,7 +55,7 @@ class Desk {
     return content_of(directory / "ctl/status.json").find("\"phase\":\"" + phase + "\"") !=
            std::string::npos;
   }
-  // Returns the text of the log, which has only warnings and errors.
+  // Returns the text of the log. The log of this fixture has only warnings and errors.
   [[nodiscard]] std::string told() const {
     char text[4'096];
     const ssize_t bytes = ::pread(log_.get(), text, sizeof text, 0);

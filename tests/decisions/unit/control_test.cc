@@ -1,6 +1,6 @@
 // Tests the control directory: how an operator's requests are parsed, obeyed and answered, and how
-// soon and how often status.json is written, on a clock that the test moves. The chronicle sees
-// each request before the supervisor.
+// soon and how often status.json is written. The test moves the clock. The chronicle sees each
+// request before the supervisor does.
 #include "upgrader/wire/control_request.h"
 
 #include <sys/stat.h>
@@ -131,8 +131,8 @@ ControlRequest request(Deed deed, const std::string& name, const std::string& id
   return made;
 }
 
-// Passes an operator's requests to the chronicle, which judges them, and then to the supervisor.
-// Both belong to a StatusBench.
+// Passes an operator's requests to the chronicle, which decides whether a request is new, and then
+// to the supervisor. Both are parts of a StatusBench.
 class Office {
  public:
   Actions ask(ControlRequest asked) {
@@ -308,7 +308,7 @@ TEST_CASE("init is told of an operator's upgrade as of SIGUSR2") {
   CHECK(init_news((*office.bench).state()).reloads == 1);
 }
 
-// The fleet's agents rely on the refusal `busy`, and on the name of the phase `running`: see
+// fleet-agent relies on the refusal `busy`, and on the name of the phase `running`: see
 // fleet/agent/pending_request.h.
 TEST_CASE("an upgrade is refused as busy in each phase but `running`") {
   for (const Phase phase : every_phase()) {

@@ -1,5 +1,5 @@
 // Counts the bytes that a test program allocates with `new`. Replaces `new` in the whole program,
-// so only one source of it may include this file.
+// so only one source file of the program may include this file.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace agent_protocol::wire_test {
 
 inline std::size_t taken_bytes = 0;
 
-// Counts the bytes that are allocated since the construction of this object.
+// Counts the bytes that have been allocated since the construction of this object.
 class CountedMemory {
  public:
   [[nodiscard]] std::size_t taken() const { return taken_bytes - base_; }

@@ -1,5 +1,5 @@
-// Tests how the upgrader sets up the descriptors and signals that it has inherited from init. Each
-// case runs in a child process, so that the test's own descriptors stay as they are.
+// Tests how the upgrader sets up descriptors and signals that it inherits from init. Each case runs
+// in a child process, so that the test's own descriptors stay as they are.
 #include "base/descriptors.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ using namespace upgrader;
 
 namespace {
 
-// Runs `deed` in a child process. Returns true if `deed` returned true there.
+// Runs `deed` in a child process. Returns true if `deed` has returned true in that process.
 template <class Deed>
 bool in_a_child(Deed deed) {
   const pid_t child = ::fork();
@@ -79,7 +79,7 @@ TEST_CASE("standard descriptors that are closed become /dev/null, others stay") 
 
     if (open_standard_descriptors() != 0) return false;
 
-    if (next_descriptor() != pipe_ends[0]) return false;  // a further descriptor has been opened
+    if (next_descriptor() != pipe_ends[0]) return false;  // a descriptor was left open
     for (int fd = 0; fd <= 2; ++fd) {
       if (is_null_device(fd) != ((closed >> fd & 1) != 0)) return false;
     }

@@ -15,7 +15,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-// Sets this process's environment to these texts for as long as the object exists.
+// Sets this process's environment to these variables for as long as the object exists.
 class Inherited {
  public:
   explicit Inherited(Texts texts) : texts_(std::move(texts)) {
@@ -161,7 +161,8 @@ TEST_CASE("a watchdog that makes no sense is none, and there is a complaint") {
 
 TEST_CASE("each of the sockets has to be open, from the first to the last") {
   const int closed = GENERATE(-1, 3, 4, 5, 6);
-  // Changes the descriptors in a child process, so that the test keeps its own.
+  // Changes the descriptors in a child process, so that the test's own descriptors stay as they
+  // are.
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {

@@ -1,5 +1,6 @@
-// Tests which files count as programs. The files are made by hand, and as small as possible.
-// program_test.cc compares this judgement with the kernel's.
+// Tests which files count as programs. The tests write the files byte by byte, and as small as
+// possible. program_test.cc compares the upgrader's judgement of a file with the kernel's
+// judgement.
 #include "base/executable.h"
 
 #include <elf.h>
@@ -25,8 +26,8 @@ std::string bytes_of(const auto& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-// The parts of a program file: an ELF header, a table of segments, and the bytes that the segments
-// refer to.
+// The parts of a program file: an ELF header, a table of segments, and the bytes to which the
+// segments refer.
 struct Elf {
   Elf() {
     std::ifstream ours("/proc/self/exe", std::ios::binary);
@@ -45,7 +46,7 @@ struct Elf {
     segments.push_back(segment);
     return *this;
   }
-  // Adds a segment that names a program's loader. The name is written without a NUL at its end.
+  // Adds a segment that names a program's loader. Writes the name without a terminating NUL.
   Elf& add_loader(const std::string& name) {
     constexpr std::size_t beyond_the_table = 4096;
     rest.resize(std::max(rest.size(), beyond_the_table));
@@ -65,13 +66,13 @@ struct Elf {
 
   ElfW(Ehdr) header{};
   std::vector<ElfW(Phdr)> segments;
-  // The bytes of the whole file. The header and the table of segments are written over its
-  // beginning.
+  // The bytes of the whole file. The header and the table of segments are later written over the
+  // beginning of these bytes.
   std::string rest;
 };
 
-// The errno and the reason with which a file is refused as a program. The reason is empty if the
-// file is accepted.
+// The result of judging a file: the errno and the reason with which the file is refused as a
+// program. The reason is empty if the file is accepted.
 struct Verdict {
   int error = 0;
   std::string reason;

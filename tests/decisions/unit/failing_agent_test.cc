@@ -1,7 +1,7 @@
-// Tests the agent's library with system calls that fail, which they hardly ever do in reality. If
-// the library cannot get a descriptor, it must leave the process as it was. It must repeat
-// interrupted calls. It must wait in the kernel by one long call instead of many short ones, and
-// only while it has nothing to do. Functions that must return at once must never wait.
+// Tests the agent's library while system calls fail, which is rare in reality. If the library
+// cannot get a descriptor, it must leave the process as it was. The library must repeat interrupted
+// calls. It must wait in the kernel with one long call instead of many short calls, and only while
+// it has nothing to do. Functions that must return immediately must never wait.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -52,8 +52,8 @@ TEST_CASE("a handle that cannot be had is refused, and the process is as it was"
     std::signal(SIGTERM, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     // The numbers in this list say how often a call succeeds before it fails. When the library is
-    // opened, it copies four descriptors by fcntl(): of its eventfd, of its epoll instance, and of
-    // both pipes. It calls epoll_ctl() three times, to watch the eventfd and both pipes.
+    // opened, it copies four descriptors with fcntl(): the eventfd, the epoll instance, and both
+    // pipes. It calls epoll_ctl() three times, to watch the eventfd and both pipes.
     for (const Fault& fault :
          {Fault{Call::eventfd, 0}, Fault{Call::fcntl, 0}, Fault{Call::epoll_create1, 0},
           Fault{Call::fcntl, 1}, Fault{Call::fcntl, 2}, Fault{Call::fcntl, 3},
@@ -95,7 +95,7 @@ TEST_CASE("an agent knows that it has been one where its start cannot be read, t
   const Call call = GENERATE(Call::open, Call::read);
   Upgrader upgrader([call] {
     // The first open() of the library is for /dev/null, and the second is for the process's start
-    // time. While it is opened, the library reads nothing but this start time.
+    // time. During agent_protocol_open(), the library's only read() is for this start time.
     const Failing failing(call, EACCES, call == Call::open ? 1 : 0, 1'000);
     agent_protocol_close(agent_protocol_open("1.2"));
     report(std::getenv("LIBAGENT_PROTOCOL_PROCESS") == std::to_string(::getpid()) + " 0"
@@ -125,8 +125,8 @@ TEST_CASE("a mark that names the process is believed where its start cannot be r
 
 TEST_CASE("an agent that can have no standard output of its own gets its input back") {
   Upgrader upgrader([] {
-    // Makes the second and the third dup2() fail. By these the library tries to give standard
-    // output another file: first a copy of standard error, then /dev/null.
+    // Makes the second and the third dup2() fail. With these calls, the library tries to replace
+    // standard output, first with a copy of standard error, then with /dev/null.
     const Failing to_null(Call::dup2, EMFILE, 1);
     const Failing to_error(Call::dup2, EBADF, 1);
     report(agent_protocol_open("1.2") == nullptr && to_null.fired() ? "refused" : "not refused");
@@ -365,7 +365,7 @@ namespace {
 
 const std::string error_line = R"({"type":"error","reason":"no"})";
 
-// Makes the agent report every poll() whose time limit is not 0.
+// Makes the agent report every poll() whose timeout is not 0.
 void report_waits() {
   at_poll = [](int timeout_ms) {
     if (timeout_ms != 0) report("waits " + std::to_string(timeout_ms));
@@ -467,8 +467,8 @@ TEST_CASE("a wait of some time waits for no more of it than is left") {
   upgrader.say(error_line);
   CHECK(upgrader.is_reported() == "error reason=no");
 
-  // On a busy machine, a limit of 20 ms may be over before the library begins to wait. Then the
-  // agent reports no wait.
+  // On a busy machine, a timeout of 20 ms may have passed before the library begins to wait. In
+  // this case, the agent reports no wait.
   std::string answer = upgrader.is_reported();
   if (const int second = milliseconds_of(answer); second != 0) {
     CHECK(second > 0);
@@ -539,8 +539,8 @@ TEST_CASE("what is said while the agent waits for its last word is kept, and may
   upgrader.say(stop_shutdown);
   CHECK(upgrader.is_reported() == "waits -1");
   upgrader.say(error_line);
-  // The library's output is still full. It reads the message from the upgrader, and then waits for
-  // room to write.
+  // The pipe for the library's output is still full. The library reads the message from the
+  // upgrader, and then waits until the pipe has room.
   CHECK(upgrader.is_reported() == "waits -1");
   while (upgrader.hears() != R"({"type":"stopped"})") {
   }

@@ -1,5 +1,5 @@
-// Makes system calls and calls of libuv fail on a test's order. The programs failing_*_test are
-// linked with --wrap for each of these calls (tests/decisions/decisions.mk), so the tested code
+// Makes system calls and calls of libuv fail when a test wants that. The programs failing_*_test
+// are linked with --wrap for each of these calls (tests/decisions/decisions.mk), so the tested code
 // calls the wrappers in this file. Each such program has one source file, which includes this file
 // once.
 #pragma once
@@ -69,16 +69,16 @@ enum class Call {
 };
 
 // Makes a call fail with an errno for as long as this object exists. The call succeeds `after`
-// times, then fails once, and so on, until it has failed `times` times. Children that are forked
-// meanwhile have the fault, too.
+// times, then fails once. This repeats until the call has failed `times` times. The call also fails
+// in child processes that are forked while this object exists.
 class Failing {
  public:
   explicit Failing(Call call, int error, int after = 0, int times = 1)
       : call_(call), error_(error), after_(after), let_(after), times_(times), before_(first_) {
     first_ = this;
   }
-  // Checks at the end that the call has failed at least once. Does not check that if the test has
-  // called fired(), or if `times` is 0.
+  // Checks that the call has failed at least once. Omits this check if the test has called fired(),
+  // or if `times` is 0.
   ~Failing() {
     first_ = before_;
     if (!asked_ && times_ > 0) CHECK(fired_ > 0);
@@ -116,8 +116,8 @@ class Failing {
 };
 
 // Defines the wrapper of the call NAME, which returns RESULT and has the parameters GIVEN. The
-// wrapper returns FAILED if the call is to fail. Otherwise it calls the real function with the
-// arguments PASSED.
+// wrapper returns FAILED if the call is to fail. Otherwise the wrapper calls the real function with
+// the arguments PASSED.
 #define FAILING_SYMBOL(RESULT, NAME, SYMBOL, GIVEN, PASSED, FAILED) \
   extern "C" RESULT __real_##SYMBOL GIVEN;                          \
   extern "C" RESULT __wrap_##SYMBOL GIVEN;                          \
@@ -143,7 +143,7 @@ FAILING_CALL_64(int, fstat, (int fd, void* status), (fd, status), -1)
 FAILING_CALL_64(int, fstatat, (int fd, const char* path, void* status, int flags),
                 (fd, path, status, flags), -1)
 
-// If it is set, fstatfs() reports this magic number for every file system.
+// If this variable is set, fstatfs() reports its value as the magic number of every file system.
 inline std::optional<unsigned> file_system_told;
 
 extern "C" int __real_fstatfs64(int fd, struct statfs* status);
@@ -173,8 +173,9 @@ FAILING_CALL(int, getppid, (), (), -1)
 FAILING_CALL_64(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 
-// Sends a signal in a build that counts branches. If it is defined, the wrapper of kill() calls
-// this function instead of the real kill(): see tests/judging/coverage/dump.cc.
+// Sends a signal in a build that counts branches. Only that build defines this function. The
+// wrapper of kill() then calls this function instead of the real kill(): see
+// tests/judging/coverage/dump.cc.
 extern "C" [[gnu::weak]] int counted_kill(int pid, int signal_number);
 
 extern "C" int __real_kill(int pid, int signal_number);
@@ -211,8 +212,8 @@ FAILING_CALL(long, read, (int fd, void* bytes, unsigned long size), (fd, bytes, 
 FAILING_CALL(long, readlinkat, (int fd, const char* path, char* text, unsigned long size),
              (fd, path, text, size), -1)
 FAILING_CALL(char*, realpath, (const char* path, char* resolved), (path, resolved), nullptr)
-// Wraps __realpath_chk(), which realpath() becomes with _FORTIFY_SOURCE. It has one more argument,
-// the size of `resolved`.
+// Wraps `__realpath_chk()`, which the compiler calls instead of realpath() if _FORTIFY_SOURCE is
+// set. `__realpath_chk()` has one more argument, the size of `resolved`.
 FAILING_SYMBOL(char*, realpath, __realpath_chk,
                (const char* path, char* resolved, unsigned long size), (path, resolved, size),
                nullptr)
@@ -252,7 +253,7 @@ FAILING_CALL(int, uv_timer_init, (void* loop, void* handle), (loop, handle), -er
 FAILING_CALL(int, waitpid, (int pid, int* status, int how), (pid, status, how), -1)
 FAILING_CALL(long, write, (int fd, const void* bytes, unsigned long size), (fd, bytes, size), -1)
 
-// Wraps syscall(). Always passes on six arguments, the most that a system call has.
+// Wraps syscall(). Always passes on six arguments, since no system call has more.
 extern "C" long __real_syscall(long number, ...);
 extern "C" long __wrap_syscall(long number, long, long, long, long, long, long);
 extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f) {
@@ -260,7 +261,7 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
   return __real_syscall(number, a, b, c, d, e, f);
 }
 
-// Defines the wrapper of a call that has an optional last argument, as open() and fcntl() have.
+// Defines the wrapper of a call whose last argument is optional, such as open() or fcntl().
 #define FAILING_CALL_OF_ANY(NAME, TYPE, LAST)                 \
   extern "C" int __real_##NAME##64(TYPE, int, ...);           \
   extern "C" int __wrap_##NAME##64(TYPE, int, ...);           \
@@ -275,7 +276,7 @@ extern "C" long __wrap_syscall(long number, long a, long b, long c, long d, long
 
 FAILING_CALL_OF_ANY(fcntl, int, long)
 FAILING_CALL_OF_ANY(open, const char*, unsigned)
-// Wraps __open64_2(), which open() may become with _FORTIFY_SOURCE.
+// Wraps `__open64_2()`, which the compiler may call instead of open() if _FORTIFY_SOURCE is set.
 FAILING_SYMBOL(int, open, __open64_2, (const char* path, int how), (path, how), -1)
 
 extern "C" int __real_openat64(int fd, const char* path, int how, ...);

@@ -1,6 +1,6 @@
-// Tests the control directory and the file of --attempts with file system calls that fail, which
-// they hardly ever do in reality. Then requests or new statuses are lost, one line of the log
-// reports that, and the old files stay.
+// Tests the control directory and the file of --attempts while file system calls fail, which is
+// rare in reality. Requests or new statuses are lost then. One log line must report this loss, and
+// the old files must stay.
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -32,7 +32,7 @@ int times_told(const Desk& desk, const std::string& what) {
   return times;
 }
 
-// Returns the text that the log has for a line of the FIFO that is not JSON.
+// Returns the text that must be logged for a line of the FIFO that is not JSON.
 std::string said_of(const std::string& line) {
   const Result<agent_protocol::JsonLine> parsed = agent_protocol::JsonLine::parse(line);
   return "control directory: stray output: " + parsed.reason() + ": " + line;
@@ -56,7 +56,7 @@ AttemptsFile attempts_beside(const TemporaryDirectory& directory) {
   return file;
 }
 
-// Limits the size of the files that this process may write, as long as the object exists.
+// Limits the size of the files that this process may write, for as long as this object exists.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -83,9 +83,9 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   if (is_there) REQUIRE(file.write(before) == 0);
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
-    // AttemptsFile::write() opens an existing file twice: first to read it, then to write in its
-    // place. The second open fails here, so that write() makes a new file instead, and another call
-    // can fail on the way.
+    // AttemptsFile::write() opens an existing file twice: first to read it, then to overwrite a
+    // part of it. Here, the second open fails. So write() makes a new file instead, and the call in
+    // `call` can fail during this.
     constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
     const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);
@@ -362,8 +362,8 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   std::optional<Failing> failing;
   failing.emplace(opens ? Call::uv_poll_init : Call::openat, EMFILE, 0, 2);
   desk.settle(0s);
-  // While nobody reads the FIFO, a program that wants to write a request must see an error at once,
-  // and not wait.
+  // As long as the upgrader does not read the FIFO, a program that opens the FIFO to write a
+  // request must get an error immediately, and not wait.
   CHECK_FALSE(writer_of(desk));
   CHECK(desk.control->next_deadline() == Time{1s});
   failing.reset();
@@ -375,9 +375,9 @@ TEST_CASE("a FIFO that cannot be opened or watched is told once, and tried again
   CHECK(times_told(desk, "no requests are taken by ") == 1);
   CHECK(desk.control->next_deadline() == Time{2s});
   {
-    // The next settle() tries to open the FIFO again, and fails. The next deadline is that of
-    // status.json, which may be written again a tenth of a second after the last time. That is
-    // before the next try to open the FIFO.
+    // The next settle() tries to open the FIFO again, and fails. After that, the next deadline is
+    // for status.json, which may be written a tenth of a second after the last write. This deadline
+    // comes before the next attempt to open the FIFO.
     const Failing still(opens ? Call::uv_poll_init : Call::openat, EMFILE);
     desk.settle(1'050ms);
     CHECK(desk.control->next_deadline() == Time{1'100ms});
@@ -461,7 +461,8 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
   Desk desk;
   REQUIRE(desk.take());
   {
-    // The first of the three failing calls of renameat() would remove the last run's status.json.
+    // The first of the three failing calls of renameat() would rename the last run's status.json to
+    // previous.json.
     const Failing failing(Call::renameat, ENOSPC, 0, 3);
     desk.settle(1s);
     desk.settle(2s);

@@ -1,5 +1,5 @@
-// Tests the link and the lock with system calls that fail, which they hardly ever do in reality.
-// Each failure must be returned as an errno, and the link must stay as it was.
+// Tests the link of --relink and the lock of --lock while system calls fail, which is rare in
+// reality. Each failure must be returned as an errno, and the link must stay as it was.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -61,10 +61,10 @@ TEST_CASE("a proof that cannot be had fails, and changes nothing") {
   const Releases releases;
   const Link link = releases.link();
   const Program two = program_of(releases.two);
-  // Each row says which call of prove() fails, and how often this call succeeds before that.
-  // prove() makes these calls in this order: it looks at the link's directory, at the executable
-  // and at the link; makes the fresh link; looks at the executable's directory; syncs the
-  // executable and that directory.
+  // Each row has the call of prove() that fails, and the number of times that this call succeeds
+  // before it fails. prove() makes its calls in this order: it inspects the link's directory, the
+  // executable and the link; makes the new link; inspects the executable's directory; syncs the
+  // executable and the executable's directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::readlinkat, 0},
@@ -90,9 +90,9 @@ TEST_CASE("a commit that cannot be made durable, or cannot be judged, fails and 
   Releases releases;
   Link link = releases.link();
   const Program two = program_of(releases.two);
-  // Each row says which call of commit() fails, and how often this call succeeds before that.
-  // commit() makes these calls in this order: it looks at the link's directory and at the
-  // executable; makes the fresh link and looks where it leads; syncs the link's directory.
+  // Each row has the call of commit() that fails, and the number of times that this call succeeds
+  // before it fails. commit() makes its calls in this order: it inspects the link's directory and
+  // the executable; makes the new link and checks where it leads; syncs the link's directory.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::fstat, 0},
                                                         {Call::stat, 0},
                                                         {Call::stat, 1},
@@ -264,7 +264,8 @@ TEST_CASE("a lock whose file cannot be looked at, read, or put at its number, is
   Lock lock(directory / "lock", lock_number);
   {
     // The first fstat() is for the file that only reserves the descriptor number of the lock. The
-    // second is for the lock's own file. If fstat() is to fail, the second fails.
+    // second fstat() is for the lock's own file. If the failing call is fstat(), the second one
+    // fails.
     const Failing failing(call, error, call == Call::fstat ? 1 : 0);
     CHECK(lock.try_lock() == error);
     CHECK(failing.fired());
@@ -399,7 +400,8 @@ TEST_CASE("a link whose directory has been moved is made to lead to the program 
   Releases releases;
   const TemporaryDirectory elsewhere;
   const bool is_resolved = GENERATE(true, false);
-  // True if another program lies at the old path now. If false, there is no file at that path.
+  // After the link's directory has been moved, the relative target `../two` leads to a new place.
+  // True if a different program lies there. False if there is no file there.
   const bool to_another = GENERATE(false, true);
   if (to_another) elsewhere.write("two", "#!/bin/true\n");
   const std::string agents = releases.directory / "agents";

@@ -1,6 +1,6 @@
-// Tests a log whose standard error cannot be opened a second time. The log then has no nonblocking
-// descriptor of its own, but a write to it must never block. The same holds for the last message of
-// an upgrader that aborts because one of its checks has failed.
+// Tests the log of an upgrader whose standard error cannot be opened a second time. The log then
+// has no nonblocking descriptor of its own, but writing a log line must never block. Writing the
+// last message of an upgrader that aborts after a failed check must not block either.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Tests channels, agents and the loop in two cases: the kernel or libuv refuses a call, which it
-// hardly ever does in reality, or an order is for an agent that has ended.
+// Tests channels, agents and the event loop in two cases. In the first, the kernel or libuv refuses
+// a call, which is rare in reality. In the second, an order is for an agent that has exited.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -45,7 +45,7 @@ struct TwoPipes {
   }
   TwoPipes(const TwoPipes&) = delete;
   TwoPipes& operator=(const TwoPipes&) = delete;
-  // Makes a channel of the two pipes. The channel must be destroyed before this object.
+  // Makes a channel that uses the two pipes. The channel must be destroyed before this object.
   [[nodiscard]] std::unique_ptr<Channel> channel() {
     return std::make_unique<Channel>(
         &loop, std::move(input), std::move(output), [] {}, [] {});
@@ -73,7 +73,7 @@ RunOutcome outcome_of_running(const Options& options, LogLevel level = LogLevel:
   return {status, {text, bytes > 0 ? static_cast<std::size_t>(bytes) : 0}};
 }
 
-// Reads the bytes that a nonblocking descriptor has now.
+// Reads all bytes that a nonblocking descriptor has to read now.
 std::string read_while_there(int fd) {
   std::string text;
   char bytes[4'096];
@@ -138,8 +138,8 @@ TEST_CASE("unread bytes are kept up to their limit, and then the input is closed
   while (channel->send(line))
     ++taken;
 
-  // The channel accepts three lines. The first fits into the pipe, so only the other two count
-  // against the channel's limit.
+  // The channel accepts three lines. The first line fits into the pipe, so only the second and the
+  // third line count against the channel's limit.
   CHECK(taken == 3);
   CHECK(channel->unsent() == 0);
 }
@@ -169,8 +169,8 @@ TEST_CASE("orders to an agent that does not exist, or is gone, are dropped") {
   bench.agents->send(1, agent_protocol::Error{});
   CHECK(bench.agents->signal(1, SIGTERM) == 0);
 
-  // The agent writes a line and ends, and the upgrader reaps it before it has read the line. The
-  // upgrader must report the line first, and then the exit.
+  // The agent writes a line and exits, and the upgrader reaps the agent before it has read the
+  // line. The upgrader must report the line first, and then the exit.
   CHECK_FALSE(bench.agents->start(1, shell("echo '{\"type\":\"ready\"}'")));
   REQUIRE(ends(bench.agents->pid_of(1)));
   bench.agents->reap_exits();
@@ -312,7 +312,7 @@ TEST_CASE("a link that is gone when it is opened ends the upgrader") {
   options.agent = "agent";
   options.relink = true;
 
-  // The first two calls of stat() are for the link and for the program's loader. The third one
+  // The first two calls of stat() are for the link and for the program's loader. The third call
   // fails.
   const RunOutcome outcome = outcome_of_running(options, Call::stat, ENOENT, 2);
 
@@ -340,7 +340,7 @@ TEST_CASE("a signal that the kernel does not let through is told in the log") {
   InitSystem init_system(nullptr);
   Options options;
   options.agent = "/bin/sh";
-  // The agent is a loop that ends when the log says that the agent cannot be signalled.
+  // The agent is a shell loop that ends when the log says that the agent cannot be signalled.
   options.args = {"-c", "until grep -q cannot " + log + "; do :; done"};
   options.defaults.start_timeout = Duration(1);
   const Failing failing(Call::kill, EPERM);
@@ -387,7 +387,7 @@ TEST_CASE("a first agent for which there is no process ends the upgrader with it
   const Call call = GENERATE(Call::pipe2, Call::clone);
   const int error = GENERATE(EMFILE, EPERM);
 
-  // The event loop makes the first pipe2(), so the second one is made for the agent, and fails.
+  // The first pipe2() is a call of the event loop. The second pipe2() is for the agent, and fails.
   const Failing failing(call, error, call == Call::pipe2 ? 1 : 0);
   const RunOutcome outcome = outcome_of_running(options, LogLevel::info);
 

@@ -1,8 +1,8 @@
-// Tests processes with system calls that fail, which they hardly ever do in reality. Each error
-// must be returned, and no child or descriptor may be left behind. Interrupted calls must be
-// repeated. Some calls prepare an agent's signals, descriptors and environment, or are for the
-// upgrader itself. If the kernel refuses one of them, no agent may be started. If the refusal may
-// be temporary, the upgrader must try again.
+// Tests the start of processes while system calls fail, which is rare in reality. Each error must
+// be returned, and no child or descriptor may be left behind. Interrupted calls must be repeated.
+// Some calls prepare the signals, descriptors and environment of an agent or of the upgrader
+// itself. If the kernel refuses one of these calls, no agent may be started. If the refusal may be
+// temporary, the upgrader must repeat the call.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ using Where = StartFailed::Where;
 
 namespace {
 
-// Starts the program, which must fail. Returns the error.
+// Tries to start the program, which must fail. Returns the error.
 std::optional<StartFailed> failure_of(const Program& program, const ChildSetting& setting = {}) {
   auto result = start_process(program, setting);
   if (const auto* failed = std::get_if<StartFailed>(&result)) return *failed;
@@ -38,8 +38,8 @@ int error_of_checking(const std::string& path) {
   return refusal != nullptr ? refusal->error_number : 0;
 }
 
-// Returns a script whose interpreter is removed after the script was checked. Only the kernel
-// notices that, at the exec.
+// Returns a script whose interpreter has been removed since the script was checked. Only the kernel
+// notices the missing interpreter, at the exec.
 Program orphaned_script(const TemporaryDirectory& directory) {
   const std::string interpreter = directory.link("interpreter", "/bin/sh");
   Program script = program_of(directory.write("script", "#!" + interpreter + "\n"));
@@ -82,8 +82,8 @@ bool no_child_is_left() {
 
 TEST_CASE("a program that executes another one at once is started once, however busy all is") {
   const Program program = program_of("/usr/bin/env", {"cat"});
-  // If the upgrader looks at the new process by stat(), waits before that until the process has
-  // executed `cat`.
+  // If the upgrader inspects the new process with stat(), waits until the process has executed
+  // `cat` before that stat().
   const AtStat waiter([&](std::string_view looked_at, bool done) {
     if (done || !is_other_process(looked_at)) return;
     const std::string process(looked_at.substr(0, looked_at.rfind('/')));
@@ -295,8 +295,8 @@ TEST_CASE("a loader or an interpreter that may not be read is taken as it is") {
 TEST_CASE("if the newer system call is refused, the older one says what may be executed") {
   const TemporaryDirectory directory;
   const std::string script = directory.write("script", "#!/bin/sh\n");
-  // The upgrader asks the kernel twice: whether the script may be executed, and then whether its
-  // interpreter may. One of these two calls fails.
+  // The upgrader asks the kernel twice: first whether the script may be executed, then whether the
+  // script's interpreter may be executed. One of these two calls fails.
   const int before = GENERATE(0, 1);
   const int error = GENERATE(EINVAL, ENOSYS, EPERM, EACCES);
   {
@@ -405,7 +405,7 @@ TEST_CASE("an agent is started also where the kernel tells nobody of the upgrade
 
 TEST_CASE("a child whose upgrader had died before the kernel was asked to tell runs nothing") {
   const Program program = program_of("/bin/true");
-  const Failing failing(Call::getppid, 0);  // as if the child's parent had died
+  const Failing failing(Call::getppid, 0);  // the child concludes that its parent has died
 
   auto result = start_process(program, {});
 
@@ -529,7 +529,7 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
   CHECK_FALSE(init.next_deadline());
   CHECK(failing.fired());
   char byte = 0;
-  // The reader finds the end of the pipe: the upgrader has closed the pipe without writing to it.
+  // The reader finds the end of the stream: the upgrader has closed the pipe without writing to it.
   CHECK(::read(reader.get(), &byte, 1) == 0);
 }
 

@@ -1,5 +1,6 @@
-// Tests programs with system calls that fail: when the upgrader executes a program by its path, and
-// when by its open descriptor, and how it judges a program whose disk fails.
+// Tests programs while system calls fail. The first tests show when the upgrader executes a program
+// by its path, and when by its open descriptor. The last tests show how the upgrader judges a
+// program whose disk fails.
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
@@ -21,7 +22,8 @@ using Where = StartFailed::Where;
 
 // ---- the exec
 //
-// In each test the path changes before the exec, or the kernel refuses one of the two ways.
+// In each test the file at the path changes before the exec, or the kernel refuses the exec by path
+// or the exec by descriptor.
 
 namespace {
 
@@ -34,8 +36,8 @@ struct Cat {
   [[nodiscard]] const Program& program() const { return checked.value(); }
 };
 
-// The result of a test that runs in a child process as a user other than root. `cannot_be`: that
-// user may not execute the program, so the test was not run.
+// The result of a test that runs in a child process as a user other than root. `cannot_be` means
+// that the test was not run, because this user may not execute the program.
 enum class AsOther { passed, failed, cannot_be };
 
 // Makes a process that runs as root run as the user nobody. The process cannot become root again.
@@ -128,8 +130,8 @@ TEST_CASE("a program that only root may read is started once by others, and keep
 
 namespace {
 
-// Judges the program at `path`. Its first `reads_before` reads of that file succeed, all others
-// fail with EIO. Returns the refusal.
+// Judges the program at `path`. The first `reads_before` reads succeed, and all later reads fail
+// with EIO. Returns the refusal.
 agent_protocol::Refusal refusal_of(const std::string& path, int reads_before) {
   const OwnedFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const Failing failing(Call::pread, EIO, reads_before);
@@ -146,7 +148,7 @@ const std::string unreadable = "cannot be read: Input/output error (EIO)";
 }  // namespace
 
 TEST_CASE("a program that cannot be read is not called truncated, wherever reading fails") {
-  // To judge this program, four reads are made: of the first bytes, the header, the table of
+  // The upgrader judges this program with four reads: of the first bytes, the header, the table of
   // segments and the loader's name.
   for (int reads = 0; reads < 4; ++reads) {
     const agent_protocol::Refusal refusal = refusal_of("/proc/self/exe", reads);

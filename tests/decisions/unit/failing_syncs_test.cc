@@ -1,6 +1,6 @@
-// Tests how often init's watchdog is notified during an upgrade with --relink, if the disk is slow.
-// The loop is the real one, the agents are shell scripts, and each fsync() takes as long as the
-// test wants.
+// Tests how often the upgrader notifies init's watchdog during an upgrade with --relink, if the
+// disk is slow. The upgrader's real event loop runs, the agents are shell scripts, and each fsync()
+// takes as long as the test wants.
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -24,8 +24,8 @@ using namespace upgrader;
 namespace {
 
 // The script of an agent that requests an upgrade to the program `two`, and ends when that upgrade
-// is committed. Before it says `stopped`, it runs the script `meanwhile`, which can write to the
-// upgrader through descriptor 9.
+// is committed. Before the agent says `stopped`, it runs the script `meanwhile`, which can write to
+// the upgrader through descriptor 9.
 constexpr const char* agent_script = R"(#!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2
 say() { echo '{"type":'"$1"'}' >&9; }

@@ -1,6 +1,6 @@
-// Tests --previous and --attempts with system calls that fail, which they hardly ever do in
-// reality. A commit that fails must leave both links as they were. A start that cannot be counted
-// must be logged.
+// Tests --previous and --attempts while system calls fail, which is rare in reality. A commit that
+// fails must leave both links unchanged. If a start of an agent cannot be counted, that must be
+// logged.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -84,10 +84,10 @@ TEST_CASE("a commit that fails behind the link of --previous leaves that as it w
   const std::string before = GENERATE("", "two");
   const Releases releases(before);
   Link link = releases.link_with_previous();
-  // Each row says which call of commit() fails, and how often this call succeeds before that.
-  // commit() makes these calls in this order: it makes the fresh link of --previous and syncs its
-  // directory; looks at the directory of AGENT's link and at the executable; makes AGENT's fresh
-  // link; syncs its directory.
+  // Each row has the call of commit() that fails, and the number of times that this call succeeds
+  // before it fails. commit() makes its calls in this order: it makes the new link of --previous
+  // and syncs that link's directory; inspects the directory of AGENT's link, and the executable;
+  // makes AGENT's new link; syncs the directory of AGENT's link.
   const auto [call, after] = GENERATE(table<Call, int>({{Call::symlinkat, 0},
                                                         {Call::fsync, 0},
                                                         {Call::fstat, 0},
@@ -196,8 +196,8 @@ TEST_CASE("a start that cannot be counted is told, and is no reason not to start
   options.previous = releases.previous;
   options.attempts = 3;
   const auto call = GENERATE(Call::open, Call::openat);
-  // The failing call is the one that counts the start. These calls come before it, and succeed:
-  // open() of the links' directories, of the program and of its loader, and openat() of the file of
+  // The failing call is the call that counts the start. The calls before it succeed: open() of the
+  // links' directories, of the program and of the program's loader, and openat() of the file of
   // --attempts, which is read twice.
   const Failing failing(call, EMFILE, call == Call::open ? 5 : 2);
 
@@ -226,7 +226,7 @@ TEST_CASE("attempts are counted in one file, and in a new one if that cannot be 
   CHECK(file.read() == Attempts{5, "/opt/agent", ""});
   {
     // AttemptsFile::write() opens the file twice: first to read it, and then to write it. Here,
-    // either the second open fails, or the write.
+    // either the second open or the write fails.
     const auto [call, after] = GENERATE(table<Call, int>({{Call::openat, 1}, {Call::write, 0}}));
     const Failing failing(call, EACCES, after);
     CHECK(file.write({6, "/opt/agent", ""}) == 0);

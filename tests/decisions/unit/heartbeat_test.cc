@@ -1,6 +1,6 @@
-// Tests the decisions about heartbeats: which agents must send them, when a heartbeat counts as
-// missed, and how the upgrader reacts to that. All orders of events are explored in
-// tests/decisions/explore.
+// Tests the supervisor's decisions about heartbeats: which agents must send heartbeats, when a
+// heartbeat counts as missed, and how the supervisor reacts to a missed heartbeat. All orders of
+// events are explored in tests/decisions/explore.
 #include <catch2/catch.hpp>
 #include <functional>
 

@@ -51,8 +51,8 @@ class InitBench {
     }
     return messages;
   }
-  // Fills the socket, so that no further message fits until the test reads it. Uses several
-  // senders, because the kernel also limits the unread messages of each sender.
+  // Fills the socket, so that no message can be sent until the test reads the socket. Uses several
+  // senders, because the kernel also limits the number of unread messages of each sender.
   void fill() {
     for (bool room = true; room;) {
       const OwnedFd other(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -63,9 +63,9 @@ class InitBench {
     }
   }
   void vanish() { REQUIRE(::unlink(path().c_str()) == 0); }
-  // Moves the clock to the time `after` after its start, and wakes the InitSystem whenever one of
-  // its deadlines is due. Calls `each` with the time and the text of each message. Returns how
-  // often the InitSystem was woken.
+  // Moves the clock to the time `after` after the clock's start, and wakes the InitSystem whenever
+  // one of the InitSystem's deadlines is due. Calls `each` with the time and the text of each
+  // message. Returns how often the InitSystem was woken.
   int wake_until(Duration after, const std::function<void(Time, const std::string&)>& each = {}) {
     int count = 0;
     for (auto next = init_->next_deadline(); next && *next <= start + after;

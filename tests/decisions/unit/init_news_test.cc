@@ -1,5 +1,5 @@
-// Tests init_news(), which takes the facts for messages to init from the supervisor's state, in
-// every phase.
+// Tests init_news() in every phase. This function takes the facts for messages to init from the
+// supervisor's state.
 #include "upgrader/core/init_news.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ struct Told {
   bool active;
   bool stopping;
   const char* status;
-  std::optional<Duration> left;  // the time until the deadline, as the status text gives it
+  std::optional<Duration> left;  // the time until the deadline, as in the status text
 };
 
 const Told all_told[]{
@@ -131,7 +131,7 @@ TEST_CASE("an upgrade that a signal asked for is a reload, to its very end; othe
   bench.start();
   CHECK(init_news(bench.state()).reloads == 0);
   bench.take(UpgradeRequested{});
-  // A SIGUSR2 that is refused counts as a reload, too, but no reload is under way then.
+  // A refused SIGUSR2 is counted as a reload, too, although no reload is under way afterwards.
   CHECK(init_news(bench.state()).reloads == 1);
   CHECK_FALSE(init_news(bench.state()).reloading);
   bench.ready(1);

@@ -1,5 +1,5 @@
 // Tests how often messages are sent to init, and which messages are held back and sent later. The
-// clock is moved by the test.
+// test moves the clock.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -69,8 +69,8 @@ TEST_CASE("a flood of extend makes one message a second, and the last deadline i
 
   CHECK(record.messages().size() == 6);
   CHECK(record.messages().front() == "EXTEND_TIMEOUT_USEC=62000000\nSTATUS=waits\n");
-  // The last message is sent at second 5, about a deadline at second 64.999. 59.999 s are left
-  // then, and the message asks init for 2 s more than these.
+  // The last message is sent at second 5, and is about a deadline at second 64.999. So 59.999 s are
+  // left, and the message asks init for 2 s more than that.
   CHECK(record.messages().back() == "EXTEND_TIMEOUT_USEC=61999000\nSTATUS=waits\n");
   CHECK_FALSE(bench.init().next_deadline());
 }
@@ -130,8 +130,8 @@ TEST_CASE("READY=1 that meets a full socket is tried again every 100 ms until it
   bench.tell(news("running"));
   CHECK(bench.init().next_deadline() == start + 100ms);
   CHECK(bench.wake_until(999ms) == 9);
-  // Reads the messages that fill() has sent, so that the socket has room again. None of them is
-  // returned.
+  // Reads the messages that fill() has sent, so that the socket has room again. heard() returns
+  // none of these messages.
   CHECK(bench.heard().empty());
 
   CHECK(bench.wake_until(5s) == 1);

@@ -173,8 +173,7 @@ TEST_CASE("a start that was given more time is told with what is left of it") {
   bench.tell(same_wait, 62s);
   CHECK(bench.heard() == Texts{"STATUS=still waits\n"});
 
-  // Init has been sent READY=1 and does not wait any more. So no further message may extend init's
-  // timeout.
+  // Init has received READY=1, and no longer waits. So no later message may extend init's timeout.
   bench.tell(news("running"), 63s);
   bench.tell(waiting(InitWait::What::stopped, 70s), 64s);
   bench.tell(extended(InitWait::What::stopped, 80s), 66s);

@@ -1,5 +1,5 @@
-// Tests how lines are parsed as JSON: which texts are accepted, even hostile ones, and how much
-// memory and time they cost.
+// Tests how lines are parsed as JSON: which texts, including hostile texts, are accepted, and how
+// much memory and time parsing takes.
 #include "base/json_line.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Tests how the line reader cuts a stream into lines. The lines must not depend on the sizes in
-// which the bytes arrive, and the reader's memory must never grow.
+// Tests how the line reader cuts a stream into lines. The resulting lines must not depend on how
+// the stream is split when it arrives, and the reader's memory must not grow with the stream.
 #include "agent-protocol/cpp/wire/line_reader.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::ostream& operator<<(std::ostream& out, const Cut& cut) {
   return out << (cut.complete ? "whole " : "incomplete ") << cut.text.size() << " bytes";
 }
 
-// Returns the lines that the line reader must return, computed by the simplest code.
+// Returns the expected lines of the stream, which simple code computes.
 std::vector<Cut> cut_plainly(std::string_view stream) {
   std::vector<Cut> lines;
   while (!stream.empty()) {
@@ -42,7 +42,7 @@ std::vector<Cut> cut_plainly(std::string_view stream) {
   return lines;
 }
 
-// Passes the stream to a line reader, at most `piece()` bytes at a time, and collects the lines.
+// Passes the stream to a line reader, at most `piece()` bytes at a time, and returns the lines.
 template <class Piece>
 std::vector<Cut> cut_by_reader(std::string_view stream, Piece piece) {
   LineReader reader;
@@ -205,7 +205,7 @@ TEST_CASE("a reader takes no memory beyond its buffer, whatever arrives") {
   CHECK(has_rest);
   CHECK(lines == 20 * 100'000);
   // The reader may have allocated only the beginning of the last line, which is too long, and a NUL
-  // behind it.
+  // after this beginning.
   CHECK(taken <= incomplete_bytes_max + 1);
 }
 

@@ -17,7 +17,7 @@ using namespace upgrader;
 
 namespace {
 
-// A directory releases/ with two programs, and a link `current` to the first.
+// A directory `releases` with two programs. link() makes the link `current` in this directory.
 class Releases {
  public:
   Releases() {
@@ -76,7 +76,8 @@ ino_t inode_of_link(const std::string& path) {
   return status.st_ino;
 }
 
-// Replaces the descriptor of the link's directory by one with O_PATH, which fsync() refuses.
+// Replaces the descriptor of the link's directory with a descriptor that was opened with O_PATH,
+// because fsync() refuses it.
 void spoil_sync(const std::string& directory) {
   for (const auto& [fd, target] : descriptors_of(::getpid())) {
     if (target != directory) continue;
@@ -245,9 +246,9 @@ TEST_CASE("if the link may not be replaced, the proof fails, and so does the com
   const Program second = program_of(releases.second());
   const bool sticky = GENERATE(true, false);
   const bool root = ::geteuid() == 0;
-  // Runs only as root. The link then belongs to root, and another user tries to replace it. Without
-  // root the link would be the user's own, and a user may replace their own link in every directory
-  // that they may write.
+  // This test runs only as root. The link belongs to root, and a different user tries to replace
+  // it. Without root, the link would belong to the user, who may replace their own link in every
+  // writable directory.
   if (!root) return;
   REQUIRE(::chmod(releases.directory().path().c_str(), 0755) == 0);
   REQUIRE(::chmod(releases.path().c_str(), sticky ? 01777 : 0755) == 0);

@@ -1,5 +1,5 @@
-// Tests the lock of --lock: which process holds it, and which process the lock's file names as the
-// holder. If an upgrader has died, its agents must still hold the lock.
+// Tests the lock of --lock: which process holds the lock, and which process the lock file names as
+// the holder. If an upgrader has died, its agents must still hold the lock.
 #include "base/lock.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ std::string own_line() {
 }
 
 // Returns the words that describe this process as the holder of a lock, such as "process 4711
-// (lock_test)". The kernel cuts the name after 15 bytes.
+// (lock_test)". The kernel truncates the name after 15 bytes.
 std::string we() {
   std::string name = content_of("/proc/self/comm");
   name.pop_back();
@@ -51,7 +51,8 @@ ino_t inode_of(const std::string& path) {
   return status.st_ino;
 }
 
-// A child process that ends at the end of its test, if not earlier.
+// A child process that runs a function. The destructor lets the child exit, if the child still
+// runs, and reaps it.
 class Background {
  public:
   template <class Deed>
@@ -97,7 +98,8 @@ bool comes_true(Condition condition) {
   return false;
 }
 
-// Locks the file and writes the holder into it, as the upgrader does once it has started an agent.
+// Locks the file and writes the holder into the file, as the upgrader does after it has started an
+// agent.
 int take(Lock& lock) {
   const int error = lock.try_lock();
   if (error == 0) lock.write_holder();

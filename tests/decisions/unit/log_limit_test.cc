@@ -1,5 +1,5 @@
-// Tests which lines are logged if agents cause very many lines, and which number of unlogged lines
-// the log gives.
+// Tests which lines are logged if agents cause very many lines, and how many unlogged lines the log
+// reports.
 #include "upgrader/core/log_limit.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Tests the log: the form of its lines, and a log that nobody reads. A log that nobody reads may
-// lose lines, but must not block the upgrader.
+// Tests the log: the form of its lines, and a log pipe that nobody reads. In this case the log may
+// drop lines, but must not block the upgrader.
 #include "upgrader/shell/log.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ std::string shown(std::string_view bytes) {
   return escape(bytes, 1'000'000);
 }
 
-// Both ends of a stream. A log writes to one end, and the test reads from the other.
+// Both ends of a stream. A log writes to one end, and the test reads from the other end.
 struct Stream {
   OwnedFd read;
   OwnedFd write;
@@ -66,7 +66,7 @@ Stream make_terminal() {
   return terminal;
 }
 
-// Reads all bytes that the stream holds now.
+// Reads all bytes that the stream has to read now.
 std::string take(const OwnedFd& fd) {
   std::string bytes;
   char buffer[4096];

@@ -1,5 +1,5 @@
-// Tests message.h: the names of the enumerators on the wire, and the defaults that the protocol
-// page gives.
+// Tests message.h: the names of enumerators in messages, and the default values of members on the
+// protocol page.
 #include "agent-protocol/cpp/wire/message.h"
 
 #include <catch2/catch.hpp>

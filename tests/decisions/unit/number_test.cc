@@ -1,6 +1,6 @@
-// Tests how whole numbers and durations are parsed. Numbers are in options, in the environment, in
-// the lock's file and in the file of attempts. Durations are in the upgrader's options; tools
-// accept longer ones.
+// Tests how whole numbers and durations are parsed. Whole numbers occur in options, in the
+// environment, in the lock file and in the file of --attempts. Durations occur in the upgrader's
+// options. Tools accept longer durations than the upgrader.
 #include "base/number.h"
 
 #include <catch2/catch.hpp>

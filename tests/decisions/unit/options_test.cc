@@ -1,5 +1,5 @@
 // Tests how the upgrader's command line is parsed: the values and limits of every option, the
-// refusals, and the supervisor's policy that the options become.
+// refused command lines, and the supervisor's policy that results from the options.
 #include "upgrader/core/options.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Tests real processes: what a started process inherits, how a failed start is reported, and how
-// the upgrader learns of a process's end.
+// Tests real processes: which resources a started process inherits, how a failed start is reported,
+// and how the upgrader notices that a process has exited.
 #include "base/process.h"
 
 #include <fcntl.h>
@@ -50,8 +50,8 @@ class Child {
   }
   std::string hear(std::size_t size) { return read_from(started_.output.get(), size); }
 
-  // Waits until the process has executed its program. Works only for a program that copies its
-  // input to its output.
+  // Waits until the process has executed its program. Works only for programs that copy their input
+  // to their output.
   void update_watch() {
     say("x");
     REQUIRE(hear(1) == "x");
@@ -84,7 +84,7 @@ bool no_child_is_left() {
   return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
 }
 
-// Replaces the open file of descriptor `number` by another one during a test, and restores it at
+// Gives descriptor `number` a different open file during a test, and restores the original file at
 // the end.
 class Place {
  public:
@@ -242,9 +242,9 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
 }
 
 TEST_CASE("an environment ends with a null, also where every variable of ours is added to it") {
-  // Two variables of the test and three of the upgrader make five pointers, which fill a block of
-  // malloc (40 bytes) exactly. If the null behind the last pointer was missing, envp()[5] would be
-  // the size of the next block, which is not 0.
+  // Two variables of the test and three variables of the upgrader make five pointers, which exactly
+  // fill a block of malloc() (40 bytes). If the null pointer after the last pointer were missing,
+  // envp()[5] would be the size of the next block, which is not 0.
   const ChildSetting setting{
       .environment = {.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5},
       .adapter = program_of("/bin/cat")};

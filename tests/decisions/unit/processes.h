@@ -1,5 +1,5 @@
-// Helpers for tests that start processes: they check a program as the upgrader does, wait with a
-// deadline, look at a process from outside, and find out whether a function ends its process.
+// Helpers for tests that start processes. They check a program as the upgrader does, wait with a
+// deadline, inspect a process through /proc, and find out whether a function aborts its process.
 #pragma once
 
 #include <dirent.h>
@@ -34,8 +34,8 @@ inline upgrader::Program program_of(const std::string& path, std::vector<std::st
   return std::move(checked.value());
 }
 
-// The longest time that a test waits for an event, in milliseconds. Even a slow machine is faster,
-// so a test that waits longer fails.
+// The longest time that a test waits for an event, in milliseconds. Even on a slow machine an event
+// comes earlier, so a test that waits longer fails.
 inline constexpr int patience_ms = 20'000;
 
 inline bool becomes_ready(int fd, short events) {
@@ -47,14 +47,15 @@ inline bool becomes_ready(int fd, short events) {
   return count == 1;
 }
 
-// Waits until the process has ended. Does not reap the process. Returns false if the wait took too
-// long.
+// Waits until the process has exited, for at most `patience_ms`. Does not reap the process. Returns
+// false if the process has not exited in time.
 inline bool ends(pid_t pid) {
   const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   return handle && becomes_ready(handle.get(), POLLIN);
 }
 
-// Reads until `size` bytes have arrived, the stream ends, or the wait has taken too long.
+// Reads until `size` bytes have arrived, the stream ends, or no byte arrives in time. Returns the
+// bytes.
 inline std::string read_from(int fd, std::size_t size) {
   std::string bytes;
   char buffer[4096];
@@ -70,7 +71,7 @@ inline std::string read_to_end(int fd) {
   return read_from(fd, static_cast<std::size_t>(-1));
 }
 
-// Returns the open descriptors of a process, and the file of each.
+// Returns the open descriptors of a process. Maps each descriptor to the name of its file.
 inline std::map<int, std::string> descriptors_of(pid_t pid) {
   const std::string directory = "/proc/" + std::to_string(pid) + "/fd";
   std::map<int, std::string> found;
@@ -97,8 +98,8 @@ inline std::string status_of(pid_t pid, const std::string& name) {
   return "";
 }
 
-// Waits until /proc shows the process's arguments. For a moment after the process has reported its
-// exec, /proc shows none.
+// Waits until /proc shows the process's arguments. For a moment after a successful exec, /proc
+// shows no arguments.
 inline void await_arguments(pid_t pid) {
   const upgrader::OwnedFd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   pollfd end{.fd = handle.get(), .events = POLLIN, .revents = 0};
@@ -108,7 +109,7 @@ inline void await_arguments(pid_t pid) {
   }
 }
 
-// Returns the NUL-ended texts of a file in /proc/PID: "cmdline" or "environ".
+// Returns the NUL-terminated strings of a file in /proc/PID: "cmdline" or "environ".
 inline std::vector<std::string> texts_of(pid_t pid, const std::string& file) {
   await_arguments(pid);
   const std::string content = content_of("/proc/" + std::to_string(pid) + "/" + file);
@@ -121,8 +122,8 @@ inline std::vector<std::string> texts_of(pid_t pid, const std::string& file) {
   return texts;
 }
 
-// Tests whether a function ends the process by abort(), as a failed check() does. Runs the function
-// in a child process for this.
+// Returns whether a function aborts its process, as a failed check() does. Runs the function in a
+// child process.
 template <class Deed>
 bool aborts(const Deed& deed) {
   const pid_t pid = ::fork();

@@ -1,6 +1,7 @@
-// Tests which files the upgrader accepts as programs, and what it remembers of each program. Some
-// tests also ask the kernel to execute the file, and the kernel must then agree with the upgrader.
-// The list of programs keeps their files open, and gives each a number.
+// Tests which files the upgrader accepts as programs, and which facts it keeps about each program.
+// Some tests also let the kernel execute the file: the kernel must agree with the upgrader. Also
+// tests the list of programs, which keeps the files of programs open, and gives each program a
+// number.
 #include "base/program.h"
 
 #include <elf.h>

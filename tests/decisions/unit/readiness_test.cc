@@ -1,5 +1,5 @@
-// Tests the readiness descriptor (--notify-fd). The upgrader must write one newline to it, once,
-// and close it.
+// Tests the readiness descriptor (--notify-fd). The upgrader must write exactly one newline to this
+// descriptor, and then close it.
 #include "upgrader/shell/init_system.h"
 
 #include <fcntl.h>
@@ -33,7 +33,8 @@ void put_at(int place, const OwnedFd& fd) {
   REQUIRE(::dup2(fd.get(), place) == place);
 }
 
-// Notifies init that an agent is active, by an InitSystem that has this descriptor for --notify-fd.
+// An InitSystem that has a descriptor for --notify-fd and no socket of init, and that is told that
+// an agent is active.
 class Teller {
  public:
   explicit Teller(OwnedFd readiness) : init_(nullptr, Duration::zero(), std::move(readiness)) {
@@ -45,7 +46,7 @@ class Teller {
     news.active = true;
     init_.tell(news, Time{});
   }
-  // Returns whether the newline is still to be written.
+  // Returns whether the newline has still to be written.
   [[nodiscard]] bool waits() const { return init_.next_deadline().has_value(); }
 
  private:

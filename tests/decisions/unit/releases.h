@@ -1,5 +1,5 @@
-// A fixture for tests in which system calls for a link fail: two programs and the links that name
-// them.
+// A fixture for tests in which system calls on a link fail. It has two programs, and the links that
+// name these programs.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ struct Releases {
   explicit Releases(const std::string& before = "") {
     if (!before.empty()) directory.link("previous", before);
   }
-  // Opens the link `current` as an upgrader without --previous does.
+  // Opens the link `current` in the way of an upgrader without --previous.
   [[nodiscard]] upgrader::Link link() const {
     return std::move(upgrader::Link::open(path).value());
   }
@@ -38,6 +38,6 @@ struct Releases {
   std::string previous = directory / "previous";
 };
 
-// A value for the argument `before_sync`, a function that is called before each sync. This one does
-// nothing.
+// A function that does nothing, for the parameter `before_sync`. The tested code calls that
+// function before each sync.
 inline const upgrader::BeforeSync nothing = [] {};

@@ -1,5 +1,5 @@
-// Tests that the sample agent copies each line exactly once, whenever it ends and by whatever
-// cause.
+// Tests that the sample agent copies each line of a log exactly once, even if agents stop or crash
+// at any moment.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -56,14 +56,14 @@ class Bench {
       continue;
   }
 
-  // Appends a line to the rotated log, as a writer does that has not noticed the rotation yet.
-  // Appends nothing if the agent no longer waits for such lines.
+  // Appends a line to the rotated log, like a writer that has not noticed the rotation yet. Appends
+  // nothing if the agent no longer waits for lines of the rotated log.
   void append_late() {
     if (rotations_ == 0 || now_us_ >= old_written_us_ + rotate_wait_us) return;
     write(log() + ".1", "line " + std::to_string(++lines_) + "\n");
     old_written_us_ = now_us_;
   }
-  // Truncates the log to 0 bytes and then appends `count` lines. Lines that were not copied before
+  // Truncates the log to 0 bytes, and then appends `count` lines. Lines that have not been copied
   // are lost.
   void cut(int count) {
     fs::resize_file(log(), 0);
@@ -71,7 +71,7 @@ class Bench {
   }
   void pass(std::uint64_t time_us) { now_us_ += time_us; }
 
-  // Lets one more agent take over and copy the rest of the log. Then compares the output with the
+  // Lets a last agent take over and copy the rest of the log. Then compares the output with the
   // log.
   [[nodiscard]] demo::Proof finish() {
     if (rotations_ > 0) pass(rotate_wait_us);

@@ -50,7 +50,7 @@ class Log {
 
 constexpr std::uint64_t second_us = 1'000'000;
 
-// The present time for tests that do not set one. It is long after every write to the logs.
+// The current time in tests that do not set a time. It is long after every write to the logs.
 constexpr std::uint64_t long_after_us = 10'000'000'000 * second_us;
 
 std::optional<std::string> next(Follower& follower, std::uint64_t now_us = long_after_us) {
@@ -413,7 +413,7 @@ TEST_CASE("where the time of the old log lies in the future, only what was seen 
 
   CHECK(all(follower, start_us).empty());
   CHECK(follower.wait_us() == 5 * second_us);
-  CHECK(all(follower, start_us - 100 * second_us).empty());  // the clock has been set back by 100 s
+  CHECK(all(follower, start_us - 100 * second_us).empty());  // the clock was set back by 100 s
   CHECK(follower.wait_us() == 5 * second_us);
 
   CHECK(all(follower, start_us - 95 * second_us) == Texts{"two"});

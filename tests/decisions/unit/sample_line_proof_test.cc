@@ -1,5 +1,5 @@
-// Tests prove(), by which all tests of the sample agent check that each line of its input was
-// copied to its output. prove() must find each kind of error.
+// Tests prove(). With this function, tests of the sample agent check that each line of the agent's
+// input was copied to the agent's output. prove() must find each kind of error.
 #include <catch2/catch.hpp>
 
 #include "tests/decisions/unit/temporary_directory.h"

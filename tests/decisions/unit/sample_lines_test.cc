@@ -1,5 +1,5 @@
-// Tests how the sample agent reads lines from a file that grows, and how it writes and reads
-// records.
+// Tests how the sample agent reads lines from a file that grows, and how it formats and parses the
+// records of its output.
 #include <catch2/catch.hpp>
 
 #include "sample-agent/copier.h"

@@ -1,5 +1,6 @@
-// Messages for the tests of the wire format: one of each type with as few members as it may have,
-// and one with all members. Their lines are written by hand from the protocol page.
+// Messages for the tests of the wire format. Each type has one message with as few members as
+// allowed, and one message with all members. The lines of the messages were written by hand from
+// the protocol page.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Tests the text in which the sample agent saves its position. A written position can be read
-// again. A position that is damaged, or of a newer format, is refused.
+// Tests the text in which the sample agent saves its position in the log. The agent must be able to
+// read a position that it has written, and must refuse a position that is damaged or has a newer
+// format.
 #include <catch2/catch.hpp>
 
 #include "sample-agent/file.h"

@@ -1,5 +1,5 @@
-// Brings an agent's session into every state, by the messages that lead there, for the tests of the
-// session.
+// Helpers for tests of an agent's session, the state machine of the agent's half of the
+// conversation. They bring a session into any state by the messages that lead to this state.
 #pragma once
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
-// Tests the agent's half of the conversation: every call and every message in every state, against
-// two tables that were written by hand from the protocol page.
+// Tests the session, which is the agent's half of the conversation with the upgrader. Compares the
+// effect of every call and every message in every state with two tables, which were written by hand
+// from the protocol page.
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
@@ -95,8 +96,8 @@ std::map<std::string, Session> all_states() {
 }
 
 // The table of calls. It gives the effect of each call of the program in each state of the session.
-// `sent`: the message is sent. `told`: the program gets an event. `ok`: the call is allowed and
-// does nothing. `-`: the call is refused.
+// `sent`: the message is sent. `told`: the program gets an event. `ok`: the call is allowed, and
+// has no effect. `-`: the call is refused.
 constexpr const char* table_of_calls = R"(
 state         hello ready unfit upgrade confirm cancel stopped healthy extend heartbeat status
 silent        sent  -     -     -       -       -      -       -       -      -         -
@@ -144,8 +145,8 @@ alone-ended   ok    -     ok    -       ok      ok     ok      ok      ok     ok
 
 // The table of events. It gives the effect of each message from the upgrader, of the end of input
 // and of SIGTERM, in each state of the session. `told`: the program gets an event. `sent`: a
-// message is sent. `exit`: the agent exits at once. `noted`: only the session's state changes. `.`:
-// the event is ignored.
+// message is sent. `exit`: the agent exits immediately. `noted`: only the session's state changes.
+// `.`: the event is ignored.
 constexpr const char* table_of_happenings = R"(
 state         welcome activate stop-u stop-r stop-s accept gate lost failed commit error end   TERM
 silent        .       .        .      .      .      .      .    .    .      .      .     exit  exit

@@ -1,7 +1,7 @@
-// Tests the agent's half of the conversation: the texts with which it refuses calls, messages that
-// cross on their way, and an upgrader that breaks the protocol. After each wrong message, the
-// session must still be in the right state. session_table_test.cc tests which calls and messages
-// are allowed.
+// Tests the session, which is the agent's half of the conversation with the upgrader: the reasons
+// with which the session refuses calls, messages that cross each other, and an upgrader that breaks
+// the protocol. After each wrong message, the session must still be in the right state.
+// session_table_test.cc tests which calls and messages are allowed.
 #include "agent-protocol/cpp/session/session.h"
 
 #include <catch2/catch.hpp>

@@ -22,7 +22,7 @@ class StatusBench {
     });
   }
 
-  // Lets this much time pass. No deadline may lie in it.
+  // Lets this much time pass. No deadline may lie in this time.
   void pass(upgrader::Duration time) { bench_.wait(time); }
 
   [[nodiscard]] std::string news() {
@@ -31,7 +31,7 @@ class StatusBench {
     return upgrader::status_news(bench_.state(), chronicle_, facts);
   }
 
-  // Returns the present time of the fixture's clock as a wall-clock time. The clock begins at
+  // Returns the current time of the fixture's clock as a wall-clock time. The clock begins at
   // 2026-11-22T10:00:00.000Z.
   [[nodiscard]] upgrader::Stamp stamp() const {
     const std::int64_t ms = bench_.now().count();

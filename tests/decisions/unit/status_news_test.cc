@@ -1,5 +1,5 @@
 // Tests every member of status.json, byte for byte, at chosen moments of a few courses of events.
-// At its size limit, members are left out of it for lack of room, in a certain order.
+// Also tests which members are left out first if status.json would exceed its size limit.
 #include "upgrader/core/status_news.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using agent_protocol::Status;
 using agent_protocol::Unfit;
 
-// Joins the lines of a text to one line, and removes their indentation.
+// Joins the lines of a text into one line, and removes the indentation of the lines.
 std::string line(const std::string& text) {
   std::string whole;
   bool indented = true;

@@ -1,6 +1,7 @@
 // Tests the `serialize` functions of the messages with the JSON archives that cereal provides.
-// These archives and the codec must agree on every well-formed message. Cereal's archives know
-// neither limits nor optional members, so this file teaches them the members of member.h.
+// These archives and the codec must agree on every well-formed message. Cereal's archives have
+// neither limits nor optional members, so this file adds functions with which these archives handle
+// the members of member.h.
 
 // These lines switch off a check of clang's sanitizer for RapidJSON, which adds to a null pointer:
 // see json_line.cc.
@@ -57,8 +58,8 @@ void save(cereal::JSONOutputArchive& archive,
   }
 }
 
-// Reads a member if the next name in the line is its name. The members of a line have the order of
-// `serialize`, so the member is absent if another name comes next.
+// Reads a member if the next name in the line is the member's name. The members of a line have the
+// order of `serialize`, so the member is absent if the next name is a different name.
 template <class Rule, class Value>
 void load(cereal::JSONInputArchive& archive, cereal::NameValuePair<Member<Rule, Value>>& pair) {
   const char* const next = archive.getNodeName();
@@ -99,7 +100,7 @@ std::string written_by_stock(const Variant& message) {
   return stream.str();
 }
 
-// Reads a line into a new message of the type of `like`.
+// Reads a line into a new message that has the same type as `like`.
 template <class Variant>
 Variant read_by_stock(const std::string& line, const Variant& like) {
   std::istringstream stream(line);
@@ -145,7 +146,8 @@ void check_agreement(const wire_test::Sample<Message>& sample) {
 
   CHECK(decoded(stock, sample.message) == Decoded<Message>(sample.message));
   CHECK(read_by_stock(encode(sample.message).value(), sample.message) == sample.message);
-  // Lines with an escape such as `\u001f` are not compared, because cereal writes it as `\u001F`.
+  // Lines with an escape such as `\u001f` are not compared, because cereal writes this escape as
+  // `\u001F`.
   if (sample.line.find("\\u001f") == std::string::npos) CHECK(without_layout(stock) == sample.line);
 }
 

@@ -1,5 +1,5 @@
-// Tests the supervisor's decisions about a first agent that fails, about the way back to the
-// previous program, and about the count of failed starts.
+// Tests the supervisor's decisions at a boot: about a first agent that fails, about the start of
+// the previous program instead (--previous), and about the count of failed starts (--attempts).
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>

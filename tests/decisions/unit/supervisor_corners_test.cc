@@ -20,7 +20,8 @@ using namespace upgrader::test;
 using Types = std::vector<std::string>;
 using Generations = std::vector<Generation>;
 
-// Returns a supervisor that has ordered the check of a program, and waits for its outcome.
+// Returns a supervisor that has ordered the check of a program, and waits for the outcome of this
+// check.
 Supervisor checking() {
   Bench bench;
   bench.reach(Phase::running);

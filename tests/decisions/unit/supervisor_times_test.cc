@@ -1,5 +1,5 @@
-// Tests the supervisor's decisions about deadlines: which events end a deadline, which move it, and
-// which must leave it as it is.
+// Tests the supervisor's decisions about deadlines: which events end a deadline, which events move
+// it, and which events must not change it.
 #include <catch2/catch.hpp>
 
 #include "agent-protocol/cpp/wire/codec.h"

@@ -27,8 +27,8 @@ char byte(unsigned value) {
   return static_cast<char>(static_cast<unsigned char>(value));
 }
 
-// Writes a number into `bytes` bytes by the bit patterns of UTF-8. Does so even if the number is
-// not the code of a character, or would fit into fewer bytes.
+// Encodes a number in `bytes` bytes with the bit patterns of UTF-8. The number need not be the code
+// of a character, and may even fit into fewer bytes.
 std::string patterned(unsigned code, unsigned bytes) {
   if (bytes == 1) return {byte(code)};
   std::string text;

@@ -1,6 +1,6 @@
 // Tests texts for people: durations, endings of processes and of upgrades, system errors, and the
-// status that init gets in states that are rare or last only a moment. Also tests the exit status
-// that an ending leads to, and which system errors count as a temporary shortage.
+// status text for init in states that are rare or last only a moment. Also tests which exit status
+// follows from the ending of a process, and which system errors count as a temporary shortage.
 #include "upgrader/core/words.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-# The checks that every init must pass: the columns of the table, in the order in which they are
-# made. A check that fails raises Failed, with the reason in words.
+# The checks that every init system must pass. They are the columns of the table of results, in the
+# order in which they run. A check that fails raises `Failed`, with the reason as text.
 
 import shutil
 
@@ -10,14 +10,14 @@ FIRST = "1.0.0"
 GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
 QUICK_CRASHES = 20  # more crashes than any init system allows by default
-MEMORY_LEFT = 100_000_000  # in bytes: enough for the service, too little for GREEDY
-# A release that passes its self-test. As a candidate it takes ten times MEMORY_LEFT.
+MEMORY_LEFT = 100_000_000  # in bytes: enough for the service, but not for GREEDY
+# A release that passes its self-test. As a candidate, its agent allocates ten times MEMORY_LEFT.
 GREEDY = """#!/bin/sh
 case "$*" in *--self-test*) echo 8.0.0 ok; exit ;; esac
 echo 1000 >/proc/self/oom_score_adj
 taken=$(head -c 1000000000 /dev/zero | tr '\\0' x)
 """
-# An agent that works and never says `healthy`, so that its trial takes the whole time.
+# An agent that works but never sends `healthy`, so that its trial takes the maximum time.
 NEVER_HEALTHY = """#!/bin/sh
 case "$*" in *--self-test*) echo 8.5.0 ok; exit ;; esac
 echo '{"type":"hello","protocol":1,"version":"8.5.0"}'
@@ -25,7 +25,7 @@ echo '{"type":"ready"}'
 while read -r line; do :; done
 """
 ATTEMPTS = 3  # the value of --attempts in the service files
-# When init has reported that the service is stopped, the last process must end within this time.
+# After init has reported that the service is stopped, the last process must exit within this time.
 STOP_SECONDS_MAX = 10
 
 
@@ -198,7 +198,7 @@ class Check:
         self.service.stop_writing()
         committed = self.service.count_events("1.0.1 committed")
         before = self.service.main()
-        # Restarts the service in good order, which sets the count of --attempts to 0.
+        # Restarts the service cleanly, which sets the count of --attempts to 0.
         self.init.restart(self.machine, self.service)
         self.wait_for_another(before)
         for _ in range(ATTEMPTS - 1):
@@ -233,7 +233,7 @@ class Check:
         that."""
         self.init.start(self.machine)
         self.works("1.0.1")
-        # Opens the file before the halt, so that it can still be read afterwards.
+        # Opens the file before the halt, so that this program can still read it afterwards.
         with self.machine.path(EVENTS).open() as events:
             before = events.read()
             self.init.halt(self.machine)
@@ -242,8 +242,8 @@ class Check:
                    + before.splitlines()[-1])
 
 
-# The columns of the table of results. Each has a heading, and the check whose result is written
-# below that heading, in the row of the init system.
+# The columns of the table of results. Each column has a heading and a check. The check's result is
+# written below the heading, in the row of the init system.
 COLUMNS = [
     ("ready", Check.becomes_ready),
     ("good upgrade", Check.good_upgrade),

@@ -1,5 +1,5 @@
-# The init systems that are tested: for each, the Debian packages that it needs, the paths at which
-# it wants the files of sample-agent/init/, and its own commands.
+# The tested init systems. Each has a class with the Debian packages that it needs, the paths at
+# which it expects the files of sample-agent/init/, and its own commands.
 
 import itertools
 import pathlib
@@ -98,8 +98,8 @@ class S6(Init):
     versioned = "s6"
     program = ["/etc/s6/init"]
 
-    # The first process of the test machine. s6-linux-init would make this script, but Debian 12 has
-    # no package of that.
+    # The first process of the test machine. The program s6-linux-init would make this script, but
+    # Debian 12 has no package of s6-linux-init.
     STAGE_1 = """#!/bin/sh
 # The first process: makes the scan directory, and becomes the supervisor of what is in it.
 mkdir -p /run/service

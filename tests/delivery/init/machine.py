@@ -1,5 +1,6 @@
-# A test machine: an init system as process 1 of its own namespaces, over a root directory that
-# stays unchanged. Also waits for conditions, with a deadline and never for a fixed time.
+# A test machine: an init system as process 1 of its own namespaces, with an overlay over a root
+# directory that stays unchanged. Also has functions that wait for conditions, with a deadline and
+# never for a fixed time.
 
 import os
 import pathlib
@@ -14,7 +15,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 COMMAND_SECONDS_MAX = 60
 
-# Capabilities that the test machine must not have, since they reach beyond its namespaces.
+# Capabilities that the test machine must not have, because their effects reach beyond its
+# namespaces.
 CAPABILITIES_TAKEN = "-sys_time,-sys_module,-sys_rawio,-syslog,-mac_admin,-mac_override,-wake_alarm"
 SECONDS_MAX = 60  # the limit for any wait, even on a busy machine
 
@@ -178,7 +180,7 @@ class Machine:
             while True:  # ends by an error when the terminal is closed
                 try:
                     kept.write(os.read(terminal, 65536))
-                except OSError:  # no process uses the terminal any more
+                except OSError:  # no process uses the terminal now
                     return
                 kept.flush()
 
@@ -193,7 +195,7 @@ class Machine:
         demand(self.holder.poll() is None, "no machine: " + self.complaints.read_text())
         try:
             words = pathlib.Path("/proc/%d/cmdline" % self.pid).read_bytes().split(b"\0")
-        except FileNotFoundError:  # process 1 has ended; the next call reports the holder's end
+        except FileNotFoundError:  # process 1 has exited; the next call reports that
             return False
         return not any(word.endswith(b"/enter") for word in words) and words[0] not in (
             b"unshare", b"env")

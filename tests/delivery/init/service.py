@@ -1,5 +1,6 @@
 # The service on a test machine, under any init system: the sample agent under the upgrader. A
-# thread adds lines to the agent's log all the time, and checks look at the service from outside.
+# thread continually adds lines to the log that the agent copies. The checks look at the service
+# from outside.
 
 import json
 import os
@@ -22,7 +23,7 @@ EVENTS = STATE + "/events"
 PREVIOUS = STATE + "/previous"
 STATUS = "/run/upgrader/sample-agent/status.json"
 STARTS = STATE + "/starts"
-# Releases in a directory in which the agent does not look for newer versions.
+# Releases outside the directory in which the agent looks for newer versions.
 BROKEN = "/opt/sample-agent/broken"
 UNTRIED = "/opt/sample-agent/untried"
 

@@ -1,10 +1,11 @@
-# make analyze, make sanitize: look for errors in the code without running it, and by running the
+# make analyze, make sanitize: find errors in the code with static analysis, and by running the
 # tests with sanitizers.
 
 # ---- make analyze
 
-# make analyze (V10): checks the code of the upgrader and of the agents' library without running it.
-# LONG=1 also checks the tests and the sample agent, and adds further tools and the slow checks.
+# make analyze (V10): runs static analysis on the code of the upgrader and of the library for
+# agents. LONG=1 also analyzes the tests and the sample agent, with more tools and with the slow
+# checks.
 
 .PHONY: analyze analyze-here
 
@@ -19,22 +20,22 @@ analyze-here: $(upgrader_library) $(protocol_library) $(if $(filter 1,$(LONG)),$
 # ---- make sanitize
 
 # make sanitize (V10): runs the tests with AddressSanitizer, UndefinedBehaviorSanitizer and
-# LeakSanitizer. There is no ThreadSanitizer: upgrader, library and sample agent have one thread
-# each. By default only the product is sanitized; the tests' usual objects are linked with it, and
-# the longest tests are left out. LONG=1 sanitizes the tests, too, and runs all of them, also those
-# of other programs whose .mk files add them to sanitized_tests.
+# LeakSanitizer. ThreadSanitizer is not used, because the upgrader, the library and the sample agent
+# have one thread each. By default, only the product is sanitized: it is linked with the tests'
+# usual objects, and the longest tests are left out. LONG=1 also sanitizes the tests, and runs all
+# of them. It also runs the tests that .mk files of other programs add to `sanitized_tests`.
 
 .PHONY: sanitize sanitize-build sanitize-run
 
-# The settings of the sanitized builds. Both the product and a test may have a copy of a function
-# from a header. The product's objects are linked first, so that its sanitized copy is used, even if
-# the tests are not sanitized.
+# The settings of the sanitized builds. The product and a test may both have a copy of a function
+# from a header. The product's objects are linked first, so that the product's sanitized copy is
+# used, even if the tests are not sanitized.
 ifdef SANITIZE
 HARDENING =
 CXXFLAGS = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
-# Links the runtimes of both sanitizers statically. As shared libraries, each would have a log of
-# its own, and one of the two logs would stay empty.
+# Links the runtimes of both sanitizers statically. As shared libraries, each runtime would have its
+# own log, and one of the two logs would stay empty.
 LDFLAGS += -fsanitize=address,undefined -static-libasan -static-libubsan
 $(BUILD)/tests/%_test: LDFLAGS += -Wl,--whole-archive $(upgrader_library) $(protocol_library) \
   -Wl,--no-whole-archive -luv
@@ -59,8 +60,8 @@ else
 endif
 
 # Builds in two steps: first the libraries of the upgrader and the protocol, then the programs.
-# LDFLAGS links the whole libraries into all tests, but no rule names them as prerequisites, so they
-# must exist before.
+# LDFLAGS links the whole libraries into all tests, but no rule names the libraries as
+# prerequisites. So the libraries must exist before the tests are linked.
 sanitize-build:
 	@$(MAKE) --no-print-directory $(upgrader_library) $(protocol_library) $(planted_faults)
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(filter $(BUILD)/%,$(tests_when_sanitized)) \
@@ -74,8 +75,8 @@ tests_when_sanitized = $(tests_when_instrumented) $(if $(filter 1,$(LONG)),$(san
 
 # ---- settings for both make sanitize and make coverage
 
-# Leaves out the walks through all states without LONG=1. They would take minutes, and find nothing
-# in the core that the other tests do not find.
+# Without LONG=1, leaves out the explorations of all states. They would take minutes, and find no
+# error in the core that the remaining tests do not find.
 directories_when_instrumented = decisions/unit decisions/scenario together/integration \
   together/regression $(if $(filter 1,$(LONG)),decisions/explore)
 # These tests need the sample agent, which is built only with LONG=1.
@@ -91,8 +92,8 @@ tests_when_instrumented = $(sort $(filter \
 instrumentable:
 	@$(MAKE) --no-print-directory $(BUILD)/upgrader $(tests_when_instrumented) $(puppet)
 
-# Makes symbolic links to the tests' objects of the plain build $(single) in the instrumented build
-# $(1), so that only the product must be compiled again.
+# Makes symbolic links in the instrumented build `$(1)` to the tests' objects in the plain build
+# `$(single)`. So only the product must be compiled again.
 borrow_objects = mkdir -p $(1)/objects && rm -rf $(1)/objects/tests && \
   cp -rs $(abspath $(single))/objects/tests $(1)/objects/tests && \
   find $(1)/objects/tests -name '*.d' -delete

@@ -1,5 +1,5 @@
-// Makes a fault that a sanitizer must find, for the canary of `make sanitize`: `faults KIND`. The
-// fault depends on the program's arguments, so that the compiler cannot find it.
+// Executes a fault that a sanitizer must find, as a canary of `make sanitize`. Usage: `faults
+// KIND`. The fault depends on the program's arguments, so that the compiler cannot find it.
 #include <unistd.h>
 
 #include <climits>

@@ -1,11 +1,11 @@
-# make coverage (V11): counts the branches of the product that the tests take. Only the product is
-# compiled anew; the tests' usual objects are linked with it.
+# make coverage (V11): counts which branches of the product the tests take. Only the product is
+# compiled anew, and is linked with the tests' usual objects.
 
 .PHONY: coverage coverage-build coverage-run
 
-# The settings of the coverage build. Nothing is inlined, no branch is made for an exception, and
-# only the product is counted. The counters are atomic, since some walks through all states have
-# several threads. The product's objects are linked first: if both a test and the product have a
+# The settings of the coverage build. The compiler inlines nothing, makes no branch for exceptions,
+# and counts only the product. The counters are atomic, because some explorations of all states have
+# several threads. The product's objects are linked first: if a test and the product both have a
 # copy of a function from a header, the product's counted copy is used.
 ifdef COVERAGE
 HARDENING =
@@ -22,13 +22,13 @@ $(coverage_dump): tests/judging/coverage/dump.cc
 	# Deletes all programs, so that they are linked again with the new dump.o.
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader
 
-# Code in headers is counted where tests include it, so the test of the C++ interface, which is a
-# header, is compiled again.
+# Code in headers is counted in the objects that include it. The C++ interface is only a header, so
+# the test of this interface is compiled again.
 test_of_header := $(call objects,tests/decisions/unit/agent_cpp_test.cc)
 $(test_of_header): CXXFLAGS += -fexceptions
 endif
 
-# The tests whose branches are counted. LONG=1 adds the walks through all states. Tests of the
+# The tests whose branches are counted. LONG=1 adds the explorations of all states. Tests of the
 # sample agent are left out.
 tests_when_counted = $(filter-out $(tests_of_samples),$(tests_when_instrumented))
 
@@ -40,8 +40,9 @@ coverage:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
 # Builds the libraries first, and then deletes every test program that is older than a library.
-# LDFLAGS links the whole libraries into all tests, and make does not know that. An older program
-# would keep the library's old code, whose counts no longer match.
+# LDFLAGS links the whole libraries into all tests, but make does not know that. A test program that
+# is older than a library would keep the library's old code, and the old code's counts would not
+# match the new code.
 coverage-build:
 	@rm -f $(test_of_header)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)

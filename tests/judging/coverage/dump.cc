@@ -1,8 +1,8 @@
-// Is linked into every program of the coverage build. Writes the counts of branches to disk if a
-// process ends in a way in which gcc would lose them. gcc itself writes the counts at exit and
-// fork. This file does so at _exit, at abort, and when a test kills its child by SIGKILL. A child
-// that is about to execute another program shares its parent's memory, so the parent has its
-// counts.
+// This file is linked into every program of the coverage build. It writes the counts of branches to
+// disk when a process ends and gcc's own code would not write them. gcc's code writes the counts at
+// exit() and fork(). This file writes them at _exit(), at abort(), and when a test kills its child
+// with SIGKILL. A child that is about to execute a program shares its parent's memory, so the
+// parent has the child's counts.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,17 +23,17 @@ void __gcov_dump();
 int __real_kill(pid_t pid, int number);
 
 // Returns whether a test has limited the size of the files that this process may write. Such a
-// process does not write its counts: the limit would cut the file, which also has the counts of all
-// other processes.
+// process must not write its counts: the limit would truncate the file of counts, which all
+// processes share.
 static bool files_are_limited() {
   rlimit limit{};
   getrlimit(RLIMIT_FSIZE, &limit);
   return limit.rlim_cur != RLIM_INFINITY;
 }
 
-// The signal that a test's child is sent before the test kills it by SIGKILL. On this signal the
-// child writes its counts and dies. While the child writes its counts for another reason, it blocks
-// the signal.
+// The signal that is sent to a test's child before the test kills the child with SIGKILL. On this
+// signal the child writes its counts and dies. The child blocks this signal while it writes its
+// counts for any other reason.
 static constexpr int last_signal = 60;
 
 static sigset_t put_off_last_signal() {
@@ -61,9 +61,10 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Makes the program write its counts when it exits. A program named *_test also writes them when it
-// gets last_signal, and so does a child that it has forked and that still runs the test's code. No
-// other program catches that signal, since tests look at an agent's signal handlers.
+// Prepares the ends of the program. At exit(), last_signal is blocked while gcc's code writes the
+// counts, and a process with limited files exits without writing them. A program named `*_test`
+// also writes the counts on last_signal, and so do its forked children that still run the test's
+// code. No other program handles this signal, because tests inspect an agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))
@@ -82,7 +83,7 @@ int counted_kill(pid_t pid, int number) {
   if (number == SIGKILL && pid > 0 && pid != getpid() && runs_what_we_run(pid)) {
     const int process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     __real_kill(pid, last_signal);
-    // The wait has a limit, since the child may be stopped, or block the signal.
+    // The wait has a limit, because the child may be stopped, or may block the signal.
     constexpr int patience_ms = 2'000;
     pollfd end{process, POLLIN, 0};
     poll(&end, 1, patience_ms);

@@ -1,9 +1,10 @@
-# Finds the mutants of a C++ file: walks libclang's tree of the file, and records for each place the
-# texts by which mutants replace the text there. Other files know how a mutant is switched on
-# (weave.py) and judged.
+# Finds the mutants of a C++ file. Visits libclang's syntax tree of the file, and records for each
+# place the texts with which mutants replace the text at this place. weave.py switches mutants on,
+# and verdict.py judges them.
 #
-# A mutant is named by its file, its function, the text at its place, the text instead of it, and a
-# number among equal ones, so that its name survives changes elsewhere.
+# The name of a mutant consists of its file, its function, the original text, the replacement, and a
+# number that distinguishes equal mutants. So the name does not depend on changes in other parts of
+# the file.
 import re
 from dataclasses import dataclass, field
 
@@ -26,8 +27,8 @@ SWAPS = {'==': ['!='], '!=': ['=='], '<': ['<=', '>='], '<=': ['<', '>'], '>': [
 RESULTS = INTEGERS | {T.RECORD, T.POINTER, T.ENUM, T.ELABORATED}
 NOTHING = r'\{\}|nullptr|0|""|std::nullopt|\*this'
 COMPARISONS = {'==', '!=', '<', '<=', '>', '>=', '&&', '||'}
-# Functions that are called only by UPGRADER_CHECK. They get no mutants, since UPGRADER_CHECK fails
-# only if the program has an error.
+# Functions that only UPGRADER_CHECK calls. They get no mutants, because UPGRADER_CHECK fails only
+# if the program has a bug.
 CHECKING = {'check_state', 'check_heartbeat', 'check_activate', 'check_failed'}
 ASSIGNMENTS = {'+=': '-=', '-=': '+=', '|=': '&=', '&=': '|='}
 
@@ -39,8 +40,8 @@ class Place:
     end: int
     kind: str  # the form in which weave.py replaces the text
     function: str
-    at_run_time: bool  # True: the compiler, too, may run the function
-    # The texts of the mutants. Each is the beginning of a mutant's name.
+    at_run_time: bool  # True: the compiler may run the function, too
+    # The replacement texts of the mutants at this place. Each text begins the name of a mutant.
     alternatives: list = field(default_factory=list)
 
 
@@ -150,7 +151,7 @@ class Finder:
         """Looks for places for mutants in a statement or an expression, and in its parts."""
         start, end = self.extent(cursor)
         if re.match(r'UPGRADER_CHECK|\W+$', self.text(start, end)):
-            return  # no mutants in what only UPGRADER_CHECK calls: see CHECKING
+            return  # only UPGRADER_CHECK calls this function: see CHECKING
         look = getattr(self, 'look_at_' + cursor.kind.name.lower(), None)
         if look is not None and look(cursor) == 'done':
             return
@@ -177,14 +178,15 @@ class Finder:
             return
         if text == 'return' and re.fullmatch(rb'[;\s}]*', self.source[end:self.end]) and \
                 not re.search(rb'\b(for|while|do)\b', self.source[self.begin:self.end]):
-            return  # the function ends here without this return, too
+            return  # without this return, the function would end here, too
         semicolon = re.compile(rb'\s*;').match(self.source, end)
         if semicolon:
             self.add(start, semicolon.end(), 'statement', '')
 
     def look_at_case_stmt(self, cursor):
         body = list(cursor.get_children())[-1]
-        # The last `break` of a switch gets no mutant, since the program does the same without it.
+        # The last `break` of a switch gets no mutant, because the program does the same without
+        # this `break`.
         if re.compile(rb'break;\s*\}').match(self.source, body.extent.start.offset):
             return 'done'
         self.look_at_statement(body)
@@ -275,7 +277,7 @@ class Finder:
             self.add(*whole, 'return', 'return', text)
         elif self.result is not None and re.search(
                 r'\bResult<|variant<|\bMember<', self.result.get_canonical().spelling):
-            pass  # a value of this type cannot be empty, so `return {}` is no mutant
+            pass  # this type has no empty value, so `return {}` is not a mutant
         elif result in RESULTS and not re.fullmatch(NOTHING, text) and not self.is_constant(value):
             self.add(*whole, 'return', 'return {}')
 

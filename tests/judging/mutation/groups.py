@@ -1,23 +1,24 @@
-# The groups of source files that get mutants: which part of the product each group is, which share
-# of its mutants must be killed, and which tests may kill them.
+# The groups of source files that get mutants. For each group, this file has the part of the
+# product, the share of the group's mutants that must be killed, and the tests that may kill these
+# mutants. A mutant is killed if a test fails because of it.
 import glob
 from dataclasses import dataclass
 
 # Files that get no mutants: code that only tests call, code that only ends a program with an error,
-# the version, the C header, which has no code, and plain data for which every member is always set.
+# the version, the C header, which has no code, and plain data whose members are always all set.
 LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
             'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
-# Files of upgrader/core that belong to the group of the shell: the facts for messages to init, and
-# code that is tested with whole programs.
+# Files of upgrader/core that belong to the group of the shell (the code around the decisions): the
+# facts for messages to init, and code that is tested with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h')}
 # Files of base/ that belong to the group of the decisions (BASE_CORE), and those that belong to the
 # group of the protocol (BASE_PROTOCOL).
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
-# Files of base/ that the upgrader does not link. They get no mutants, and neither does the part of
-# agent-protocol/ that gives orders through a control directory: the programs that use this code
-# have tests of their own.
+# Files of base/ that the upgrader does not link. These files get no mutants, because the programs
+# that use them have their own tests. For the same reason, the part of agent-protocol/ that sends
+# requests through a control directory gets no mutants.
 BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # The beginnings of the paths of the tests that may kill mutants of the decisions, and of the
@@ -39,7 +40,7 @@ class Group:
     # True if the table of survivors must list each mutant of this group that survives, with the
     # reason. If false, it is enough to reach killed_min.
     listed: bool
-    patient: bool  # true if the tests start processes, and may therefore be slow
+    patient: bool  # true if the tests start processes, and so may be slow
     tests: tuple  # the beginnings of the paths of tests that may kill mutants
 
     def may_kill(self, case):

@@ -1,14 +1,14 @@
-// The main() of every test program in the instrumented build. Without an option it is Catch2's. As
-// `PROGRAM --serve` it reads orders from standard input, one on each line, and forks a process for
-// each. So the program is started and set up only once. It kills the processes that a forked run
-// leaves behind.
+// The main() of every test program in the instrumented build, which contains all mutants. Without
+// `--serve`, the program behaves like every program with Catch2's main(). `PROGRAM --serve` reads
+// orders from standard input, one on each line, and forks a process for each run. So the program is
+// started and set up only once. It kills the processes that a run leaves behind.
 //
 //   list                        the test cases, as `case NUMBER NAME` lines, then `end`
 //   run MUTANT CPU WALL NUMBER  runs the test case with this mutant switched on, and prints
 //                               `passed MS`, `failed MS` or `late MS`. -1: switches no mutant on,
 //                               but records which mutants are reached
 //
-// CPU is a limit in seconds of the processor, WALL one in milliseconds of the clock.
+// CPU limits the processor time, in seconds. WALL limits the elapsed time, in milliseconds.
 #define CATCH_CONFIG_RUNNER
 #include <poll.h>
 #include <sys/prctl.h>
@@ -24,8 +24,8 @@
 
 namespace {
 
-// A reporter for Catch2 that prints nothing. If it printed, each process that a test forks would
-// print the text in the buffer of standard output again.
+// A reporter for Catch2 that prints nothing. If the reporter wrote text into the buffer of standard
+// output, each process that a test forks would print this text again.
 struct Silent : Catch::StreamingReporterBase<Silent> {
   using StreamingReporterBase::StreamingReporterBase;
   static std::string getDescription() { return "says nothing"; }
@@ -90,8 +90,8 @@ int milliseconds_since(Clock::time_point begin) {
   return static_cast<int>(passed.count());
 }
 
-// Kills all processes that a test run has left. They are children of this process, or become its
-// children when their parents are killed.
+// Kills all processes that a test run has left. Each of them is a child of this process, or becomes
+// a child when its parent is killed.
 void end_what_is_left() {
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/self/task/%d/children", ::getpid());

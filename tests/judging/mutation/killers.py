@@ -1,20 +1,21 @@
-# Runs test cases with a mutant switched on, by test programs that wait for orders (killer_main.cc).
-# Before that, runs each test case once to find out which mutants it reaches, and how long it takes.
+# Runs test cases with a mutant switched on, in test programs that wait for orders (killer_main.cc).
+# Before that, runs each test case once to find out which mutants the test case reaches, and how
+# long it takes.
 import mmap
 import os
 import struct
 import subprocess
 from dataclasses import dataclass, field
 
-# The number of bytes before the notes in mutants.control: see mutant.h.
+# The number of bytes in mutants.control before the records of reached mutants: see mutant.h.
 HEAD_BYTES = 4
 MUTANTS_MAX = 1 << 21
 RECORD = -1
-# Runs a test program in a process namespace of its own, because a mutant may send any signal to any
-# process, or to all of them.
+# The command that runs a test program in its own PID namespace, because a mutant may send any
+# signal to any process, or to all processes.
 APART = ['unshare', *([] if os.geteuid() == 0 else ['--map-current-user']), '--pid', '--fork',
          '--kill-child', '--mount-proc']
-FORK_MS = 3  # the time for the fork that each test case needs
+FORK_MS = 3  # the time for the fork() before each test case
 
 
 @dataclass
@@ -24,7 +25,7 @@ class Case:
     name: str
     ms: int = 0
     reached: set = field(default_factory=set)
-    # How many mutants this test case has killed, by mutant, by function, and by file.
+    # The numbers of mutants that this test case has killed, by mutant, by function, and by file.
     kills: dict = field(default_factory=dict)
 
 

@@ -1,7 +1,9 @@
-// Switches the mutants on and off. Every file of the instrumented copy includes this header first.
-// A file named `mutants.control`, in a directory above the program, says which mutant is on: 0 for
-// none, and -1 to record which mutants are reached. The file is mapped into memory, so that the
-// records outlive a SIGKILL.
+// Switches mutants on and off. A mutant is a small change of the source, which some test must
+// notice. `make mutate` compiles all mutants into an instrumented copy of the project, of which
+// every file includes this header first. A file named `mutants.control`, in a directory above the
+// program, has the number of the mutant that is on. 0 switches no mutant on. -1 switches no mutant
+// on either, but records which mutants are reached. The file is mapped into memory, so that these
+// records survive a SIGKILL.
 #pragma once
 
 #include <fcntl.h>
@@ -22,7 +24,8 @@ struct Control {
 };
 
 // The number of the mutant that is switched on in this process, and the mapped file. A program that
-// forks to run a test with one mutant sets both in the child.
+// forks a child for a test with one mutant sets both numbers, this variable and the number in the
+// file, in the child.
 inline int active = 0;
 inline Control* control = nullptr;
 

@@ -1,9 +1,10 @@
-# Mutants that serve as canaries. Some must be killed, since a test certainly checks their effect.
-# The others must survive, since they change nothing.
+# Mutants that serve as canaries. Tests must kill some of them, because a test certainly checks
+# their effect. The remaining canaries must survive, because they do not change the effect of the
+# program.
 import find
 
-# The canaries. Each has its expected fate, its file, the text that it replaces, and the text that
-# it puts there.
+# The canaries. Each canary has its expected fate, its file, the text that it replaces, and the
+# replacement.
 PLANTED = [
     ('killed', 'upgrader/core/state.cc', 'state.incumbent && state.incumbent->activated',
      '!(state.incumbent && state.incumbent->activated)'),

@@ -17,11 +17,11 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
           'tests/decisions/decisions.mk', 'tests/decisions/unit', 'tests/decisions/scenario',
           'tests/decisions/explore', 'tests/support', 'tests/together/integration',
           'tests/together/regression', 'tests/judging/mutation/mutant.h']
-# Tests that are not built for this: tests of code without mutants, and explore_test, since
+# Tests that are not built in the copy: tests of code without mutants, and explore_test, because
 # second_table_test explores the same states.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
-# The compiler's flags. They leave out the hardening of the installed programs: with it, the
-# compiler would rename some calls that tests replace in order to make them fail.
+# The compiler's flags. They leave out the hardening flags of the installed programs: with these
+# flags, the compiler would rename some calls that tests must replace to make them fail.
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
 ROUNDS_MAX = 8
 

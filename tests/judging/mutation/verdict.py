@@ -1,7 +1,8 @@
-# Judges a group of source files by the fates of its mutants. If the table must list the group's
-# survivors, a survivor that is not in the table is wrong, and so is a line of the table that is no
-# longer true. Otherwise the share of the killed mutants decides, and the functions with the most
-# survivors are named.
+# Judges a group of source files by the fates of its mutants: killed, or survived. There are two
+# kinds of groups. If the table of survivors must list the group's survivors, a survivor that is
+# missing from the table is an error, and so is a line of the table that is no longer true. For all
+# other groups, the share of killed mutants decides, and the functions with the most survivors are
+# named.
 import re
 from dataclasses import dataclass, replace
 
@@ -14,9 +15,9 @@ class Verdict:
     listed: int
     sampled: int
     all: int
-    wrong: list  # the errors in words, each a line
-    # If the table decides: the share of all mutants that the table does not list. Otherwise: the
-    # share of the tried mutants that is killed.
+    wrong: list  # the errors, each as a line of text
+    # If the table decides, the share of the group's mutants that the table does not list.
+    # Otherwise, the share of the tried mutants that were killed.
     figure: float
     met: bool
     # The functions with the most survivors, each with the number of survivors and of tried mutants.

@@ -1,16 +1,16 @@
-# Weaves mutants into the text of a source file. Each place becomes a choice between the old text
-# and the texts of its mutants; the number of the mutant that is switched on decides (mutant.h).
-# Every mutant has a line of its own, so that the line of a compiler's error shows which mutant is
-# wrong.
+# Weaves mutants into the text of a source file. At each place, the program then chooses between the
+# original text and the texts of the mutants, by the number of the mutant that is switched on
+# (mutant.h). Every mutant has its own line, so that the line number of a compiler error shows which
+# mutant does not compile.
 import zlib
 from dataclasses import asdict, dataclass
 
 import find
 import planted
 
-# The numbers of a file's mutants begin at a multiple of this constant, and the file's name decides
-# at which multiple. So a change of one file does not change the numbers in other files. If the
-# numbers in a header changed, everything would have to be compiled anew.
+# The numbers of a file's mutants begin at a multiple of this constant, and the file's name
+# determines this multiple. So a change of one file does not change the numbers in any other file.
+# If the numbers in a header changed, all files that include it would have to be compiled again.
 NUMBERS_OF_A_FILE = 4096
 FILES_MAX = 512
 

@@ -24,7 +24,7 @@ bare = re.compile(r"^\W*(?:Nothing|None|Empty):(?:\s|$)")
 bare_in_code = re.compile(r"^(?:Nothing|None|Empty|0):(?:\s|$)")
 
 # Matches the beginning of a function's declaration or definition, up to its parameters. Does not
-# match a variable whose initial value has parentheses, a point or a text in it.
+# match a variable whose initial value contains parentheses, a period or a string.
 function = re.compile(
     r"(?:template ?<.*?> |\[\[[\w:]+\]\] |extern \"C\" )*"
     r"(?!(?:return|else|new|delete|throw|case|using|class|struct|enum|namespace|goto)\b)"
@@ -34,7 +34,8 @@ contract = re.compile(
     r"(?:True|False) if |(?:A|An|The|These|Each|Both) |(?:Called|Must (?:only )?be called) |`\w+` |"
     r"----|clang-format|NOLINT")
 
-# Macros of mdoc(7) whose arguments are a part of the sentence, and macros that end a sentence.
+# Macros of mdoc(7) whose arguments are a part of the current sentence, and macros that end a
+# sentence.
 inline_macros = set("""Ap Aq Ar Bq Brq Cm Dl Dq Dv D1 Em Er Ev Fa Fl Fn Ft Ic Li Ms Nm No Ns Oc Oo
 Op Pa Pc Pf Po Pq Qc Ql Qo Qq Sm Sq Sx Sy Tn Va Vt Xr""".split())
 ending_macros = set("Sh Ss Pp It Bl El Bd Ed Nd Dd Dt Os Rs Re".split())

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-# Finds loops in test drivers that may run for ever, in the given Python and shell files. Prints
+# Finds loops that may run forever in the given Python and shell files of test drivers. Prints
 # `FILE:LINE: ...` for each. A loop is good if its own lines name a limit (a deadline, a patience, a
 # number of tries, `timeout`), if the line before it names one, or if a comment on its first line
 # begins with `until` and names the event that ends the loop.

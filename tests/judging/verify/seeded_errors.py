@@ -1,6 +1,6 @@
-# The errors that `make seeded` plants in the core, all of different kinds: a description, the text
-# that is replaced, which must occur exactly once in all of upgrader/core, and the text instead of
-# it.
+# The errors that `make seeded` injects into upgrader/core, all of different kinds. Each has a
+# description, the original text, which must occur exactly once in all of upgrader/core, and the
+# replacement.
 
 ERRORS = [
     (

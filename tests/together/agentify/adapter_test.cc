@@ -1,5 +1,5 @@
-// Tests agentify's decisions by sequences of events, such as a daemon that fails on trial.
-// explore_test.cc walks through every order of events.
+// Tests agentify's decisions with single sequences of events, such as a daemon that fails on trial.
+// explore_test.cc tries all orders of events.
 #include "tools/agentify/adapter.h"
 
 #include <catch2/catch.hpp>
@@ -243,7 +243,7 @@ TEST_CASE("with health a daemon on trial has to be well for the settle time, too
   terms.settle = 3s;
   Story story(terms);
   CHECK(story.activate({.trial = 30s}).all<AskDaemon>() == std::vector{AskDaemon{Probe::health}});
-  CHECK_FALSE(story.wait(10s).has<SayHealthy>());  // 10 s pass without the probe's answer
+  CHECK_FALSE(story.wait(10s).has<SayHealthy>());  // no answer of the probe within 10 s
 
   story.tell(ProbeAnswered{Probe::health, true, ""}).wait(1s);
   story.tell(ProbeAnswered{Probe::health, false, "no"});

@@ -27,8 +27,8 @@ from double import (AGENTIFY, BUILD, descendants, free_port, marked, name_of, pa
 from services import SERVICES, Chronyd, Client, PythonServer
 
 UPGRADER = os.environ.get("UPGRADER", str(BUILD / "upgrader"))
-# The time limit for the trial of each version. A working daemon is ready long before, even on a
-# busy machine. A test with a daemon that is never ready waits for the whole time.
+# The time limit for the trial of each version. A working daemon is ready long before this limit,
+# even on a busy machine. A test with a daemon that never becomes ready takes the whole time.
 TRIAL = "10s"
 
 
@@ -49,7 +49,7 @@ class Machine:
         self.environment = dict(os.environ, TEST_MARK=self.directory.name)
         self.service.prepare()
         self.lines = []
-        self.tail = []  # the last lines of the log, including lines that the daemon wrote
+        self.tail = []  # the last lines of the log, including the daemon's lines
         self.passed = None
         if sockets:
             self.passed = socket.create_server(("127.0.0.1", self.service.port), backlog=128)
@@ -110,8 +110,8 @@ class Machine:
                 select.select([], [], [], 0.02)
                 continue
             rest = b""
-            # The daemon may have written half a line before the upgrader or agentify writes one, so
-            # that their line begins in the middle of a line.
+            # The daemon may have written half a line before the upgrader or agentify writes a line.
+            # The line of the upgrader or agentify then begins in the middle of a line.
             self.tail = [*self.tail[-30:], line[:300]]
             ours = re.search(rb"(upgrader|agentify): .*", line)
             if ours:
@@ -133,7 +133,7 @@ class Machine:
             nonlocal before
             new = self.lines[before:]
             # The upgrader answers `busy` until it has reaped the candidate of the previous upgrade.
-            # So the request is repeated.
+            # In this case, repeats the request.
             if any("busy" in line for line in new):
                 before = len(self.lines)
                 self.point_at(version)
@@ -230,8 +230,8 @@ def dies_on_trial(machine):
 
 
 def killed_on_trial(machine):
-    # Waits until the log names the daemon that serves now: this program may not have read all of
-    # the log yet.
+    # Waits until the log names the current daemon, because this program may not have read the whole
+    # log yet.
     machine.victims()
     _, before = machine.main_process()
     threading.Thread(target=kill_next, args=(machine, before), daemon=True).start()
@@ -268,8 +268,8 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# The daemons with which the canary is made. A daemon's script finds out in one of two ways that
-# another daemon runs, by a lock or by a pid file, and there is one daemon for each way.
+# The daemons for the canary. The script of a daemon detects a second running daemon either with a
+# lock or with a pid file. The list has one daemon of each kind.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 
@@ -291,7 +291,7 @@ def stop_and_start(machine):
 
     def end(started):
         pid = started.pid
-        # The pid of the first process, which has ended, is not the daemon's.
+        # The first process has exited, so its pid is not the daemon's pid.
         if started.poll() is not None:
             pid = int((machine.directory / "pid").read_text())
         os.kill(pid, number)

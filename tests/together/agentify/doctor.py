@@ -17,8 +17,8 @@ from run import AS_USER, Run
 PYTHON = sys.executable
 
 # A server in Python. Its arguments say how it can be stopped, and whether it accepts a socket
-# passed by init. It exits when agentify's keeper has exited: the keeper is the parent of the first
-# process, and becomes the parent of all others.
+# passed by init. The server exits when agentify's keeper has exited. The keeper is the parent of
+# the server's first process, and becomes the parent of all later processes.
 SERVER = """import os, select, signal, socket, sys
 port, *ways = sys.argv[1:]
 parents = (os.getpid(), os.getppid())

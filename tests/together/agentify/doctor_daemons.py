@@ -22,8 +22,8 @@ def tried(stage, daemon, listens, stop, check="", ready=None):
     """Runs the doctor on a copy of a daemon, and checks what the doctor prints."""
     if shutil.which(daemon[0]) is None:
         raise AssertionError(daemon[0] + " is not installed")
-    # Uses a copy, since the doctor refuses a program that runs already: other tests run the same
-    # daemons at the same time.
+    # Uses a copy of the daemon's program, because the doctor refuses a program that already runs,
+    # and other tests may run the same daemons at the same time.
     program = stage.directory / Path(daemon[0]).name
     if not program.exists():
         shutil.copy(shutil.which(daemon[0]), program)
@@ -126,7 +126,7 @@ if __name__ == "__main__":
     if os.geteuid() != 0:
         print("not ok: needs root\n0 passed, 1 failed")
         sys.exit(1)
-    if os.environ.get("APART") != "1":  # runs this program once more, with a /run of its own
+    if os.environ.get("APART") != "1":  # runs this program again, with its own /run
         WORDS = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /run && exec "$@"', "sh",
                  sys.executable, __file__, *sys.argv[1:]]
         sys.exit(subprocess.run(WORDS, env=dict(os.environ, APART="1"), check=False).returncode)

@@ -19,8 +19,8 @@ from ports import free_port  # noqa: E402,F401
 
 BUILD = Path(os.environ.get("BUILD", "build")).resolve()
 AGENTIFY = BUILD / "agentify"
-# Seconds to wait for anything, long enough for a loaded machine; a test that waits longer has
-# failed.
+# The time limit of every wait, in seconds. It is long enough for a loaded machine, and a test that
+# waits longer has failed.
 PATIENCE = int(os.environ.get("PATIENCE", 30))
 
 
@@ -146,8 +146,8 @@ class Double:
             environment["LISTEN_PID"] = "0"
         self.lock_file = None
         if lock:
-            # A test in which two agents run under one upgrader passes the lock file of the first
-            # Double to the second one as `lock`, since an upgrader has only one lock.
+            # In some tests, two agents run under one upgrader, which has only one lock. Such a test
+            # passes the lock file of the first Double to the second Double as `lock`.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)
@@ -177,8 +177,8 @@ class Double:
     def _become(self, argv, environment, to_agent, from_agent, places):
         try:
             os.setsid()
-            # Copies the descriptors to numbers from 100 on, so that no dup2() below closes one that
-            # is still needed.
+            # Copies the descriptors to numbers from 100 on, so that no dup2() below closes a
+            # descriptor that is still needed.
             high = [(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100), to) for fd, to in places]
             pipes = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in (to_agent, from_agent)]
             os.dup2(pipes[0], 0)
@@ -189,7 +189,7 @@ class Double:
             os.closerange(3 + len(places), 100)
             if "LISTEN_PID" in environment:
                 environment["LISTEN_PID"] = str(os.getpid())
-            # Python ignores these signals, and agentify must not inherit that it ignores them.
+            # Python ignores these signals, and agentify must not inherit this setting.
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             os.execve(argv[0], argv, environment)
@@ -382,7 +382,7 @@ def run_tests(tests):
             with Stage() as stage:
                 test(stage)
             passed += 1
-        except Exception:  # an error in one test does not stop the others
+        except Exception:  # an error in a test does not stop the remaining tests
             failed += 1
             print(f"not ok: {test.__name__}: {test.__doc__}")
             traceback.print_exc(file=sys.stdout)

@@ -1,6 +1,6 @@
-// Walks through every state that the adapter can reach, by every event that its surroundings may
-// send, in every order. A model of the world, which knows only the actions and the events, judges
-// each step.
+// Visits every state that the adapter, the part of agentify that decides, can reach through any
+// order of the events that its surroundings may cause. A model of these surroundings, which sees
+// only the actions and the events, checks each step.
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <deque>
@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// The states of the keeper, and of the daemon whose parent it is.
+// The states of the keeper process, and of the daemon, which is the keeper's child.
 enum class Kept { nothing, starting, daemon, asking, sweeping, done, lost, lost_sweeping, swept };
 
 // The facts about the surroundings of the adapter. They follow from the adapter's actions and from
@@ -39,16 +39,17 @@ struct World {
   bool started_once = false;
   bool cancelled = false;
   bool follows = false;
-  bool killed_otherwise = false;  // a signal that is not in the stop plan killed the main process
+  bool killed_otherwise = false;  // a signal outside the stop plan killed the main process
   std::optional<Probe> asked = {};
   Kept kept = Kept::nothing;
 
   [[nodiscard]] bool daemon_may_be() const {
     return kept != Kept::nothing && kept != Kept::done && kept != Kept::swept && kept != Kept::lost;
   }
-  // Returns true if agentify is not on trial any more, so that no fallback can replace it.
+  // Returns true if agentify has no trial or its trial is over, so that no fallback can replace it.
   [[nodiscard]] bool is_settled() const { return !candidate || committed; }
-  // Returns true if agentify must follow releases now: its daemon works, and nothing ends it.
+  // Returns true if agentify must follow a directory of releases now: the daemon works, and nothing
+  // is going to end it.
   [[nodiscard]] bool must_follow() const {
     return terms.follow && activated && is_settled() && kept == Kept::daemon && !stop_asked &&
            terms.health_action != HealthAction::exit && !left;
@@ -200,7 +201,8 @@ void add_keepers(const World& world, std::vector<Happening>& list) {
       break;
   }
   const bool lost = world.kept >= Kept::lost;
-  // Only the keeper reports that the daemon's main process has ended, so a dead keeper cannot.
+  // Only the keeper reports that the daemon's main process has exited. A dead keeper cannot report
+  // that.
   const bool had_daemon = world.kept == Kept::daemon || world.kept == Kept::starting;
   if (!lost) add(KeeperLost{}, Kept::lost, had_daemon);
 }
@@ -285,8 +287,8 @@ std::string judge(const Actions& actions, World& world) {
   return judging.wrong;
 }
 
-// Returns the next event on the shortest way to agentify's end after the upgrader has requested the
-// stop. On this way the check ends, the keeper answers, and only SIGKILL ends the daemon.
+// Returns the next event on the shortest path to agentify's exit after the upgrader has requested a
+// stop. On this path the check ends, the keeper answers, and only SIGKILL ends the daemon.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {
@@ -315,8 +317,8 @@ Happening last_happening(const Place& place) {
 bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
-    // A stop before the activation never reaches the adapter: the protocol's library ends agentify
-    // by itself.
+    // If the upgrader stops agentify before its activation, the adapter gets no event: the library
+    // for agents exits from agentify's process.
     if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {
@@ -360,8 +362,8 @@ Walk walk(const Terms& terms) {
       const Actions actions = then.adapter.step(happening.event, then.now);
       ++result.steps;
       std::string wrong = judge(actions, then.world);
-      // After a step for a deadline, the adapter must not name a deadline that has passed already.
-      // Otherwise the real loop would turn for ever without reading any other event.
+      // After a step for a passed deadline, the adapter's next deadline must lie in the future.
+      // Otherwise the real event loop would spin forever without reading any other event.
       const auto later = then.adapter.next_deadline();
       if (std::holds_alternative<TimePassed>(happening.event) && later && *later <= then.now) {
         wrong = "a deadline that has passed is still waited for";

@@ -23,9 +23,9 @@ from probes import Server
 WITNESS = BUILD / "tests/together/agentify/witness"
 STEP = 1 if os.environ.get("EVERY") == "1" else 29
 
-# For each system call, the error with which the call is made to fail: one that a real kernel may
-# return, since it lacks memory or descriptors. Pipes and eventfds get no EIO, on which libuv would
-# abort.
+# For each system call, the error with which the call fails in this test. The errors are those that
+# a real kernel may return, for example because memory or descriptors are exhausted. Pipes and
+# eventfds never fail with EIO, because libuv would abort then.
 ERRORS = {
     "openat": "EMFILE", "read": "EINTR", "write": "EAGAIN", "pipe2": "EMFILE", "clone": "EAGAIN",
     "epoll_create1": "EMFILE", "epoll_ctl": "ENOMEM", "epoll_wait": "EINTR", "socket": "EMFILE",
@@ -42,13 +42,14 @@ ERRORS = {
 
 
 # Matches strace's line about an injected EAGAIN for a write to an eventfd. A real EAGAIN means that
-# the eventfd is about to wake its reader anyway, and libuv relies on that. After an injected EAGAIN
-# nothing wakes the reader, so a run with this line does not count.
+# the eventfd is already readable and will wake its reader. libuv relies on that. After an injected
+# EAGAIN, nothing wakes the reader, so a run with this line does not count.
 FULL_EVENT = re.compile(r'write\(\d+, "\\1(\\0){7}", 8\) += -1 EAGAIN .*\(INJECTED\)')
 
-# Matches strace's line about an injected error for libuv's write of one byte into its own pipe, by
-# which libuv unlocks its list of signals. On a real machine this write never fails, since the pipe
-# always has room, and libuv aborts if it does. So a run with this line does not count.
+# Matches strace's line about an injected error for a one-byte write of libuv into its own pipe.
+# With this byte, libuv unlocks its list of signals. On a real machine this write never fails,
+# because the pipe always has room, and libuv aborts if the write fails. So a run with this line
+# does not count.
 LIBUV_LOCK = re.compile(r'write\(\d+, "\*", 1\).*INJECTED')
 
 
@@ -172,7 +173,7 @@ def main():
         inject = "%s:error=%s:when=%d" % (name, ERRORS[name], number)
         wrong, trace = live(inject)
         if "(INJECTED)" not in trace:
-            continue  # in this run agentify did not reach the call that was to fail
+            continue  # agentify has not reached the failing call in this run
         if LIBUV_LOCK.search(trace) or FULL_EVENT.search(trace):
             continue
         fired[name] = fired.get(name, 0) + 1
@@ -182,8 +183,8 @@ def main():
     note("many kinds of calls have failed", "" if len(fired) > 20 or sys.argv[1:] else str(fired))
     note("a probe's connection has failed",
          "" if fired.get("connect") or sys.argv[1:] else str(fired))
-    # Canary: agentify's calls of kill() have no effect. So a process of the daemon is left at the
-    # end, which the test must notice.
+    # Canary: here, agentify's calls of kill() have no effect. So a process of the daemon is left at
+    # the end, and the test must notice this process.
     wrong, _ = live("kill:retval=0:when=1+")
     note("canary: signals that reach nobody", "" if wrong else "not seen")
     print("%d passed, %d failed" % (passed, failed))

@@ -1,5 +1,5 @@
-// Tests the conclusions of `agentify doctor`. The logs and observations from which it concludes are
-// written by hand.
+// Tests which conclusions `agentify doctor` draws from logs and observations. The tests contain
+// these logs and observations.
 #include "tools/agentify/doctor/findings.h"
 
 #include <catch2/catch.hpp>

@@ -23,16 +23,17 @@ from double import AGENTIFY, BUILD, marked, runs
 from probes import Server
 
 PATIENCE = 60
-# The number of system calls at which `make check` kills a process: a few for each kind of victim.
+# The number of runs in `make check`. Each run kills a process at a different system call, so each
+# kind of victim is killed a few times.
 FEW = 21
-# The processes that are killed. If there are several of one name, `first` is the one that was
-# started first, and `last` the one that was started last.
+# The processes that are killed. If several processes have the same name, `first` is the process
+# that was started first, and `last` the process that was started last.
 VICTIMS = ["agentify first", "agentify last", "agentify-keeper first", "agentify-keeper last",
            "witness first", "witness last", "upgrader first"]
 WITNESS = BUILD / "tests/together/agentify/witness"
 
-# ---- the tracer: follows a process with all its descendants (ptrace), stops them at each of their
-# system calls, and can kill a process there
+# ---- the tracer: uses ptrace to follow a process and all its descendants, stops them at each of
+# their system calls, and can kill a process at such a stop
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
@@ -117,8 +118,8 @@ class Family:
                 self.free = True
             self.go_on(pid)
         elif status >> 16 or number == signal.SIGTRAP:
-            # ptrace reports an exec before execve() returns. So after this event the process is
-            # still in a system call; after other events it is not.
+            # ptrace reports an exec before execve() returns. So after the event for an exec, the
+            # process is still in a system call. After all other events it is not in a system call.
             self.inside[pid] = status >> 16 == 4
             self.go_on(pid)
         elif number == signal.SIGSTOP and pid not in self.inside:
@@ -183,7 +184,7 @@ class Life:
     def find(self, victim):
         name, which = victim.split()
         found = sorted(pid for pid in self.family.alive if name_of(pid) == name)
-        if name == "witness":  # leaves out the daemon's child, which has the daemon's name
+        if name == "witness":  # leaves out the daemon's child, which has the same name
             found = [pid for pid in found if name_of(parent_of(pid)) != "witness"]
         if name == "agentify":
             found = [pid for pid in found if parent_of(pid) == self.upgrader]
@@ -238,8 +239,8 @@ class Life:
             os.kill(last, signal.SIGTERM)
         except ProcessLookupError:
             pass
-        # From here on, the test does not restart the upgrader if a kill ends it. It waits until all
-        # processes have ended.
+        # From here on, the test does not restart an upgrader that has been killed, but waits until
+        # all processes have ended.
         self.run_until(lambda: last in self.family.ended, "the upgrader's end")
         self.run_until(lambda: not marked(self.mark), "the end of all processes")
         for line in self.record():
@@ -249,8 +250,8 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        # An upgrader that still waits for its lock has no agent to upgrade. It answers SIGUSR2 only
-        # by a line of the log, which names the program that it will start.
+        # An upgrader that still waits for its lock has no agent to upgrade. Its only reaction to
+        # SIGUSR2 is a log line that names the program that it will start.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 

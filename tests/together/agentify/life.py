@@ -18,8 +18,9 @@ from double import (AGENTIFY, begins, descendants, name_of, run_command, run_tes
 WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
 
 # A daemon that writes the name of each HUP and USR1 to a file. It blocks both signals and reads
-# them by sigwait(), so it loses none. A shell with traps could lose one: if a signal came just
-# before its `read` began, it would run the trap only after that `read`, which here never ends.
+# them with sigwait(), so it misses none. A shell with traps could miss a signal: if the signal came
+# just before a `read` began, the shell would run the trap only after that `read`, which never ends
+# here.
 TAKES_SIGNALS = """
 import os, signal
 taken = {signal.SIGHUP, signal.SIGUSR1}
@@ -414,7 +415,7 @@ def test_the_daemons_output_stays_off_the_protocol(stage):
 
 
 # Shell commands that record the descriptors and the environment of a check or a daemon. They record
-# only descriptors below 10, since the shell keeps its own script open at 10 or higher.
+# only descriptors below 10, because the shell keeps its own script open at descriptor 10 or higher.
 LOOKS = ("ls -l /proc/$$/fd >$DIR/NAME.ls; "
          "sed -n 's/.* \\([0-9]\\) -> /\\1=/p' $DIR/NAME.ls >$DIR/NAME.fds; "
          "env >$DIR/NAME.env; echo done >$DIR/NAME\n")
@@ -472,7 +473,7 @@ def test_signals_are_passed_on(stage):
     """agentify passes HUP and USR1 on to the daemon"""
     one = stage.agentify(daemon=[stage.script("daemon", TAKES_SIGNALS, sys.executable)]).activate()
     stage.read("pid")
-    one.expect("healthy")  # agentify knows the daemon's process only after `healthy`
+    one.expect("healthy")  # agentify knows the daemon's pid only after `healthy`
     one.kill(signal.SIGHUP)
     wait_until(lambda: stage.lines("got") == ["HUP"], "HUP")
     one.kill(signal.SIGUSR1)

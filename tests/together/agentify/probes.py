@@ -16,10 +16,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import begins, run_tests, tests_of, wait_until
 
 GOOD = b"HTTP/1.1 204 Well\r\n\r\n"
-# A word that is in the message of every TLS library about a certificate that it refuses.
+# A word that occurs in every TLS library's message about a refused certificate.
 NO_TRUST = "cert"
-# How many parts an answer without an end may have. No connection can buffer so many, so agentify
-# must close the connection before they are sent.
+# The maximum number of parts of an endless answer. No connection can buffer so many parts, so
+# agentify must close the connection before all of them are sent.
 PARTS = 1000000
 
 
@@ -201,7 +201,7 @@ def test_an_answer_without_an_end(stage):
         wait_until(ended.is_set, "the connection is closed")
 
 
-# Bad answers of a server, and for each the words with which agentify must report it.
+# Bad answers of a server, and for each answer the words with which agentify must report it.
 BAD_ANSWERS = [(b"HTTP/1.1 503 Not Yet\r\n\r\n", "http: 503"),
                (b"HTTP/1.0 404 x\r\n\r\n", "http: 404"),
                (b"SSH-2.0-OpenSSH\r\n", "the answer is not one in HTTP"),

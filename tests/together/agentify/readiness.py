@@ -18,7 +18,7 @@ WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; d
 # A daemon that becomes ready when the test makes the file `go`.
 WHEN_TOLD = "echo $$ >$DIR/pid; until [ -e $DIR/go ]; do timeout 0.02 tail -f /dev/null; done; "
 
-# A server for the tests. It exits when agentify's keeper, its parent, has exited.
+# A server for the tests. It exits when its parent, agentify's keeper, has exited.
 SERVER = """
 import os, select, socket, sys
 keeper = os.getppid()

@@ -57,8 +57,8 @@ def answers():
         return False
 
 
-# A script that takes the place of a daemon's program. It succeeds when it is run to check a
-# configuration, and dies when it is run to serve.
+# A script that is started instead of a daemon's program. It succeeds if it is run to check a
+# configuration, and dies if it is run to serve.
 DYING = """#!/bin/sh
 case "$*" in *-t* | *-c*) exit 0 ;; esac
 exit 3
@@ -141,8 +141,8 @@ def play_haproxy():
     subprocess.run(["mount", "--bind", "/run/haproxy.cfg", "/etc/haproxy/haproxy.cfg"], check=True)
     for block in (after, before):
         typed = Typed()
-        # The tests run where haproxy is installed already, and no init runs. So shell functions
-        # replace apt-get and systemctl.
+        # The tests run on machines on which haproxy is already installed and no init system runs.
+        # So shell functions replace apt-get and systemctl.
         typed.type("apt-get() { command -v haproxy; }; systemctl() { :; }")
         for command in block[:-1]:
             assert typed.type(command) == 0, command

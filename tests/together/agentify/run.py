@@ -16,13 +16,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from double import (AGENTIFY, BUILD, PATIENCE, for_sanitizers, marked, run_command, run_tests,
                     tests_of, wait_until)
 
-# A daemon that writes its pid to the file `ready`, in one step, and then waits.
+# A daemon that atomically writes the file `ready` with its pid, and then waits.
 READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
-# Runs a command as an ordinary user, even if root runs the tests. The command has a /run of its
-# own: upgraderctl also looks in /run, where other upgraders of the machine may be.
+# Runs a command as an ordinary user, even if root runs the tests. The command has its own /run,
+# because upgraderctl also looks in /run, where the machine's other upgraders may have their
+# directories.
 AS_USER = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "sh", "-c",
            'mount -t tmpfs none /run && exec unshare --user --map-user=1000 "$@"', "sh"]
-# Runs a command as root, with a /run of its own.
+# Runs a command as root, with its own /run.
 AS_ROOT = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--mount", "--pid",
            "--fork", "--kill-child", "--mount-proc",
            "sh", "-c", 'mount -t tmpfs none /run && "$@"', "sh"]
@@ -133,8 +134,8 @@ def test_root_has_its_directory_in_run(stage):
     """--name sets the daemon's name; root's control directory is below /run/upgrader"""
     words = ["--name=web", "--ready=started", "--settle=0", "--upgrader=--trial=1s", "--",
              stage.script("daemon", READY)]
-    # A shell script under which the upgrader runs. It ends when the upgrader has ended, for
-    # whatever reason.
+    # A shell script under which the upgrader runs. The script ends when the upgrader has exited for
+    # any reason.
     script = ('"$0" run "$@" & until "$CTL" web status >/dev/null 2>&1; do kill -0 $! || exit 1; '
               'done; stat -c "%a %n" /run/upgrader /run/upgrader/web; "$CTL" web shutdown; wait $!')
     environment = {"PATH": os.environ["PATH"], "DIR": str(stage.directory),

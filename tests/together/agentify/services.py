@@ -18,10 +18,10 @@ def postgres_directory():
     return str(found[-1]) if found else ""
 
 
-# Shell commands by which a starting daemon records whether another one still runs. Usually they
-# find that out by a lock that is held as long as any process of the other daemon lives. Some
-# daemons close the inherited descriptor of the lock: for these, the commands look up the process
-# that is named in the daemon's pid file.
+# Shell commands with which a starting daemon records whether an earlier daemon still runs. Usually
+# the commands test a lock that is held as long as any process of the earlier daemon lives. Some
+# daemons close the inherited descriptor of the lock. For such a daemon, the commands look for the
+# process that the daemon's pid file names.
 WITNESS = """if [ "$1" != -t ]; then
   word=alone
   exec 9>>$DIR/witness
@@ -66,8 +66,8 @@ class Service:
         """Makes one request; raises OSError if it is lost."""
         raise NotImplementedError
 
-    # ---- the bad versions of a release: the beginning of a version's name says in which way the
-    # version is bad
+    # ---- the bad versions of a release: the beginning of a version's name says how the version
+    # fails
 
     def write(self, version):
         release = self.directory / version
@@ -88,7 +88,7 @@ def http_get(port):
     with socket.create_connection(("127.0.0.1", port), timeout=20) as one:
         one.sendall(b"GET / HTTP/1.0\r\n\r\n")
         answer = b""
-        for _ in range(10_000):  # so that an answer without an end ends, too
+        for _ in range(10_000):  # limits an endless answer
             data = one.recv(4096)
             if not data:
                 break
@@ -132,7 +132,7 @@ http {{
 """}
 
     def script(self, version):
-        # nginx learns of passed sockets by its own variable NGINX instead of LISTEN_FDS.
+        # nginx finds passed sockets through its own variable NGINX instead of LISTEN_FDS.
         return ('test -z "$LISTEN_FDS" || export NGINX="3;"\n'
                 'exec nginx -p "$here" -c "$here/nginx.conf" -e stderr -g "daemon off;" "$@"\n')
 
@@ -167,8 +167,9 @@ class Redis(Service):
                               f"dir {self.directory}/data\nsave 900 1\n{broken}"}
 
     def script(self, version):
-        # redis cannot check a configuration without starting. So the check starts a redis without a
-        # port and without files, and succeeds if this redis still runs after half a second.
+        # redis cannot check a configuration without starting. So the check starts a second redis
+        # without a port and without files, and succeeds if that redis still runs after half a
+        # second.
         return ('if [ "$1" = -t ]; then\n'
                 '  timeout 0.5 redis-server "$here/redis.conf" --port 0 --supervised no \\\n'
                 '    --save "" --unixsocket $DIR/check.sock\n'
@@ -255,9 +256,9 @@ class Chronyd(Living):
                 'exec chronyd -x -f "$here/chrony.conf"\n')
 
 
-# The server waits for SIGTERM in a thread. A handler would run in the main thread, even while that
-# holds a lock of Python's threads, and could then start no thread: a server that stops in a handler
-# hangs from time to time.
+# The server waits for SIGTERM in a thread. A signal handler would run in the main thread, even
+# while the main thread holds a lock of Python's threading module. The handler could not start a
+# thread then, so a server that stops in a signal handler hangs from time to time.
 SERVER = """
 import http.server, os, signal, socket, sys, threading
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
@@ -336,7 +337,7 @@ class Closer(Living):
 
 class Flooder(Living):
     name = "floods its output"
-    floods = True  # the daemon logs to a file: if the log were a pipe and full, lines would be lost
+    floods = True  # the daemon logs to a file, because a full pipe would lose lines
 
     def script(self, version):
         broken = "exit 1" if version.startswith("broken") else "exit 0"

@@ -1,4 +1,4 @@
-// An adapter with a clock of its own, for tests of the adapter's decisions.
+// The part of agentify that decides, the adapter, with a clock that the test moves.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ class Story {
     actions = adapter.step(event, now);
     return *this;
   }
-  // Moves the clock by `time`, and stops at each deadline on the way. Keeps the actions of all
-  // these deadlines.
+  // Moves the clock by `time`, and reports each deadline that passes on the way. Keeps the
+  // adapter's actions after each of these deadlines.
   Story& wait(Duration time) {
     const Time end = now + time;
     Actions all;
@@ -41,13 +41,13 @@ class Story {
     actions = std::move(all);
     return *this;
   }
-  // Makes the adapter a candidate, activates it as `activated` says, and reports that its daemon
-  // has started.
+  // Makes the adapter a candidate, activates the adapter with the message `activated`, and reports
+  // that the daemon has started.
   Story& activate(Activated activated) {
     return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
   }
-  // Makes the adapter a candidate whose trial has no known length, activates it, and reports that
-  // its daemon has started.
+  // Makes the adapter a candidate (unless `welcome` says otherwise) whose trial has no known
+  // length, activates the adapter, and reports that the daemon has started.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }

@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).parent))
 from double import AGENTIFY, BUILD, PATIENCE, marked, run_command, run_tests, tests_of, wait_until
 
-# A daemon that writes its pid to the file `ready`, in one step, and then waits.
+# A daemon that atomically writes the file `ready` with its pid, and then waits.
 READY = "echo $$ >$DIR/ready.tmp; mv $DIR/ready.tmp $DIR/ready; exec tail -f /dev/null"
 
 
@@ -108,7 +108,7 @@ def test_a_daemon_that_lasts_is_committed(stage):
     one.stop()
 
 
-# Wrong command lines, and for each the only message that the log may have about it.
+# Wrong command lines, and for each command line the only message that the log may have about it.
 TYPED = [(["--adapter=" + str(AGENTIFY), "--ready=tcp:80", "/bin/true"],
           "no such option; one of the adapter's is given as --adapter=--ready=tcp:80"),
          (["--adapter=agentify --ready=tcp:80", "/bin/true"],

@@ -16,7 +16,7 @@ from double import AGENTIFY, run_command, run_tests, tests_of
 
 INITS = ("systemd", "openrc", "runit", "s6", "busybox", "sysvinit", "finit", "procd", "dinit")
 SAMPLES = Path("sample-agent/init")
-# Words of a command line that would not survive wrong quoting.
+# Words of a command line that wrong quoting would change.
 WORDS = ["--check=\"$AGENT_PROTOCOL_PROGRAM\" -t 'x' `y` \\z %n", "--stop=QUIT:60s,TERM:10s"]
 ARGS = ["-g", "daemon off;", "it's", "50%", "$HOME", "a\\b", "", ";", "\"", "#", "*"]
 
@@ -87,8 +87,9 @@ def test_scripts_are_scripts(stage):
         path.write_text(text)
         assert run_command("/bin/sh", "-n", str(path)).returncode == 0, init
         if shutil.which("shellcheck"):
-            # shellcheck's warnings SC2034 and SC2154 are left out. They are about variables that
-            # only the script or only the init system uses, as in the files for OpenRC and procd.
+            # Leaves out shellcheck's warnings SC2034 and SC2154. They are about variables that only
+            # the script or only the init system uses, which is normal in the files for OpenRC and
+            # procd.
             done = run_command("shellcheck", "--shell=dash", "--exclude=SC2034,SC2154", str(path))
             assert done.returncode == 0, (init, done.stdout)
 
@@ -145,15 +146,15 @@ def test_a_package_manager_asks_once_for_each_replacement(stage):
     assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
     daemon.write_text("")
     lock.write_text("")
-    # The lock file gets a time in the future: the upgrader has been started since the daemon was
-    # last installed.
+    # Gives the lock file a time in the future, as if the upgrader has been started since the daemon
+    # was last installed.
     os.utime(lock, (2**31, 2**31))
     for expected, mtime in ((0, None), (1, 0), (1, None)):
         if mtime is not None:
-            os.utime(lock, (mtime, mtime))  # the daemon is newer: it has been replaced
+            os.utime(lock, (mtime, mtime))  # the daemon is newer: it was replaced
         assert run_command("/bin/sh", "-c", hook, env=environment).returncode == 0
         if mtime is not None:
-            os.utime(lock, (2**31, 2**31))  # the lock is newer than the daemon again
+            os.utime(lock, (2**31, 2**31))  # the lock file is newer than the daemon again
         assert stage.lines("asked") == ["asked"] * expected, (hook, expected)
 
 

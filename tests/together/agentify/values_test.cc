@@ -1,5 +1,5 @@
-// Tests the command line of agentify and its pure values: durations, signals, stop plans, URLs,
-// notifications of a daemon, and descent of processes.
+// Tests the command line of agentify, and functions without input and output: for durations,
+// signals, stop plans, URLs, notifications of a daemon, and the ancestry of processes.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// An agent that breaks agent-protocol(7) in one way, which its first argument names, and obeys the
-// protocol in every other. It shares no code with agent-conformance, which judges it, nor with the
-// library.
+// An agent that breaks one rule of agent-protocol(7), which its first argument selects, and obeys
+// all other rules. agent-conformance must find the broken rule. This agent shares no code with
+// agent-conformance or with the library for agents.
 //
 // usage: double MODE
 #include <fcntl.h>
@@ -33,7 +33,7 @@ using Message = rapidjson::Document;
 
 std::string mode;
 
-// Returns whether MODE is the name of this way to break the protocol.
+// Returns whether the argument MODE is this name.
 bool is(const char* name) {
   return mode == name;
 }
@@ -117,7 +117,7 @@ void Agent::write_all(const std::string& bytes) {
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const ssize_t count = ::write(output_, rest.data(), rest.size());
-    if (count <= 0) return;  // the pipe is full and does not block: the rest is lost
+    if (count <= 0) return;  // the nonblocking pipe is full: the rest is lost
     rest.remove_prefix(static_cast<std::size_t>(count));
   }
 }
@@ -239,7 +239,8 @@ void Agent::become_ready() {
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
   // A line of 70,000 bytes is longer than any pipe's buffer, so write() blocks here until the
-  // upgrader has read it. If the agent wrote the line later, it could not read its input meanwhile.
+  // upgrader has read it. If the agent wrote the line later, it could not read its input during
+  // that write().
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;
@@ -325,8 +326,8 @@ void Agent::talk_while_active() {
   if (is("confirms")) say("\"confirm\",\"id\":\"u1\"");
 }
 
-// Starts a child of the agent. Usually the child has none of the agent's two pipes open, has no
-// variable of the upgrader, and ends with the agent. Some modes make an exception.
+// Starts a child of the agent. The child ends with the agent. Except in some modes, the child has
+// neither of the agent's two pipes open, and no environment variable of the upgrader.
 void Agent::start_child(bool keeps_output, bool keeps_variables) {
   child_ = ::fork();
   if (child_ != 0) return;

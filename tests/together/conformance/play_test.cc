@@ -1,4 +1,5 @@
-// Tests the results of agent-conformance's checks on given events, without a process or a clock.
+// Tests which results agent-conformance's checks have after given events, without a process or a
+// real clock.
 #include "tools/agent-conformance/play.h"
 
 #include <catch2/catch.hpp>
@@ -15,8 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A check of agent-conformance that gets its events from the test. Its clock `now` moves only when
-// the test says so.
+// A check of agent-conformance that gets its events from the test. Only the test moves the clock.
 class Bench {
  public:
   explicit Bench(std::string_view name) : play_(*find_check(name), terms_) {
@@ -86,7 +86,7 @@ TEST_CASE("a deadline that an agent has extended is not over before that") {
   Bench bench("stop");
   bench.becomes_ready();
   bench.reads();
-  bench.waits();  // ends the part of the check that only watches the agent
+  bench.waits();  // the check's deadline passes: it only watches until then
   REQUIRE(bench.was_told(R"("type":"stop")"));
 
   bench.waits(20s);

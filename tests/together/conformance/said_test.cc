@@ -1,5 +1,5 @@
-// Tests how agent-conformance reads the output of an agent: how it judges one line, and that it
-// keeps its time limits even if the agent writes without a pause.
+// Tests how agent-conformance reads the output of an agent: which errors it finds in a line, and
+// that its time limits hold even if the agent writes without a pause.
 #include "tools/agent-conformance/said.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
-// Tests `fleet-agent join`: in which order a joining machine asks the controllers, when it gives
-// up, and which files it writes, also if an earlier join was interrupted or the disk is full.
+// Tests `fleet-agent join`, with which a machine joins a cell: in which order it asks the
+// controllers, when it gives up, and which files it writes. The files are also tested after an
+// interrupted join and with a full disk.
 #include "fleet/agent/join_talk.h"
 
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
-// Tests fleet-agent beside its commands: which releases a fetcher accepts, and which of its callers
-// get a result; how a hook is run, and when it is not; the ledger on disk; the causes that are
-// named for a failure; the writes and requests that must arrive although answers get lost or the
-// upgrader is restarted; and when a node stops trusting the store.
+// Tests the parts of fleet-agent that do not handle commands. Which releases does a fetcher accept,
+// and which callers get the result? How is a hook run, and when is it not run? Also tested are the
+// ledger on disk, the causes that are named for a failure, and when a node stops trusting the
+// store. Writes and requests must arrive although answers get lost or the upgrader is restarted.
 #include "fleet/agent/fetcher.h"
 
 #include <agent-protocol/agent.h>
@@ -460,8 +460,8 @@ PendingRequest pending() {
       {.request = "i.1", .id = "r1.apply.1", .executable = "/web", .args = {}, .terms = {}});
 }
 
-// Returns the status of an upgrader whose agent is active, and that was started at the time
-// `started`.
+// Returns the status of an upgrader that was started at the time `started` and whose agent is
+// active.
 Status working(const std::string& started) {
   Status status;
   status.upgrader.started = started;
@@ -548,7 +548,7 @@ TEST_CASE("a node goes on with another epoch only when it is accepted") {
   CHECK(now.doubt == "");
   CHECK(now.known == KnownStore{4, 80});
   // A person has accepted epoch 4, and in this epoch the node has seen revision 90. Now the store
-  // is at revision 80: it was restored once more, and no person has accepted that.
+  // is at revision 80, so it was restored once more, and no person has accepted this restore.
   CHECK(judge_store({4, 90}, {.number = 4, .accepted = true}, 80).doubt != "");
 }
 

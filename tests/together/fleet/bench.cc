@@ -1,8 +1,8 @@
-// make bench-fleet: measures the cost of the rollout itself. Uses three real members of etcd with
-// mutual TLS, and the real fleet-controller. A node is simulated: it is only the part of
-// fleet-agent that decides (SimNode). So the measured time does not include the time in which a
-// real machine fetches, starts and observes a version.
-// usage: bench BUILD NODES...              prints a row of a table for each number of nodes
+// `make bench-fleet` measures the cost of the rollout itself. It uses three real members of etcd
+// with mutual TLS, and the real fleet-controller. Nodes are simulated: a node is only the part of
+// fleet-agent that decides (SimNode). So the measured time does not include the time that a real
+// machine needs to fetch, start and observe a version. usage: bench BUILD NODES... prints a row of
+// a table for each number of nodes
 //        bench BUILD cell SECONDS NODES    prints a row for each part of a cell's life, among them
 //                                          SECONDS without any order
 // Rows: H-70
@@ -50,8 +50,8 @@ namespace {
 
 // ---- the cell that is measured
 
-// In a cell with more nodes than this, each lease lasts longer. So at most a thousand leases are
-// renewed in a second.
+// In a cell with more nodes than this, each lease lasts longer, so that at most a thousand leases
+// are renewed in a second.
 constexpr std::size_t short_leases_max = 3'000;
 constexpr int fleetctl_tries_max = 20;
 
@@ -234,8 +234,8 @@ void BenchBed::fleetctl(const std::string& arguments) {
   for (const std::string& url : cluster_.endpoints())
     command += " --endpoint=" + url;
   Ran ran = test::run(command + " " + arguments);
-  // Repeats a failed call of fleetctl: on a busy machine, the members of etcd may be too slow for
-  // the first one.
+  // Repeats a failed call of fleetctl, since on a busy machine the members of etcd may be too slow
+  // for the first call.
   for (int tries = 1; !ran.good && tries < fleetctl_tries_max; ++tries) {
     wait(std::chrono::milliseconds(1'000));
     ran = test::run(command + " " + arguments);
@@ -347,8 +347,8 @@ class CellBench {
   };
 
   // Returns the processor time of all controllers and of all members of the store, added up, and
-  // the largest memory of one process of each kind. The time includes that of killed processes,
-  // which kill_driver() and kill_leader() have saved.
+  // the largest memory of one process of each kind. The processor time includes that of killed
+  // processes, which kill_driver() and kill_leader() have saved.
   [[nodiscard]] Sample sample() {
     Sample now;
     now.revision = bed_.revision();
@@ -391,7 +391,7 @@ class CellBench {
 
   // ---- parts
 
-  // Rolls a version out to all nodes. Calls `meanwhile` when a third of the nodes have answered.
+  // Rolls out a version to all nodes. Calls `meanwhile` when a third of the nodes have answered.
   void roll(const std::string& name, const std::string& version,
             const std::function<void()>& meanwhile) {
     const auto from = Clock::now();
@@ -450,7 +450,7 @@ class CellBench {
     std::ofstream(file) << R"({"version": "2", "steps": [
       {"name": "fetch", "class": "any", "hook": "work"},
       {"name": "convert", "class": "together", "hook": "work"}]})";
-    // the pattern n100* selects the first thousand nodes
+    // The pattern n100* selects the first thousand nodes.
     const auto from = Clock::now();
     bed_.fleetctl("plan run --name=p --target='n100*' " + file);
     std::printf("the plan was ordered after %.1f s\n", seconds_between(from, Clock::now()));

@@ -21,8 +21,8 @@ namespace fleet::test {
 namespace {
 
 // How many nodes, of all processes together, may connect at the same time. If all nodes connected
-// at once, each process would make a thousand TLS handshakes in one moment. That cost is not part
-// of a rollout's cost.
+// at the same time, each process would make a thousand TLS handshakes at once. That cost is not
+// part of a rollout's cost.
 constexpr std::size_t entering_together = 20;
 constexpr std::size_t groups = 100;
 constexpr std::chrono::milliseconds count_time{200};
@@ -106,7 +106,7 @@ class Part {
             .troubled = [this](const std::string&) { ++counts_.troubles; }}));
   }
 
-  // Starts further nodes, until the allowed number of nodes is connecting at the same time.
+  // Starts more nodes, until the allowed number of nodes is connecting at the same time.
   void add_waiting() {
     while (next_ < end_ && nodes_.size() < counts_.registered + together_)
       add_node();

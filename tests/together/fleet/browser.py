@@ -1,4 +1,4 @@
-# Controls a headless Chromium by its debugging protocol over two pipes.
+# This file controls a headless Chromium through Chromium's debugging protocol, over two pipes.
 import base64
 import json
 import os

@@ -1,6 +1,7 @@
-// Tests budgets with random moves in a cell that has two rollouts, a desired version and a plan.
-// Together these must never stop more nodes of one site than the budget allows, and all of them
-// must end.
+// Tests budgets, which limit how many nodes may be down at the same time, with random moves in a
+// cell that has two rollouts, a desired version and a plan. Together these must never take down
+// more nodes of one site than the budget allows. All rollouts and the plan must end, and all nodes
+// must reach the desired version.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -21,8 +22,8 @@ using namespace fleet;
 using Ids = std::vector<std::string>;
 
 // Two rollouts of fleet-agent, a desired version of another component, and a plan, all for the same
-// nodes. At each step, chosen at random, one of these makes progress, a driver dies, or an answer
-// of the store is lost.
+// nodes. At each step, one of these makes progress, a driver dies, or an answer of the store is
+// lost. The choice is random.
 class Cell {
  public:
   explicit Cell(unsigned seed, std::int64_t places = 1) : random_(seed), places_(places) {
@@ -54,8 +55,8 @@ class Cell {
   // until `steps` steps have been made.
   void run(int steps) {
     for (int i = 0; i < steps && wrong_.empty(); ++i) {
-      // Only a change of the store can end anything. Reading all records takes much longer than a
-      // step.
+      // Only a change of the store can end a rollout or plan, so the end is checked only after a
+      // change. Reading all records takes much longer than a step.
       if (std::exchange(revision_, store_.revision()) != store_.revision() && is_over()) return;
       step();
     }
@@ -89,8 +90,7 @@ class Cell {
       text += " " + id + "=" + running(id, "shop") + running(id, "agent");
     return text;
   }
-  // Plants an error: if true, drivers ignore the records that say which places of a budget are
-  // taken.
+  // Injects a bug: if true, drivers ignore the records that say which places of a budget are taken.
   bool forgets_places = false;
 
  private:
@@ -130,8 +130,8 @@ class Cell {
     store_.put(key_of(KeyKind::plan, {"p"}), write_record(plan));
   }
 
-  // Lets a member of the plan make one step. While the member's hook runs, its machine counts as
-  // down.
+  // Lets a member of the plan make one step. While the member's hook runs, the member's machine
+  // counts as down.
   void member(const std::string& id) {
     PlanPart& part = parts_.at(id);
     if (hook_.contains(id)) {
@@ -348,7 +348,7 @@ class Cell {
   std::map<std::string, PlanPart> parts_;  // for each node, its part in the plan
   std::set<std::string> hook_;             // the members of the plan whose hook runs now
   LeaseId leases_ = 100;
-  Revision revision_ = 0;  // the store's revision when run() last asked whether all is over
+  Revision revision_ = 0;  // the store's revision at the last check of is_over()
   Ms now_ = 0;
   int most_down_ = 0;
   std::string wrong_;
@@ -365,8 +365,8 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    // The drivers may still hold a place of the budget for their last nodes: a driver gives a place
-    // back only in its next step.
+    // The drivers may still hold places of the budget for their last nodes, since a driver gives a
+    // place back only in its next step.
     CHECK(cell.places() <= 2);
   }
 }

@@ -36,7 +36,7 @@ struct Bench {
   }
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
   // Takes all places of the budget that the rollout or plan `by` may have now. If `by` has to wait
-  // for further places, returns a text that names them.
+  // for more places, returns a text that names these places.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);
@@ -126,7 +126,7 @@ TEST_CASE("two labels both count, and places are taken in parts if a transaction
 // ---- the decisions of a plan
 
 // Returns the next decision of the driver of a plan for n1 and n2, which are nodes of one site.
-// `plan` is the present record of the plan.
+// `plan` is the current record of the plan.
 PlanDecision decided(Bench& bench, Plan plan, const std::string& name = "p") {
   PlanView view{.name = name, .plan = std::move(plan), .revision = 1, .ids = {"n1", "n2"}};
   for (const std::string& id : view.ids)
@@ -202,7 +202,7 @@ TEST_CASE("members of a step `any` wait while those before them have the places"
   CHECK(plan.lock == "n1");
 
   // n1 has done the step, and n2 has not. n1 holds the only place of the budget. So the driver must
-  // give that place back before n2 can get it.
+  // give that place back before n2 can get a place.
   const auto next = [&bench, &plan] {
     PlanView view{.name = "p", .plan = plan, .revision = 1, .ids = {"n1", "n2"}};
     view.members["n1"] = {.record = {.step = 2, .phase = MemberPhase::waiting}, .revision = 1};

@@ -1,5 +1,5 @@
 // Tests which certificates a new cell needs, and when a trial cell (`fleetctl dev`) starts and ends
-// its programs. These are decisions, made without files and processes.
+// its programs. The tested code only makes these decisions, without files and processes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
@@ -266,7 +266,7 @@ TEST_CASE("an empty directory gets all certificates, and a full one none") {
 TEST_CASE("a directory that is half there gets what it lacks") {
   auto there = all_there();
   there.erase("m2");
-  // An interrupted call had made m3's key, but not yet m3's certificate.
+  // An interrupted call of fleetctl had made m3's key, but not yet m3's certificate.
   there["m3"].certificate = false;
   CHECK(made(there) == std::vector<std::string>{"m2", "m3"});
 }

@@ -1,5 +1,6 @@
-// Tests to whom a certificate belongs, when it is renewed, for whom renewal is refused, and by
-// which time a machine judges certificates, since its clock may be wrong.
+// Tests to whom a certificate belongs, when a certificate is renewed, and to whom renewal is
+// refused. Also tests which time a machine uses to judge certificates, since its clock may be
+// wrong.
 #include "fleet/model/identities.h"
 
 #include <unistd.h>
@@ -160,8 +161,8 @@ TEST_CASE("after a new enrolment only the new certificate is let in, and none re
       revoked({.certificates = {{.serial = "0A", .expires = 9'000}}}, "2026-01-01T00:00:00Z");
   CHECK(before.revoked == "2026-01-01T00:00:00Z");
   CHECK(revoked(before, "2027-01-01T00:00:00Z").revoked == "2026-01-01T00:00:00Z");
-  // This is how earlier versions of fleetctl have written the record: the certificate itself is not
-  // marked as revoked.
+  // Earlier versions of fleetctl have written the record in this form: the certificate itself is
+  // not marked as revoked.
   Identity old = before;
   old.certificates[0].revoked = false;
 

@@ -124,7 +124,7 @@ TEST_CASE("the response tells the outcome of the transaction") {
   CHECK(status(Committed{8}) == 201);
   CHECK(config_answer(decision, Committed{8})->etag == "\"8\"");
   // Status 0 means that there is no answer yet: the store has refused the transaction, so the
-  // request is decided again with new records.
+  // request must be decided again with newer records.
   CHECK(status(Refused{}) == 0);
   CHECK(status(Unknown{"late"}) == 503);
   CHECK(status(Denied{"no space"}) == 503);

@@ -1,6 +1,7 @@
-// A simulated machine on a clock that a test moves. It has a disk, an upgrader with one daemon, and
-// a fleet-agent. The fleet-agent consists of its code for commands and a connection to the store. A
-// test may kill fleet-agent at any moment; the upgrader then continues its work.
+// A simulated machine on a clock that a test moves. The machine has a disk, an upgrader with one
+// daemon, and a fleet-agent. Of fleet-agent's code, only the part that handles commands runs here,
+// with a connection to the store. A test may kill fleet-agent at any moment; the upgrader then
+// continues its work.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class DayMachine {
     fleet::VirtualTime& time;
     fleet::FakeCell& cell;
     std::function<Fault(const std::string& version)> fault;
-    // Plants an error: if true, the disk loses its contents when fleet-agent is killed.
+    // Injects a bug, for a canary: if true, the disk loses its contents when fleet-agent is killed.
     bool forgets = false;
   };
 
@@ -36,8 +37,8 @@ class DayMachine {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] bool is_on_trial() const { return trial_.has_value(); }
-  // These functions return how often each command was carried out, and how often the upgrade to
-  // each version was begun.
+  // These functions return how often each command was carried out, by the id of the command, and
+  // how often an upgrade to each version was begun.
   [[nodiscard]] const std::map<std::string, int>& carried_out() const { return carried_out_; }
   [[nodiscard]] const std::map<std::string, int>& begun() const { return begun_; }
 
@@ -81,8 +82,8 @@ class DayMachine {
     std::pair<std::string, fleet::Revision> seen_ = {};
     std::unique_ptr<fleet::Timer> deadline_;
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
-    // The mirror may call other members of this structure as soon as it is constructed, so it must
-    // be the last member.
+    // The mirror may call other members of this structure as soon as the mirror is constructed, so
+    // `mirror_` must be the last member.
     fleet::Mirror mirror_;
   };
 

@@ -25,11 +25,11 @@ using namespace fleet_test;
 
 constexpr Ms minute = 60'000;
 constexpr Ms hour = 60 * minute;
-// The maximum duration of a rollout: six batches, of which each has a soak and may wait for a
-// confirmation that does not come, and a person's pause. A rollout that takes longer counts as
-// stuck.
+// The maximum duration of a rollout. A rollout has six batches, and each batch has a soak and may
+// wait for a confirmation that does not come. A person's pause adds to this time. A rollout that
+// takes longer counts as stuck.
 constexpr Ms rollout_max = 6 * hour;
-// For how long after a rollout's end one of its nodes may still be on trial.
+// How long after a rollout's end one of its nodes may still be on trial.
 constexpr Ms settle_max = 12 * minute;
 
 struct Controller {
@@ -325,8 +325,8 @@ class Day {
       is_wrong(id() + " is bad, and nothing has failed");
   }
 
-  // Checks the version of one machine. If the new version was confirmed there, the machine must run
-  // it, and otherwise the old version.
+  // Checks the version of one machine. If the new version was confirmed on this machine, the
+  // machine must run the new version, and otherwise the old version.
   void judge_version(const DayMachine& one) {
     const auto found = cell_.read({key_of(KeyKind::rollout_node, {id(), one.name()})}).found;
     const auto read = read_record<RolloutNode>(found.empty() ? "{}" : found.front().value);

@@ -1,6 +1,6 @@
 // Tests how a controller brings all nodes of a cell to a desired version: how many nodes move at
 // the same time, when the old instance on a node is told to stop, and how a failure is handled. In
-// most tests, each change of a node's records is written by hand. The last test makes random
+// most tests, the test itself writes each change of a node's records. The last test makes random
 // changes.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -62,7 +62,7 @@ struct Cell {
   }
 
   // Commits the controller's transactions until the controller has nothing left to do at the
-  // present time.
+  // current time.
   void settle() {
     for (int i = 0; i < 1'000; ++i) {
       view.take_all(store.read({std::string(key_root)}));
@@ -105,7 +105,7 @@ struct Cell {
     return order(i) && upgrade.attempt == attempt(i) ? upgrade.phase : UpgradePhase::unknown;
   }
   bool exists(int i) { return store.find(key(KeyKind::node_versions, node(i), "")) != nullptr; }
-  // Returns the nodes that were told to upgrade and whose upgrade has not ended.
+  // Returns the nodes that were ordered to upgrade and whose upgrade has not ended.
   std::vector<int> begun() {
     std::vector<int> found;
     for (int i = 0; exists(i); ++i) {
@@ -189,8 +189,8 @@ TEST_CASE("the old instance is told to stop when the new one was seen, ready, fo
   CHECK(cell.command(0)->instance == "old");
   CHECK(cell.command(0)->reason == "2 is ready");
   CHECK(cell.command(0)->deadline_ms == cell.settings.stop_ms);
-  // The transaction with this command compares the revision of the node's desired version. So if
-  // the desired version has been written again meanwhile, the store refuses the transaction.
+  // The transaction with this command compares the revision of the node's desired version. So the
+  // store refuses the transaction if the desired version has been written again meanwhile.
   const Revision told =
       cell.store.find(key_of(KeyKind::node_desired, {"n100", component}))->modified;
   CHECK(words(cell.committed.back())
@@ -257,8 +257,8 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  // The node leaves its gate and comes back. So the time for which the controller must observe the
-  // node at its gate begins anew.
+  // The node leaves its gate and comes back. So the period in which the controller must observe the
+  // node at its gate starts again.
   say(UpgradePhase::verifying);
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
@@ -387,7 +387,7 @@ TEST_CASE("a node that a rollout claims on its way has not failed, and is not to
   cell.wait(10 * cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
 
-  // The time in which the node has to come to its gate begins anew when the claim is gone.
+  // The period in which the node must come to its gate starts again when the claim is gone.
   cell.erase(KeyKind::node_claim, "n100", component);
   cell.upgrade(0, UpgradePhase::staging, cell.attempt(0));
   cell.wait(cell.settings.staging_ms - 1);

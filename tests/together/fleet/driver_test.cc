@@ -1,5 +1,5 @@
-// Tests the drivers of plans and of desired versions: each driver writes its decisions to the
-// store, and has a key of its own there. rollout_driver_test.cc and the explorations
+// Tests the drivers of plans and of desired versions. Each driver writes its decisions to the
+// store, and has a key of its own in the store. rollout_driver_test.cc and the explorations
 // (*_explore_test.cc) test how drivers in general work with the store.
 #include <catch2/catch.hpp>
 
@@ -81,9 +81,9 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
     if (i % 2 == 1) bench.tell(KeyErased{event.key, 10, true});
   }
   CHECK(decisions == before + 1);
-  // This message says that more changes follow at once. So the driver does not decide yet, but
-  // waits for those changes. If they do not come, the driver decides when it next reads the store
-  // or renews its lease.
+  // This message says that more changes follow immediately. So the driver does not decide yet, but
+  // waits for those changes. If those changes do not come, the driver decides when it next reads
+  // the store or renews its lease.
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
@@ -107,8 +107,8 @@ TEST_CASE("a driver whose write is refused again and again rests in between, and
   bench.settle();
   CHECK(decisions == 1);
 
-  // After the refusal, no message tells the driver of a change. So it reads all records again after
-  // a pause.
+  // After the refusal, no message tells the driver of a change. So the driver reads all records
+  // again after a pause.
   bench.wait(store_retry_ms - 1);
   CHECK(decisions == 1);
   bench.wait(1);
@@ -139,7 +139,7 @@ TEST_CASE("a driver whose lease has ended before it takes its key tries once a s
   CHECK(bench.driver.is_over());
 }
 
-// A task that writes one key once, and notes in `known` the value of that key from the last
+// A task that writes one key once, and keeps in `known` the value of that key from the last
 // message.
 struct Writing : Counting {
   std::string* known;

@@ -1,6 +1,7 @@
-// Tests which rollouts and plans a controller begins to drive, how a person's order changes a
-// rollout, that a driver ends if its key in the store is gone, and what a driver does while it
-// cannot reach the store. The store is in memory, and the test moves the clock.
+// Tests which rollouts and plans a controller begins to drive (to steer), and how a person's order
+// changes a rollout. Also tests that a driver ends if its key in the store is gone, and what a
+// driver does while it cannot reach the store. The store is in memory, and the test moves the
+// clock.
 #include <catch2/catch.hpp>
 
 #include "fleet/controller/campaign.h"
@@ -160,8 +161,8 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
   // If a controller stops driving soon after it has begun, it pauses longer and longer before it
-  // tries again. The pause stays short if the controller has driven for long, or if another
-  // controller became the driver first.
+  // tries again. The pause stays short if the controller was the driver for a long time, or if
+  // another controller became the driver first.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);
@@ -283,7 +284,7 @@ struct Bench {
     side.driving = std::make_unique<Driving>(Driving::Settings{
         .store = side.way,
         .timers = time,
-        // The store ends this lease earlier than the driver expects: the driver counts with
+        // The store ends this lease earlier than the driver expects, since the driver assumes
         // driver_lease_ms.
         .lease = 5s,
         .seed = 1,
@@ -373,7 +374,7 @@ TEST_CASE("a driver whose store is away for as long as its lease ends loudly, an
   CHECK(bench.rollout().driver == "c2");
 }
 
-// A driver that does nothing but count the records and the changes in its messages.
+// A driver that only counts the records and the changes in its messages.
 class Watcher : public AnyDriver {
  public:
   struct Count {

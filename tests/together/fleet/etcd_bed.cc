@@ -1,5 +1,5 @@
-// Makes the store for the tests in store_contract.cc: one real member of etcd, or as many as the
-// environment variable FLEET_MEMBERS says. The members are started once for all tests.
+// Makes the store for the tests in store_contract.cc: one real member of etcd, or as many members
+// as the environment variable FLEET_MEMBERS says. The members are started once for all tests.
 #include <cstdlib>
 
 #include "fleet/store/etcd_store.h"

@@ -303,8 +303,8 @@ EtcdCluster::EtcdCluster(std::size_t members, Speech speech, Peers peers)
   }
 }
 
-// Kills the members with SIGKILL. With SIGTERM, three members would take seven seconds to hand
-// their leadership over.
+// Kills the members with SIGKILL. With SIGTERM, three members would take seven seconds to hand over
+// their leadership.
 EtcdCluster::~EtcdCluster() {
   kill_all();
   for (Member& member : members_) {

@@ -1,6 +1,6 @@
-// Real members of etcd on this machine for tests (EtcdCluster). Each member has its own ports and
-// files, and tests can cause faults, also by proxies that disturb connections (TcpProxy). The
-// members end with the test process, even if it is killed.
+// A cluster of real etcd members on this machine, for tests (EtcdCluster). Each member has its own
+// ports and files. Tests can kill, stop and isolate members, and disturb connections through
+// proxies (TcpProxy). The members end with the test process, even if the test process is killed.
 #pragma once
 
 #include <sys/types.h>
@@ -19,22 +19,22 @@
 
 namespace fleet::test {
 
-// A proxy for TCP connections, with which a test can disturb them. A thread forwards the bytes
-// between the clients and a port of this machine.
+// A proxy for TCP connections, with which a test can disturb these connections. A thread forwards
+// the bytes between the clients and a port of this machine.
 class TcpProxy {
  public:
   enum class Mode {
     pass,
-    swallow,  // loses the server's bytes; forwards the client's
+    swallow,  // drops the server's bytes; forwards the client's bytes
     // Forwards no byte in either direction. All connections stay open.
     hold,
-    refuse,  // closes all connections, also new ones
+    refuse,  // closes all open connections and every new one
   };
-  // Returns the current mode for the client `who`. The proxy calls this function again and again,
-  // since the test may change the mode.
+  // Returns the current mode for the client `who`. The proxy calls this function repeatedly, since
+  // the test may change the mode at any time.
   using Rule = std::function<Mode(int who)>;
-  // Returns a number for the client whose connection comes from this port. The proxy passes the
-  // number to Rule as `who`.
+  // Returns a number that identifies the client whose connection comes from this port. The proxy
+  // passes this number to Rule as `who`.
   using Identify = std::function<int(int source_port)>;
 
   TcpProxy(int target_port, Rule rule, Identify identify);
@@ -47,7 +47,7 @@ class TcpProxy {
   // them are open now.
   [[nodiscard]] std::size_t opened() const { return opened_; }
   [[nodiscard]] std::size_t open_now() const { return open_now_; }
-  // Closes all connections. Returns when they are closed.
+  // Closes all open connections. Returns when all of them are closed.
   void break_connections();
 
  private:
@@ -79,17 +79,18 @@ class TcpProxy {
   std::thread thread_;
 };
 
-// Returns a port of this machine on which no process listens now. The port is below those that the
-// kernel gives to outgoing connections. Otherwise a connection of another test could get the port
-// before the member listens on it.
+// Returns a port of this machine on which no process listens now. The port is below the range from
+// which the kernel takes ports for outgoing connections. Otherwise an outgoing connection of
+// another test could get this port before a member of etcd listens on the port.
 [[nodiscard]] int free_port();
 
 class EtcdCluster {
  public:
   enum class Speech { plain, tls };
-  // How members connect to each other. `by_proxies`: through proxies, which isolate() needs.
-  // `direct`, for benchmarks: without proxies, and with an election timeout of three seconds, so
-  // that a slow member on a busy machine does not cause an election.
+  // How members connect to each other. With `by_proxies`, they connect through proxies, which
+  // isolate() needs. With `direct`, for benchmarks, they connect without proxies. The election
+  // timeout is then three seconds, so that a slow member on a busy machine does not cause an
+  // election.
   enum class Peers { by_proxies, direct };
   static constexpr std::size_t members_max = 5;
 
@@ -105,29 +106,29 @@ class EtcdCluster {
   [[nodiscard]] int client_port(std::size_t member) const { return members_[member].client_port; }
   // Returns the member's process id, or -1 after the member was killed.
   [[nodiscard]] pid_t process(std::size_t member) const { return members_[member].process; }
-  // Returns a certificate with this name, signed by the cluster's authority. Returns an empty one
-  // if the cluster does not use TLS.
+  // Returns a certificate with this name, signed by the cluster's authority. Returns an empty
+  // certificate if the cluster does not use TLS.
   [[nodiscard]] Certificates certificates(const std::string& name = "root");
   [[nodiscard]] const std::string& directory() const { return directory_; }
 
   // ---- faults
   void kill(std::size_t member);
   void kill_all();
-  // Starts a killed member again, with the files that are on its disk.
+  // Starts a killed member again, with the data files that it had before.
   void start(std::size_t member);
-  void stop(std::size_t member);  // stops the process by SIGSTOP; it no longer answers
+  void stop(std::size_t member);  // stops the process with SIGSTOP; it no longer answers
   void cont(std::size_t member);
   // Blocks all traffic between this member and the other members. Clients can still reach the
-  // member. `off` = false ends the fault.
+  // member. With `off` = false, ends the isolation.
   void isolate(std::size_t member, bool off = true);
   void compact(std::int64_t revision);
 
-  // Waits until the cluster has a leader that a majority follows, and returns it. A leader that is
-  // killed, stopped or isolated does not count.
+  // Waits until the cluster has a leader that a majority of members follows. Returns this leader's
+  // number. A leader that is killed, stopped or isolated does not count.
   [[nodiscard]] std::size_t leader();
-  // Waits until the member answers and belongs to a majority that has a leader.
+  // Waits until the member answers requests, and belongs to a majority that has a leader.
   void wait_for(std::size_t member);
-  // Runs etcdctl as the user root on this member. Returns the output. Throws an exception if
+  // Runs etcdctl as the etcd user root on this member. Returns the output. Throws an exception if
   // etcdctl fails.
   std::string etcdctl(std::size_t member, const std::string& arguments);
 
@@ -143,7 +144,7 @@ class EtcdCluster {
 
   [[nodiscard]] std::string name(std::size_t member) const { return "m" + std::to_string(member); }
   [[nodiscard]] std::vector<std::string> arguments(std::size_t member) const;
-  // Returns the port by which other members reach this member.
+  // Returns the port on which other members reach this member: that of its proxy, if it has one.
   [[nodiscard]] int way_to(const Member& member) const;
   [[nodiscard]] bool works(std::size_t member) const;
   [[nodiscard]] int member_at(int source_port) const;
@@ -167,8 +168,9 @@ struct Ran {
 [[nodiscard]] Ran run(const std::string& command);
 
 // Starts a program in the background, and returns its process id. The first word is the program,
-// and the others are its arguments. The program is killed when this process ends. Its output and
-// errors are appended to the file `log`, or go to those of this process if `log` is empty.
+// and the other words are its arguments. The program is killed when this process ends. Its standard
+// output and standard error are appended to the file `log`. If `log` is empty, the program inherits
+// those of this process.
 [[nodiscard]] pid_t start_process(std::vector<std::string> words, const std::string& log = "");
 
 }  // namespace fleet::test

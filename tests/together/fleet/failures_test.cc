@@ -94,7 +94,7 @@ TEST_CASE("releases without lists differ in their versions, and an unknown one i
   CHECK(differences({"1.0", "0444 a x\n"}, {"", ""}).empty());
 }
 
-// Returns by how many bytes the evidence makes a record longer.
+// Returns how many bytes the evidence adds to a record.
 std::size_t bytes_of(const std::vector<Capsule>& evidence) {
   const Answer without{.command = "r.apply.1", .result = "x"};
   Answer with = without;

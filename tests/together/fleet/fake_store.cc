@@ -217,7 +217,7 @@ FakeStore::~FakeStore() {
   link_->open = false;
 }
 
-// A request to the fake cell, and the function that gets its answer. If the deadline passes before
+// A request to the fake cell, and the function that gets its answer. If `deadline` passes before
 // the cell answers, the function gets an error instead, and a later answer is ignored.
 template <class Value>
 struct FakeStore::Asked {

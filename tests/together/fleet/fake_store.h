@@ -1,5 +1,5 @@
 // A fake of etcd in memory (FakeCell), and a client's connection to it (FakeStore), which adds the
-// faults of real connections. The clock of both is one that the test moves.
+// faults of real connections. Both use a simulated clock, which the test moves.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace fleet {
 
-// A fake of etcd. It has keys, revisions, leases, and a history that can be compacted. It answers
-// at once and never fails. It passes the same tests as real members of etcd.
+// A fake of etcd. It has keys, revisions, leases, and a history that can be compacted. The fake
+// answers immediately and never fails. It passes the same tests as real members of etcd.
 class FakeCell {
  public:
   explicit FakeCell(VirtualTime& time) : time_(time) {}
@@ -32,8 +32,8 @@ class FakeCell {
   // The records themselves stay.
   void compact(Revision revision);
 
-  // Returns the changes since revision `from` for a watch, and sets `from` to the revision after
-  // them. Returns no value if there are no changes.
+  // Returns the changes from revision `from` on for a watch, and sets `from` to the revision after
+  // the last of them. Returns no value if there are no changes.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
   // Registers `changed`, a function that is called whenever the watcher `who` may have new changes
   // to read.
@@ -74,7 +74,7 @@ struct Faults {
   unsigned lost_answers = 0;
   // Late requests reach the store only after the client has given up.
   unsigned late_requests = 0;
-  unsigned cut_watches = 0;  // deliveries that end their watch instead
+  unsigned cut_watches = 0;  // how many deliveries end the watch instead
 };
 
 // A client's connection to a FakeCell, with faults: requests and answers get lost or come late, and
@@ -82,9 +82,10 @@ struct Faults {
 class FakeStore : public Store {
  public:
   using Milliseconds = Timers::Milliseconds;
-  // The time after which the client gives up a request that is not answered.
+  // The time after which the client gives up an unanswered request.
   static constexpr Milliseconds deadline{5'000};
-  // The longest time that a request or an answer is under way, unless it is a late one.
+  // The longest time that a request or an answer takes to arrive. Late requests (Faults) take
+  // longer.
   static constexpr Milliseconds travel_max{20};
 
   FakeStore(VirtualTime& time, FakeCell& cell, std::uint64_t seed = 0, Faults faults = {});
@@ -99,14 +100,14 @@ class FakeStore : public Store {
                                              Then<const WatchNews&> tell) override;
 
   // Cuts the client off from the store, or connects it again. While the client is cut off, no
-  // message passes in either direction, and the client's watches end after `deadline`.
+  // message passes in either direction, and the client's watches end within `deadline`.
   void set_reachable(bool reachable) { link_->reachable = reachable; }
   void set_faults(Faults faults) { link_->faults = faults; }
 
  private:
   class FakeWatch;
-  // The state that messages under way need. It may outlive the FakeStore, since a message may
-  // arrive after the FakeStore was destroyed.
+  // The state that messages in flight need. This state may outlive the FakeStore, since a message
+  // may arrive after the FakeStore was destroyed.
   struct Link {
     Faults faults;
     std::mt19937_64 chance;

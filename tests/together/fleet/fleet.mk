@@ -10,8 +10,8 @@ fleet_test_files = $(patsubst %,tests/together/fleet/%.cc,$(1))
 fleet_test_unit = $(call unit,tests/together/fleet/$(1),$(call fleet_test_files,$(2)))
 $(BUILD)/objects/tests/together/fleet/%.o $(BUILD)/objects/units/tests/together/fleet/%.o: \
   CXXFLAGS += -O0
-# The fake etcd, and the simulated worlds of the explorations. Tests make very many steps with
-# these, so they are compiled with optimization, and only once for all tests.
+# The fake etcd, and the simulated worlds of the explorations. Tests make very many steps with the
+# fake and the worlds, so these are compiled with optimization, and only once for all tests.
 fleet_double_unit := $(call fleet_test_unit,doubles,fake_store)
 fleet_world_unit := $(call fleet_test_unit,worlds,test_store rollout_world rollout_judge \
   plan_world judge_world)
@@ -42,7 +42,7 @@ fleet_fuzz := $(BUILD)/tests/together/fleet/fuzz_records_test
 fleet_fuzz_unit := $(call fleet_test_unit,records,record_maker record_world record_programs \
   fuzz_records_test)
 $(fleet_day_unit) $(fleet_fuzz_unit): CXXFLAGS += -O1
-# The test's link command may name the upgrader's library, so with sanitizers that library must be
+# With sanitizers, the test's link command may name the upgrader's library, so that library must be
 # built before the test: see analysis.mk.
 ifdef SANITIZE
 $(fleet_fuzz): | $(upgrader_library)

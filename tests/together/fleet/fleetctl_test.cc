@@ -1,6 +1,6 @@
 // Tests how fleetctl interprets the records that it reads and the certificate of the person who
-// calls it, and how foreign texts, such as those of nodes, are made safe for its tables, for its
-// JSON and for logs.
+// calls it. Also tests how foreign texts, such as those that nodes report, are made safe for
+// fleetctl's tables, for its JSON and for logs.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -256,8 +256,8 @@ TEST_CASE("a controller reads all, and writes no record that lets somebody in") 
   CHECK(fleet::permissions_of("admin", "x").all);
   const Permissions controller = fleet::permissions_of("controller", "x");
   // In the store, a new right for a range of keys replaces an older right for the same range. An
-  // earlier version let controllers write all keys. So their new right has the same range, and a
-  // controller of that version loses its right to write.
+  // earlier version of fleetctl let controllers write all keys. The new right of controllers to
+  // read all keys has the same range, so it replaces the older right to write.
   CHECK(controller.reads == std::vector<Keys>{{std::string(key_root), true}});
   const auto may_write = [&controller](const std::string& key) {
     return std::any_of(controller.writes.begin(), controller.writes.end(),

@@ -1,6 +1,6 @@
-// Tests all code that reads records with random records of every kind. This is the code of the
+// Runs all code that reads records on random records of every kind. This is the code of the
 // controller's drivers and duties, of fleet-agent's components and plans, of fleetctl and of HTTP.
-// No program may crash, write a record that a store or a reader refuses, show a text with control
+// No program may crash, write a record that the store or a reader refuses, show a text with control
 // characters, answer with invalid JSON, or delay the work on good records.
 //
 // One run of all this code on random records is called a life. Each life has a seed, and runs in a
@@ -25,8 +25,8 @@ namespace {
 
 using namespace fleet_test;
 
-// The maximum processor time of a run. A run that needs more counts as an endless loop: SIGPROF
-// kills it, and the test reports a fault.
+// The maximum processor time of a run. A run that needs more time counts as an endless loop:
+// SIGPROF kills the run, and the test reports a fault.
 constexpr time_t life_processor_seconds_max = 120;
 // The maximum real time of a run, even on a busy machine. SIGALRM kills a run that waits for ever.
 constexpr unsigned life_seconds_max = 1'800;

@@ -1,6 +1,7 @@
-// Tests the gates of rollouts: how the answer of a gate is interpreted, when a rollout asks its
-// gates, and how a controller asks a Prometheus server that is the gate of several rollouts. The
-// expected answers are in tables that a person has derived from fleet-controller(8).
+// Tests the gates of rollouts, which are questions that a controller asks before it confirms a
+// batch. The tests check how the answer of a gate is interpreted, when a rollout asks its gates,
+// and how a controller asks a Prometheus server that is the gate of several rollouts. The expected
+// answers are in tables that a person has derived from fleet-controller(8).
 #include "fleet/model/gates.h"
 
 #include <arpa/inet.h>
@@ -270,7 +271,8 @@ TEST_CASE("terms name each gate once, by a name that no path can be made of") {
 
 // ---- a Prometheus server that is the gate of several rollouts
 
-// A server that counts its connections and answers each of them. It runs in a thread of its own.
+// A server that counts its connections and answers each request. The server runs in a thread of its
+// own.
 class Server {
  public:
   Server() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

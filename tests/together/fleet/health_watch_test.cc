@@ -136,7 +136,8 @@ struct Bench {
 TEST_CASE("a node that has moved reports at the beginning, at the first failure, and at the end") {
   Bench bench;
   bench.wait(minute);
-  // This failure comes before the rollout's new version runs, so the rollout must not count it.
+  // This failure comes before the rollout's new version runs, so the rollout must not count this
+  // failure.
   bench.watch.ended();
   bench.wait(minute);
   CHECK_FALSE(bench.watch.report());
@@ -174,7 +175,7 @@ TEST_CASE("a node of the control reports for each batch, by its own clock, and c
   bench.run = {.id = "r.control.0", .by = "rollout/r", .soak_ms = 2 * minute, .judged = true};
   bench.wait(minute + 5'000);
   bench.errors = 1;
-  // The record `control`, by which the driver had asked for this report, is gone.
+  // The record `control`, with which the driver had asked for this report, is gone.
   bench.run = {};
   bench.wait(2 * minute);
   CHECK(bench.watch.report()->over);

@@ -60,8 +60,8 @@ struct Bench {
         erase(one.key.substr(root.size()));
     }
   }
-  // Replaces the controller that writes the history by another one, which begins by reading all
-  // records.
+  // Replaces the controller that writes the history by a new controller, which begins by reading
+  // all records.
   void take_over() {
     task = fresh();
     Reading reading{.revision = revision, .found = {}};
@@ -254,8 +254,7 @@ TEST_CASE("a subject is forgotten with its last event, unless its end is still t
     bench.erase(instance);
   }
   CHECK(bench.events().size() == 10);
-  // The task keeps what it knows of twelve records: ten instances, the record `stop`, and the
-  // silent node.
+  // The task remembers twelve subjects: ten instances, the record `stop`, and the silent node.
   CHECK(bench.task.subjects() == 12);
 
   bench.put("node/n1/instance/a", "{}");
@@ -312,8 +311,8 @@ TEST_CASE("a node that becomes degraded is told with the rollouts that bake on i
   degrade("n3", "disk");
   CHECK(text_of_last() == "is degraded: disk");
 
-  // A controller that takes over must not write the same event again, even if the numbers in the
-  // event's text would be others by now.
+  // A controller that takes over must not write the same event again, even if the event's text
+  // would by now have different numbers.
   const auto before = bench.events();
   bench.take_over();
   bench.write();

@@ -1,5 +1,5 @@
-// Tests how a controller handles HTTP requests: paths, admission, answers made from the records,
-// and metrics.
+// Tests how a controller handles HTTP requests: paths, admission, answers that are made from the
+// store's records, and metrics.
 #include <catch2/catch.hpp>
 
 #include "fleet/http/access.h"

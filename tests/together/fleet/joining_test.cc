@@ -1,6 +1,6 @@
 // Tests which machines may join a cell, how a controller answers a machine that wants to join,
-// which records are written for it, and which labels it gets. agent_join_test.cc tests the
-// machine's side.
+// which records are written for this machine, and which labels it gets. agent_join_test.cc tests
+// the machine's side.
 #include "fleet/model/joining.h"
 
 #include <catch2/catch.hpp>
@@ -185,8 +185,8 @@ TEST_CASE("a node gets no certificate that its record could not list, however of
     why = asks_again(false);
   CHECK(why == "n1 has 16 certificates that have not expired, and gets no other until one has");
   CHECK(why_no_more(cell.join(), {}, noon + 9).empty());
-  // If a person approves them, the node gets more certificates, up to 200 in all. The record of 200
-  // certificates can still be read.
+  // If a person approves the requests, the node gets more certificates, up to 200 in all. The
+  // record of 200 certificates can still be read.
   for (why = ""; why.empty();)
     why = asks_again(true);
   CHECK_THAT(why, Contains("n1 has 200 certificates"));
@@ -472,7 +472,7 @@ TEST_CASE("a machine that has joined gets its certificate, whatever its token is
 TEST_CASE("a certificate that is not listed in its owner's record is not given away") {
   Door door;
   door.join("0B");
-  // Fleet-signer makes another certificate here.
+  // The controller writes the request to the store, and fleet-signer then makes a new certificate.
   CHECK(std::holds_alternative<JoinWrite>(door.begin()));
 }
 

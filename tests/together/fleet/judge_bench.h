@@ -90,7 +90,7 @@ struct JudgeBench : DriverWork {
 
   // ---- reports of nodes
 
-  // Registers another process of fleet-agent on the node, as after a restart.
+  // Registers a new process of fleet-agent on the node, as after a restart of fleet-agent.
   void starts(const std::string& node, const std::string& version = "1") {
     const std::string instance = "i" + std::to_string(++lives);
     put(key_of(KeyKind::node_instance, {node, instance}),
@@ -152,8 +152,8 @@ struct JudgeBench : DriverWork {
 
   // ---- the health that nodes report
 
-  // Returns the control nodes: those that the rollout has asked to report their health for
-  // comparison.
+  // Returns the control nodes. These are the nodes, not yet moved, that the rollout has asked to
+  // report their health for comparison.
   Ids asked_controls(const std::string& component = "web") {
     Ids ids;
     for (const std::string& node : nodes) {

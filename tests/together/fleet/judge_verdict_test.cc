@@ -310,14 +310,14 @@ Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
   return found;
 }
 
-// Returns the evidence for a list of failures. Evidence is kept as a logarithm elsewhere; these
-// tests have small values.
+// Returns the evidence for a list of failures. Elsewhere evidence is kept as a logarithm, which
+// these tests with small values do not need.
 double e(const std::vector<Failure>& all, double tolerate = 1) {
   return std::exp(evidence(all, tolerate).log());
 }
 
-// Returns 60 failures: again and again one of a control node, followed by two of nodes with the new
-// version. At the beginning, 400 nodes of each kind are at risk.
+// Returns 60 failures: one failure of a control node, then two failures of nodes with the new
+// version, and so on. At the beginning, the judge compares 400 nodes of each kind.
 std::vector<Failure> twice_as_many() {
   std::vector<Failure> all;
   AtRisk at_risk{400, 400};
@@ -372,9 +372,9 @@ TEST_CASE("a single node, even one that lies, never stops a rollout by itself") 
 }
 
 TEST_CASE("at the tolerated ratio a step does not change the mean evidence; below, it lowers it") {
-  // A failure multiplies the evidence by one of two factors: one if a node with the new version has
-  // failed, another one if a control node has. If nodes with the new version fail exactly as often
-  // as is tolerated, the average factor is 1.
+  // A failure multiplies the evidence by one of two factors. The factor depends on whether a node
+  // with the new version or a control node has failed. If nodes with the new version fail exactly
+  // as often as is tolerated, the average factor is 1.
   for (const double chance : {1e-6, 0.01, 0.5, 0.99}) {
     CAPTURE(chance);
     Evidence is_new;
@@ -467,8 +467,8 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     CHECK(expected > before);
     before = expected;
   }
-  // After many failures of control nodes, the failure rate is known well, so its upper limit is
-  // only a little above the counted number. After no failure at all, a rate of about eight failures
+  // After many failures of control nodes, the failure rate is known well, so the rate's upper limit
+  // is only a little above the counted number. Without any failure, a rate of about eight failures
   // in this time is still possible.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);

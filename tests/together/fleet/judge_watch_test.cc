@@ -71,7 +71,7 @@ TEST_CASE("with twice as many failures tolerated, the same failures are less evi
     bench.starts(bench.first[i]);
     if (i != 4 || !is_replaced) continue;
     bench.wait(3 * minute);
-    // The next driver must tolerate as many failures as the first one.
+    // The next driver must tolerate as many failures as the first driver.
     bench.replace_driver();
     bench.wait(3 * minute);
   }
@@ -113,8 +113,8 @@ TEST_CASE("a node that falls silent has failed after five minutes, unless many a
   bench.wait(8 * minute);
   CHECK(bench.judge().fresh_failed == 2);
 
-  // If a fifth of all nodes falls silent at the same time, no node counts as failed: then the
-  // network or the store is the cause.
+  // If a fifth of all nodes falls silent at the same time, no node counts as failed, since the
+  // cause is then the network or the store.
   for (std::size_t i = 0; i < bench.nodes.size(); i += 5)
     bench.is_silent(bench.nodes[i]);
   bench.wait(20 * minute);

@@ -39,7 +39,7 @@ std::int64_t controls_of(std::int64_t nodes) {
   return std::clamp(nodes / 10, controls_least, controls_most);
 }
 
-// The judge of the simulation. It is the real one, or one with an error: JudgeKind has the list.
+// The judge of the simulation: the real judge, or a judge with a bug. JudgeKind lists the bugs.
 class Judge {
  public:
   Judge(JudgeKind kind, double tolerate) : kind_(kind), tolerate_(tolerate) {}
@@ -56,7 +56,8 @@ class Judge {
     evidence_.add(is_new, chance);
     const double limit = fleet::log_limit(alpha, 1);
     // Evidence::log() computes a mean of several values, which is expensive. The mean is at most as
-    // large as the largest value. So it is computed only if the largest value reaches the limit.
+    // large as the largest value. So the mean is computed only if the largest value reaches the
+    // limit.
     return is_new && std::ranges::max(evidence_.logs()) >= limit && evidence_.log() >= limit;
   }
 
@@ -69,8 +70,8 @@ class Judge {
 };
 
 // One simulated rollout. It only counts nodes: those in the current batch, in earlier batches, and
-// in the control. A part of the nodes is frail: these fail more often than the others, with the old
-// version and with the new one.
+// in the control. Some nodes are frail: they fail more often than the other nodes, with the old
+// version as well as with the new version.
 class Play {
  public:
   Play(const JudgedVersion& version, JudgeKind kind, Chance& chance)
@@ -86,7 +87,7 @@ class Play {
     for (std::size_t batch = 0; batch < sizes_.size(); ++batch) {
       begin(sizes_[batch]);
       behind -= sizes_[batch];
-      // From now on, nodes of the control move, so nothing is left to compare with.
+      // From now on, control nodes move to the new version, so no nodes are left for comparison.
       if (behind < controls_of(version_.nodes)) control_ = {};
       soak_batch(batch);
       if (out_.stopped_by_judge && out_.stopped_by_failures) break;
@@ -117,7 +118,7 @@ class Play {
       if (kind_ == JudgeKind::forgets_early) continue;
       const std::int64_t early = chance_.binomial(now_[kind], -std::expm1(-rates_[kind] * time_));
       now_[kind] -= early;
-      // The judge ignores these nodes. Later failures of theirs count only for --max-failed.
+      // The judge ignores these nodes. Their later failures count only for --max-failed.
       unseen_[kind] = early;
     }
     bad_.clear();
@@ -205,8 +206,8 @@ class Play {
     if (!judge_.failed(is_new, at_risk)) return;
     out_.stopped_by_judge = true;
     out_.touched = touched_;
-    // The real judge sees a failure only `delay` later. If the next batch begins before that, its
-    // nodes count as touched, too.
+    // The real judge sees a failure only `delay` later. If the next batch begins before the judge
+    // sees the failure, the nodes of that batch count as touched, too.
     if (time_ + delay >= end && batch + 1 < sizes_.size()) out_.touched += sizes_[batch + 1];
   }
 
@@ -260,7 +261,7 @@ double Chance::exponential(double rate) {
   return rate > 0 ? -std::log1p(-unit()) / rate : 1e300;
 }
 
-// Draws how many of `count` tries succeed. Instead of trying each one, draws the distances between
+// Draws how many of `count` tries succeed. Instead of drawing each try, draws the distances between
 // successes, which is fast if successes are rare.
 std::int64_t Chance::binomial(std::int64_t count, double chance) {
   if (chance <= 0) return 0;
@@ -287,7 +288,7 @@ JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge, Chanc
 
 namespace {
 
-// Returns the evidence as a judge with a planted error computes it. This judge assumes that each
+// Returns the evidence as a judge with an injected bug computes it. This judge assumes that each
 // new node's value is above the control's median with a probability of one half.
 double log_by_halves(const std::vector<fleet::MeasuredChange>& changes, Evidence& halves) {
   std::vector<double> control;
@@ -315,7 +316,7 @@ std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance) {
   std::vector<double> control(static_cast<std::size_t>(controls));
   double mean = -1e300;
   std::int64_t touched = 0;
-  Evidence halves;  // for the judge with the error `by_half`
+  Evidence halves;  // for the judge with the bug `by_half`
   for (std::size_t batch = 0; batch < sizes.size(); ++batch) {
     touched += sizes[batch];
     if (gauge.nodes - touched < controls) return 0;  // the whole control has moved

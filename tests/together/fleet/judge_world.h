@@ -38,14 +38,14 @@ struct JudgedVersion {
   double bad_within = 70;  // the new version fails on a bad node within this time
 };
 
-// The judge of a simulation: the real one, or one with a planted error that the simulation must
-// find.
+// The judge of a simulation: the real judge, or a judge with an injected bug that the simulation
+// must find.
 enum class JudgeKind {
   real,
-  // A judge with an error: it keeps no evidence. At each failure, it compares the two failure rates
-  // at a significance level of 1 %.
+  // A judge with a bug: instead of keeping evidence, it compares the two failure rates at each
+  // failure, at a significance level of 1 %.
   peeks,
-  // A judge with an error: it also compares nodes that have failed before they moved to the new
+  // A judge with a bug: it also compares nodes that had already failed before they moved to the new
   // version.
   forgets_early,
 };
@@ -68,15 +68,15 @@ struct JudgedRollout {
 [[nodiscard]] JudgedRollout judge_rollout(const JudgedVersion& version, JudgeKind judge,
                                           Chance& chance);
 
-// A number that a component reports of itself, and that the judge compares. Its change during a
-// soak is random, with a normal distribution whose standard deviation is 1. `shift` is added on
-// nodes with the new version.
+// A number that a component reports about itself, and that the judge compares between nodes with
+// the new version and control nodes. Its change during a soak is random, with a normal distribution
+// whose standard deviation is 1. `shift` is added on nodes with the new version.
 struct JudgedGauge {
   std::int64_t nodes = 10'000;
   double shift = 0;
   bool is_lasting = false;  // control nodes keep their change in every batch
   bool is_coarse = false;   // changes are whole numbers, so ties are common
-  bool by_half = false;     // plants an error: see log_by_halves()
+  bool by_half = false;     // injects a bug: see log_by_halves()
   // If not 0, the number is a counter. It rises during a soak on this share of the control nodes,
   // and on 1 + `shift` times this share of the nodes with the new version.
   double rises = 0;
@@ -85,8 +85,8 @@ struct JudgedGauge {
 // judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// The first three batches of a rollout by default: the number of their nodes, and the minutes at
-// risk of these nodes, added up until the third batch is judged.
+// The first three batches of a rollout by default: the number of their nodes, and the minutes for
+// which the judge compares these nodes, added up over the nodes until the third batch is judged.
 inline constexpr std::int64_t early_nodes = 451;
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 

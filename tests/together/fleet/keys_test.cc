@@ -16,7 +16,7 @@ struct Row {
 };
 
 TEST_CASE("every kind of record has its key, and a key says which record it is") {
-  // The table is static because its rows keep references to names that are part of the table.
+  // The table is static because its rows keep references to names that are parts of the table.
   static const Row rows[] = {
       Row{KeyKind::node_info, {"n1"}, "node/n1/info"},
       Row{KeyKind::node_versions, {"n1"}, "node/n1/versions"},
@@ -117,7 +117,7 @@ TEST_CASE("a number in a key must fit, and is read as a number") {
   // the events.
   CHECK_FALSE(parse_key("/fleet/v1/event/7"));
   CHECK_FALSE(parse_key("/fleet/v1/event/x"));
-  // A number that is too large for its key gives a key that parse_key() refuses.
+  // If a number is too large for its key, key_of() makes a key that parse_key() refuses.
   CHECK_FALSE(parse_key(key_of(KeyKind::event, {}, event_number_max + 1)));
   CHECK_FALSE(parse_key(key_of(KeyKind::rollout_batch, {"r1"}, 18'446'744'073'709'551'615U)));
 }

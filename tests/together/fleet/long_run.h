@@ -1,5 +1,5 @@
-// The surroundings of a long test run: its random numbers, which are the same for the same seed,
-// the numbers that it reads from environment variables, such as RUNS and SEED, and its result line.
+// The shared parts of long test runs: random numbers, which are the same for the same seed;
+// settings from environment variables, such as RUNS and SEED; and the result line.
 #pragma once
 
 #include <cstddef>

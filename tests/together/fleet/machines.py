@@ -1,5 +1,6 @@
-# The processes of a test cell: members of etcd, machines, daemons, controllers and signers. Also
-# the orders to machines that many tests give, and the conditions for which they wait.
+# The processes of a test cell: members of etcd, machines, daemons, controllers and signers. This
+# file also has the orders that many tests give to machines, and the conditions for which tests
+# wait.
 import os
 import pathlib
 import subprocess

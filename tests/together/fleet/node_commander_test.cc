@@ -1,5 +1,5 @@
-// Tests how a node handles commands: which commands it ignores or refuses, and when it carries out
-// the others.
+// Tests how a node handles commands: which commands the node ignores or refuses, and when it
+// carries out the other commands.
 #include "fleet/model/node_commander.h"
 
 #include <catch2/catch.hpp>
@@ -128,7 +128,7 @@ TEST_CASE("without an answer a command does nothing, and asks again until its no
 // Rows: A-09
 TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
-  // The record `active` has no revision yet, since it may not be written yet.
+  // Revision 0 means that the record `active` does not name this instance yet.
   bench.tell(ActiveIs{0});
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
   bench.now += 10 * second;
@@ -298,7 +298,7 @@ TEST_CASE("confirm is answered done only at the commit") {
   }
 }
 
-// An upgrader that has told the old version to stop refuses to cancel the upgrade.
+// After an upgrader has told the old version to stop, it refuses to cancel the upgrade.
 TEST_CASE("a roll-back before the new version's activation is sent again after it") {
   const auto action = GENERATE(CommandAction::apply, CommandAction::upgrade);
   Bench bench;

@@ -2,7 +2,7 @@
 // and confirm a release, or to go back. fleet-agent may be killed between any two of its actions,
 // answers of the store may get lost, the new version may die, and a person may write the record
 // `stop`. The node must answer each command, carry out no command twice, and ask the store before
-// it carries one out.
+// it carries out a command.
 #include <catch2/catch.hpp>
 #include <map>
 #include <optional>
@@ -27,7 +27,8 @@ using namespace fleet_test;
 
 // ---- the world of a node
 
-// An error that is planted in fleet-agent's actions. The checks of the exploration must find it.
+// A bug that is injected into fleet-agent's actions. The checks of the exploration must find this
+// bug.
 enum class NodeSeeded { none, acts_before_save, reports_before_save, forgets_answers, no_question };
 
 struct NodeSetup {
@@ -38,8 +39,8 @@ struct NodeSetup {
   bool may_fail = false;  // the new version may die during its trial
   // If true, the old version stops slowly, and the upgrade cannot be cancelled meanwhile.
   bool hands_over = false;
-  // How often the driver may give the last order of the script early, before the node has answered
-  // `apply`.
+  // How often the driver may give the last order of the script too early: before the node has
+  // answered `apply`.
   int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };
@@ -57,7 +58,7 @@ class NodeWorld {
     perform_unheard,
     // Does not commit fleet-agent's next transaction, and reports its outcome as unknown.
     lose,
-    // Kills fleet-agent. Its remaining actions are lost.
+    // Kills fleet-agent. The remaining actions of fleet-agent are lost.
     kill,
     hand_over,  // the upgrader tells the old version to stop
     activate,   // the upgrader activates the new version
@@ -110,7 +111,8 @@ class NodeWorld {
   std::string ordered_;
   bool over_ = false;
 
-  // The state of the upgrader. A kill of fleet-agent leaves it unchanged, except `fetching_`.
+  // The state of the upgrader. A kill of fleet-agent leaves this state unchanged, except
+  // `fetching_`.
   std::map<std::string, int> done_;
   std::string on_trial_;
   bool handing_over_ = false;
@@ -139,7 +141,7 @@ NodeWorld::NodeWorld(const NodeSetup& setup) : setup_(setup) {
 }
 
 // Starts fleet-agent, and tells it what the real fleet-agent reads at its start: its ledger, the
-// outcome of the last upgrade, the record `active`, and the present command.
+// outcome of the last upgrade, the record `active`, and the current command.
 void NodeWorld::start() {
   ++instance_;
   if (setup_.seeded == NodeSeeded::forgets_answers) disk_ = {};
@@ -474,9 +476,9 @@ TEST_CASE("a node killed at any step executes each command at most once, and ans
   CHECK(all.ends.contains("done, done"));
 }
 
-// Each course of events has a name for its end, "ANSWER, PHASE": the answer to the last command,
-// and the phase of the upgrade. This test's only command is to prepare a release. No upgrade
-// begins, so the phase is always `unknown`.
+// The end of each course of events has a name of the form "ANSWER, PHASE": the answer to the last
+// command, and the phase of the upgrade. The only command in this test is to prepare a release. No
+// upgrade begins, so the phase is always `unknown`.
 //
 // Rows: A-18
 TEST_CASE(

@@ -1,5 +1,6 @@
-// Tests notices to a webhook: which events are sent, in which order, when an event is sent again,
-// and the headers of a request, which are those of CloudEvents and Standard Webhooks.
+// Tests notices, the HTTP requests that tell a webhook of a cell's events. The tests check which
+// events are sent, in which order, when an event is sent again, and the headers of a request, which
+// are those of CloudEvents and Standard Webhooks.
 #include "fleet/model/events.h"
 
 #include <algorithm>
@@ -37,8 +38,8 @@ struct Told {
     put("event/" + std::string(11, '0') + std::to_string(number),
         R"({"subject":"rollout/r1","class":")" + kind + R"(","text":"it"})");
   }
-  // Commits transactions as long as Notices asks for one. Returns the first step of Notices that is
-  // not a transaction.
+  // Commits transactions as long as the next step of Notices is a transaction. Returns the first
+  // step that is not a transaction.
   Notices::Step next(bool ours = true) {
     for (;;) {
       Notices::Step step = notices.next(records, ours, now);
@@ -107,7 +108,7 @@ TEST_CASE("an event that is not to be sent is read once, however often the cell 
   told.put("event/000000001000", R"({"class":"rollout-aborted"})");
   CHECK(told.post() == 1'000);
 
-  // Another controller takes over. It begins after the last event that was sent.
+  // Another controller takes over the duty. It begins after the last event that was sent.
   told.notices = {};
   CHECK(told.post() == 1'000);
 }
@@ -194,8 +195,8 @@ TEST_CASE("a key among the events that is not an event's does not stop notices")
 
 using Texts = std::vector<std::string>;
 
-// The secret of the example in the specification of Standard Webhooks, which also has a request and
-// its signature. The specification's own libraries are tested with this example.
+// The secret of an example in the specification of Standard Webhooks. The example also has a
+// request and its signature, and the specification's own libraries are tested with this example.
 const std::string known_secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 TEST_CASE("the signature is that of Standard Webhooks' own example") {

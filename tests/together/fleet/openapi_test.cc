@@ -38,7 +38,7 @@ Names parameters_in(const std::string& path) {
   return names;
 }
 
-// Returns the path with an example name in the place of each parameter.
+// Returns the path with each parameter replaced by an example name.
 std::string example_of(std::string path) {
   for (const std::string& name : parameters_in(path)) {
     const std::string place = "{" + name + "}";
@@ -163,8 +163,8 @@ TEST_CASE("OpenAPI has the methods that the server takes, and no others") {
       const auto refused = why_not_let_in(request, route, door);
       const bool is_told = item.find(method) != nullptr;
       if (is_told) CHECK_FALSE(refused);
-      // For paths of records, other code decides by the kind of record which methods are allowed.
-      // Here only POST is checked for them.
+      // For paths of records, the code of config.h decides by the kind of record which methods are
+      // allowed. Here only POST is checked for such paths.
       const bool is_record = route.place == Place::config && !is_config_list(route.rest);
       if (!is_told && (!is_record || name == "POST")) CHECK(refused->status == 405);
     }
@@ -192,7 +192,7 @@ TEST_CASE("every operation in OpenAPI has a name, its parameters, and what it an
     }
   }
 
-  // Every parameter of a query that the server reads, in state.h and config.h.
+  // These are all query parameters that the server reads, in state.h and config.h.
   CHECK(query == Names{"before", "content", "fields", "limit", "subject", "trace", "validate",
                        "who", "yes"});
 }

@@ -1,7 +1,7 @@
-// Tests which orders a person may give, which person the records name as the author of an order,
-// and documents, which have the orders that describe a whole cell. fleetctl and HTTP share the
-// tested code. config_test.cc has more tests of settings, and config_rollout_test.cc more tests of
-// rollouts.
+// Tests which orders a person may give, and which person the records name as the author of an
+// order. Also tests documents, each of which has the orders that describe a whole cell. fleetctl
+// and HTTP share the tested code. config_test.cc has more tests of settings, and
+// config_rollout_test.cc more tests of rollouts.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/plan_records.h"
@@ -263,7 +263,7 @@ TEST_CASE("the history says which settings a person has changed, but not the sec
   CHECK(words(R"({"keep":"60d"})") == "are set");
 }
 
-// ---- documents: which records a document changes, and that a second time it changes nothing
+// ---- documents: which records a document changes, and that it changes nothing when applied again
 
 // A cell that has the release 2.0, and three nodes that run version 1.0.
 struct DocumentBench {

@@ -103,8 +103,8 @@ TEST_CASE("a member whose act asks for a reboot goes on after the boot, and rebo
   CHECK(good_life.wrong == "");
   CHECK(good_life.ends.size() == 1);
   CHECK(good_life.ends.contains("completed"));
-  // If the member is killed after it has recorded its reboot and before it reboots, the reboot
-  // never comes. The plan waits for this member, and then halts.
+  // If the member is killed after it has recorded its reboot and before the machine reboots, the
+  // reboot never comes. The plan waits for this member, and then halts.
   const Walk killed = walk_of({.steps = {step(kind)}, .members = {reboots}, .member_kills = 1});
   CHECK(killed.wrong == "");
   CHECK(killed.ends.contains("completed"));

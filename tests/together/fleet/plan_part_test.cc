@@ -1,6 +1,6 @@
-// Tests what a member of a plan does: it does one thing at a time, and finds out whether a
-// transaction was committed if the store's answer was lost. Also tests which plans a person may
-// write, and how a plan begins.
+// Tests a node that is a member of a plan. The member must do one thing at a time, and must find
+// out whether a transaction was committed if the store's answer was lost. Also tests which plans a
+// person may write, and how a plan begins.
 #include "fleet/model/plan_follower.h"
 
 #include <catch2/catch.hpp>
@@ -90,7 +90,7 @@ TEST_CASE("a member whose record of acting is committed acts before it sees the 
   REQUIRE(hook_in(next));
   CHECK(hook_in(next)->verb == HookVerb::act);
   // This message is late: it has the member's record from before the member's own last write. The
-  // member must ignore it.
+  // member must ignore this message.
   CHECK(part.step(seen(at_one, 11, 11)) == FollowerStep{NothingToDo{}});
   const FollowerStep post = part.step(HookEnded{});
   REQUIRE(hook_in(post));

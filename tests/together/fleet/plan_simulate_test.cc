@@ -39,7 +39,7 @@ struct Life {
   std::size_t killed = 0;  // how many members were killed
 };
 
-// Runs a plan to its end. `choose` chooses the next one of all possible steps.
+// Runs a plan to its end. `choose` chooses the next step from all possible steps.
 template <class Choose>
 Life live(const PlanSetup& setup, const Choose& choose) {
   // A plan with thirty members and twenty steps takes about 10,000 steps of this simulation.

@@ -188,8 +188,8 @@ void PlanWorld::commit_member(const std::string& id) {
   const MemberPhase phase = write.member.phase;
   node.facts.began_to_act = phase == MemberPhase::acting || phase == MemberPhase::rebooting;
   if (phase != MemberPhase::acting) return;
-  // The record now says that the member acts. The member acts at once, by the plan that it had read
-  // when it decided to do so.
+  // The record now says that the member acts. The member acts immediately, by the plan that it had
+  // read when it decided to act.
   const FollowerStep next =
       follow({true, node.decided_by, 1, write.member, store_.revision()}, node.facts);
   if (const auto* hook = std::get_if<RunHook>(&next)) begin_hook(id, *hook);
@@ -216,7 +216,7 @@ void PlanWorld::end_hook(const std::string& id) {
   if (verb == HookVerb::start) node.works = true;
   node.facts.done[verb] = status;
   if (verb != HookVerb::reboot) return;
-  // The machine has rebooted: its boot has a new id, and fleet-agent starts again.
+  // The machine has rebooted: the boot id is new, and fleet-agent starts again.
   node.facts.boot += "b";
   node.facts.done.clear();
   node.facts.began_to_act = false;

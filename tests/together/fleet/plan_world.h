@@ -1,6 +1,6 @@
 // A plan with its members and its driver as a single value. An exploration copies this value, and
-// makes one step at a time with each copy. A decision of a driver or member is one step, and its
-// commit is another one, so that other events may happen in between.
+// makes one step at a time with each copy. A decision of a driver or member is one step, and the
+// commit of its transaction is a second step, so that other events may happen between the two.
 #pragma once
 
 #include <map>
@@ -26,20 +26,20 @@ enum class Member {
   reboots,  // the hook's `act` asks for a reboot
 };
 
-// An error that is planted in the driver or in a member. The checks of the exploration must find
-// it.
+// A bug that is injected into the driver or into a member. The checks of the exploration must find
+// this bug.
 enum class PlanSeeded { none, no_compares, member_compares_nothing, early, all_act };
 
 struct PlanSetup {
   std::vector<fleet::PlanStep> steps = {};
   std::vector<Member> members = {};
-  // How often a driver may die between its request for a transaction and the answer. Another driver
-  // then takes over.
+  // How often a driver may die between its decision on a transaction and the commit. A new driver
+  // then takes over, and the dead driver's transaction arrives late.
   int driver_kills = 0;
   int member_kills = 0;
-  int hastes = 0;  // how often a step may run out of time early
-  // The name of the step of the class `once` that an earlier run of the plan has done, or `!NAME`
-  // if the step failed there.
+  int hastes = 0;  // how often a step may time out early
+  // The name of the step of the class `once` that an earlier run of the plan has already done, or
+  // `!NAME` if this step failed in that run.
   std::string done_before = {};
   PlanSeeded seeded = PlanSeeded::none;
 };

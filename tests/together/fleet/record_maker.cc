@@ -193,7 +193,7 @@ void add_plan(std::vector<Written>& all) {
   add(all, "once/evil-plan/once", Once{"2.0.0", true, "e1", "a word"});
 }
 
-// Texts that occur in real records. Many values in the random records are one of these, since most
+// Texts that occur in real records. Many values in the random records are such texts, since most
 // readers refuse a random text early and would not be tested further.
 constexpr auto words_of_records = std::to_array<std::string_view>({"",
                                                                    "agent",
@@ -385,8 +385,8 @@ void RecordMaker::change(JsonTree& tree) {
       break;
     }
   }
-  // In two of three cases, the new value has the same type as the old one, so that readers do not
-  // refuse the record at once.
+  // In two of three cases, the new value has the same type as the old value, so that readers do not
+  // refuse the record immediately.
   if (below(3) > 0 && at->kind == JsonTree::Kind::number) {
     at->text = odd_number();
   } else if (below(3) > 0 && at->kind == JsonTree::Kind::text) {

@@ -1,6 +1,6 @@
-// Makes records and keys that no program of the fleet would write. Takes a well-formed record, and
-// changes names, numbers, texts, lists, the structure or single bytes at random. The same seed
-// makes the same records.
+// Makes records and keys that no program of the fleet would write: RecordMaker takes a well-formed
+// record, and changes names, numbers, strings, lists, the structure or single bytes at random. The
+// same seed makes the same records.
 #pragma once
 
 #include <string>
@@ -28,12 +28,12 @@ class RecordMaker {
   // Returns one well-formed record of every kind, for the nodes e1 and e2, the rollout `evil` and
   // the plan `evil-plan`.
   [[nodiscard]] static std::vector<Written> good();
-  // Returns a random one of the records of good(), often with random changes.
+  // Returns a randomly chosen record of good(), often with random changes.
   [[nodiscard]] Written next();
 
-  // Returns a random text of up to 70,000 bytes, which a reader must not trust. It may begin with a
-  // text that occurs in real records. Terminal escapes, control characters and invalid UTF-8 may
-  // follow.
+  // Returns a random string of up to 70,000 bytes, which a reader must not trust. The string may
+  // begin with a word that occurs in real records. Terminal escapes, control characters and invalid
+  // UTF-8 may follow.
   [[nodiscard]] std::string odd_text();
   [[nodiscard]] std::uint64_t below(std::uint64_t limit) {
     return fleet_test::below(random_, limit);

@@ -1,7 +1,7 @@
-// Runs the programs that read records on the random records of a RecordWorld. fleet-agent reads its
-// node's records: a component's commands and desired versions, and the node's part in plans.
-// fleetctl and HTTP show records with arbitrary bytes; fleetctl's own code for its commands runs
-// with a store in memory. The test moves the clock, and catches the output of the programs.
+// This file runs the programs that read records on the random records of a RecordWorld. fleet-agent
+// reads its node's records: a component's commands and desired versions, and the node's part in
+// plans. fleetctl and HTTP show records with arbitrary bytes. The code of fleetctl's commands runs
+// with a store in memory. The test moves the clock, and captures the output of the programs.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -153,7 +153,7 @@ struct Agent {
     uv_loop_close(&loop);
   }
 
-  // Runs the component until nothing is left to do, or until this time has passed on the test's
+  // Runs the component until it has nothing left to do, or until this time has passed on the test's
   // clock.
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
@@ -213,8 +213,8 @@ std::string wrong_in_component(const TestStore& store, RecordMaker& maker) {
   return agent.wrong;
 }
 
-// Returns what a node knows about a plan from the records in this store. This function stands for
-// PlanDesk of fleet-agent.
+// Returns what a node knows about a plan from the records in this store. This function replaces the
+// class PlanDesk of fleet-agent.
 PlanSeen seen(const TestStore& store, const std::string& plan) {
   PlanSeen seen{.as_of = store.revision(), .active = 1};
   const KeyValue* record = store.find(key_of(KeyKind::plan, {plan}));
@@ -244,8 +244,8 @@ std::string wrong_in_plan_part(TestStore store, RecordMaker& maker) {
       if (const auto why = why_not_taken(write->transaction)) return "a member writes " + *why;
       const PlanMember sent = write->member;
       Transaction transaction = write->transaction;
-      // Removes the compare of the record `active`. seen() has invented its revision, 1, so the
-      // store would refuse the transaction.
+      // Removes the compare of the record `active`. seen() has invented the revision of this
+      // record, 1, so the store would refuse the transaction.
       std::erase_if(transaction.compares, [](const Compare& one) { return one.revision == 1; });
       step = part.step(MemberWritten{store.commit(transaction)});
       const Put& put = transaction.puts.front();
@@ -337,8 +337,8 @@ constexpr Command orders[] = {
     Command::accept_epoch,  Command::settings_set, Command::settings_unset, Command::approve,
     Command::token_revoke};
 
-// A fingerprint and a token that RecordMaker uses in keys. fleetctl finds the records below these
-// keys if it is called with one of them.
+// A fingerprint and a token that RecordMaker uses in keys. fleetctl finds the records below such
+// keys if it is called with this fingerprint or token.
 const std::string odd_fingerprint = "e1" + std::string(30, '0');
 const std::string odd_token = "0011223344556677";
 
@@ -387,7 +387,7 @@ std::string wrong_json(const std::string& text) {
 std::string wrong_in_fleetctl(const TestStore& store, RecordMaker& maker, Planted planted) {
   for (const Command command : shows) {
     fleetctl::Options options = options_for(command, maker);
-    // Without the name of a node, `fleetctl approve` lists all requests.
+    // Without the name of a node, `fleetctl approve` lists all requests to join.
     if (command == Command::approve) options.node.clear();
     std::string text = said(store, options);
     if (planted == Planted::raw_byte) text += "\u009b";

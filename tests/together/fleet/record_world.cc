@@ -20,10 +20,10 @@ namespace {
 using namespace fleet;
 
 constexpr int rounds = 30;
-// The number of rounds, from the first one on, in which random records are written. In the later
-// rounds, the good rollout must come to its end, and the good nodes must reach the desired version.
+// The number of rounds, from the first one on, in which random records are written. In the rounds
+// after these, the good rollout must end, and the good nodes must reach the desired version.
 constexpr int rounds_of_writing = 12;
-// The maximum number of a driver's actions in one run. A driver with more actions counts as caught
+// The maximum number of a driver's actions in one run. A driver with more actions counts as being
 // in an endless loop.
 constexpr int actions_max = 3'000;
 const std::string last_wish = "tool";

@@ -16,7 +16,7 @@
 
 namespace fleet_test {
 
-// Errors that are planted in this simulation on purpose. The checks must find each of them.
+// Bugs that are injected into this simulation on purpose. The checks must find each of these bugs.
 enum class Planted {
   none,
   abort,
@@ -24,10 +24,10 @@ enum class Planted {
   long_record,
   exception,
   endless,
-  forbidden_write  // a controller writes without the right
+  forbidden_write  // a controller writes a key that it has no right to write
 };
 
-// The name of fleet-signer, if commit() is called for a write of fleet-signer.
+// The name that commit() is given for a write of fleet-signer.
 inline constexpr std::string_view signer = "the signer";
 
 class RecordWorld {

@@ -1,5 +1,5 @@
-// Tests how records become texts in the store, and texts become records. A record that was written
-// can be read again. A text that somebody else has written is either read as a record or refused
+// Tests how records are written as texts into the store, and read from such texts. A record that
+// was written can be read again. A text from any other source is either read as a record or refused
 // with a reason. Also tests the trees into which JSON texts are parsed.
 #include <catch2/catch.hpp>
 

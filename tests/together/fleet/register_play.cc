@@ -87,7 +87,8 @@ void RegisterClient::read(const std::string& key) {
 }
 
 // Asks the store whether the key still has this revision, with a transaction that compares and
-// writes nothing. If the store says yes, this must be true when it answers, and not only earlier.
+// writes nothing. If the store commits the transaction, the key must have this revision at the time
+// of the answer, and not only earlier.
 void RegisterClient::ask(const KeyValue& now) {
   const Transaction question{.compares = {Compare{.key = now.key, .revision = now.modified}}};
   store_.commit(question, [this, key = now.key, known = board_.known](const Outcome& outcome) {

@@ -1,7 +1,7 @@
 // Several clients that compare and write the same few keys, and a judge that checks all of the
-// store's answers. An acknowledged write must be in the history once, at the revision in the
-// answer. A refused write must not be in the history. A write whose outcome is unknown may be there
-// at most once. No client may read a stale value.
+// store's answers. An acknowledged write must be in the store's history once, at the revision that
+// the answer has. A refused write must not be in the history. A write whose outcome is unknown may
+// be in the history at most once. No client may read a stale value.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Wrote {
 struct Read {
   std::string key = {};
   Revision revision = 0;  // the store's revision in the answer
-  Revision known = 0;     // the highest revision any client knew before
+  Revision known = 0;     // the highest revision known to any client at the request
 };
 
 class Judge {

@@ -52,7 +52,8 @@ struct Bench {
     put("node/n1/plan/" + name, write_record(PlanMember{}));
     put("once/" + name + "/a", write_record(Once{.version = "3", .success = true}));
   }
-  // Commits all transactions that erase old records now. Returns the number of transactions.
+  // Commits all transactions that are due now to erase old records. Returns the number of
+  // transactions.
   int settle() {
     for (int count = 0;; ++count) {
       REQUIRE(count < 1'000);

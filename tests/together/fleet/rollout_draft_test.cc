@@ -236,8 +236,8 @@ TEST_CASE("a rollout is created until all of it is written; its last write makes
   REQUIRE(writer.all.size() == 3);
   CHECK(writer.all[0].compares[1] ==
         Compare{.key = key_of(KeyKind::release, {"agent", "1.1.0"}), .revision = 7});
-  // The first transaction already requires that the record `stop` is absent. If only the last one
-  // did, a stop would leave a half-made rollout in the store.
+  // The first transaction already requires that the record `stop` is absent. If only the last
+  // transaction required this, a stop would leave a half-made rollout in the store.
   CHECK(writer.all[0].compares.back() == Compare{.key = key_of(KeyKind::stop)});
   CHECK(writer.all[1].puts[1].key == key_of(KeyKind::rollout_batch, {"r1"}, 1));
   CHECK(writer.all[2].compares[1] == Compare{.key = key_of(KeyKind::stop)});

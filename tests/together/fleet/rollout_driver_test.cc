@@ -18,12 +18,14 @@ using namespace fleet;
 
 constexpr Ms second = 1'000;
 
-// A rollout's driver, with a store in memory and a clock that the test moves.
+// The driver of a rollout (the part of a controller that steers it), with a store in memory and a
+// clock that the test moves.
 struct Bench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
   std::vector<Transaction> committed;
   Ms now = 0;
-  // The number of the driver's last round of questions to the gates, or 0 after the answer.
+  // The number of the driver's current round of questions to the gates, or 0 once the gates have
+  // answered.
   std::int64_t round = 0;
 
   explicit Bench(int nodes, RolloutTerms terms = {.pause_ms = 5 * second}, int batches = 1) {
@@ -147,8 +149,8 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
     const std::string key = key_of(KeyKind::rollout_node, {"r", bench.node(i)});
     return read_record<RolloutNode>(bench.store.find(key)->value).value();
   };
-  // Node 0 fails while it prepares, and its answer has the evidence. Node 1 fails while it soaks,
-  // and its record `upgrade` has the evidence.
+  // Node 0 fails while it prepares, and the node's answer has the evidence. Node 1 fails while it
+  // soaks, and the node's record `upgrade` has the evidence.
   bench.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}),
             write_record(Answer{.command = "r.prepare.1",
                                 .result = "no space left",
@@ -167,7 +169,8 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
   CHECK(record(1).evidence == std::vector<Capsule>{{.stage = "trial", .exit_status = 3}});
 }
 
-// Brings a rollout over one node to the beginning of its bake.
+// Brings a rollout over one node to the beginning of its bake, the time after the last batch in
+// which the rollout is still judged.
 void reach_bake(Bench& bench) {
   bench.settle();
   bench.answer(0, UpgradePhase::prepared);

@@ -1,5 +1,6 @@
-// Checks every transaction of a rollout's driver, and how each rollout ends, in the explorations
-// and simulations. The author of these rules had the description of the driver, and not its code.
+// In the explorations and simulations, this judge checks every transaction of a rollout's driver,
+// and how each rollout ends. The author of the rules here knew the description of the driver, and
+// not the driver's code.
 #include <algorithm>
 
 #include "fleet/model/enum_text.h"
@@ -34,7 +35,7 @@ void RolloutWorld::is_wrong(const std::string& what) {
   if (wrong_.empty()) wrong_ = what;
 }
 
-// Plants an error in a driver's transaction, for the canaries of the explorations.
+// Injects a bug into a driver's transaction, for the canaries of the explorations.
 void RolloutWorld::seed(Transaction& transaction) {
   const auto drop = [&transaction](const std::string& key) {
     std::erase_if(transaction.compares, [&](const Compare& one) { return one.key == key; });
@@ -141,7 +142,8 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
 }
 
 // Checks a command to confirm: since the batch was applied, the gate must have given this driver
-// the answer `well`. If the batch is being confirmed already, its other nodes need no new answer.
+// the answer `well`. If some nodes of the batch have been told to confirm already, the other nodes
+// need no new answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;

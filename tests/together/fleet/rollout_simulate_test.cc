@@ -1,6 +1,6 @@
-// Simulates larger rollouts with random events: many good and bad nodes, drivers that are killed or
-// frozen, lost answers of the store, and a person who gives orders. rollout_judge.cc checks every
-// transaction. RUNS=N makes N runs, SEED=N repeats one.
+// Simulates larger rollouts with random events. There are many good and bad nodes, drivers that are
+// killed or frozen, lost answers of the store, and a person who gives orders. rollout_judge.cc
+// checks every transaction. RUNS=N makes N runs, SEED=N repeats one.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

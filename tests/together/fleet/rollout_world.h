@@ -1,6 +1,6 @@
-// A rollout and all that takes part in it, as a single value: a store, a driver that may be killed
-// or frozen, good and bad nodes, and a person who gives orders. An exploration copies this value,
-// and makes one step at a time with each copy. Every transaction is checked before it is committed.
+// A rollout and its participants as a single value: a store, a driver that may be killed or frozen,
+// good and bad nodes, and a person who gives orders. An exploration copies this value, and makes
+// one step at a time with each copy. Every transaction is checked before it is committed.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ enum class Nature {
   lost_at_apply,  // the node is silent after its `apply`
   lost_at_confirm,
   interrupted_once,  // the node's first `apply` is interrupted
-  bad_undo,          // the version from before no longer starts
+  bad_undo,          // the old version no longer starts, so an undo fails
 };
 
 // The part of a simulated node's state that is not in its records.
@@ -40,7 +40,8 @@ struct NodeDouble {
   bool operator==(const NodeDouble&) const = default;
 };
 
-// An error that is planted in the driver's writes. The checks of the exploration must find it.
+// A bug that is injected into the driver's writes. The checks of the exploration must find this
+// bug.
 enum class Seeded {
   none,
   no_fence,
@@ -59,8 +60,8 @@ struct Faults {
   int unknowns = 0;   // how many answers of the store may get lost
   int abandoned = 0;  // how many nodes may miss their confirmation
   int orders = 0;     // how many orders the person may give
-  // How often the watch may be late: it then reports a person's write, and all later writes, only
-  // after a further step.
+  // How often the driver's watch may lag. It then holds back the write of a person or a node's
+  // answer, and all later writes, until the step `watch_reports`.
   int lags = 0;
 };
 
@@ -71,7 +72,7 @@ struct WorldSetup {
   Faults faults = {};
   std::vector<fleet::RolloutOrder> orders = {};  // orders that the person may give
   bool person_stops = false;                     // the person may write the record `stop`
-  std::vector<std::string> sites = {};           // one per node; a batch has one node of each
+  std::vector<std::string> sites = {};           // one per node; a batch has one node per site
   bool max_failed_unsaid = false;
   bool undo = false;  // whether the rollout has --undo
   bool has_gate = false;
@@ -85,37 +86,39 @@ class RolloutWorld {
   explicit RolloutWorld(const WorldSetup& setup);
 
   enum class Move {
-    deliver,       // performs the driver's action and answers it
+    deliver,       // performs the driver's action, and reports the outcome to it
     done_unheard,  // commits the transaction; the answer is lost
-    // Loses the driver's transaction. Its outcome is reported as unknown.
+    // Drops the driver's transaction. Its outcome is reported as unknown.
     not_done_unheard,
     // Delays the driver's transaction, which may arrive later. Its outcome is reported as unknown.
     late_unheard,
     late_arrives,
-    // Kills the driver before its action, and erases its key. Another driver begins.
+    // Kills the driver before its action is performed, and erases the driver's key. A new driver
+    // begins.
     kill,
-    // Kills the driver after its action. Another driver begins.
+    // Kills the driver when the store has handled its transaction. A new driver begins.
     kill_done,
     // Like `kill`, but the transaction of the killed driver arrives later.
     freeze,
     // The node makes its next step: it carries out its command, ends its soak, or fails.
     node_acts,
-    // The node goes back by itself, since it was not confirmed in time.
+    // The node goes back to the old version by itself, since it was not confirmed in time.
     node_leaves,
     person_orders,
     person_stops,
     person_lets_go,
     gate_answers,
-    watch_reports,  // a late watch reports what it has held back
+    watch_reports,  // a lagging watch reports the writes that it has held back
     time_passes,
   };
   struct Step {
     Move move = Move::deliver;
-    // An index: of the node, of the person's order, or of the gate's answer.
+    // The index of the node, of the person's order or of the gate's answer, depending on `move`.
     std::size_t which = 0;
   };
 
-  // Returns the steps that are possible now. If there is none, the rollout stays as it is for ever.
+  // Returns the steps that are possible now. If no step is possible, the rollout stays as it is for
+  // ever.
   [[nodiscard]] std::vector<Step> steps() const;
   void make(const Step& step);
 
@@ -131,7 +134,7 @@ class RolloutWorld {
   [[nodiscard]] const std::map<std::string, NodeDouble>& nodes() const { return nodes_; }
   [[nodiscard]] std::size_t commits() const { return commits_; }
   // Returns a text that describes the whole state. Two states have the same text if they differ
-  // only in the revisions of their records, and if the order of these revisions is the same.
+  // only in the revisions of their records, and the order of these revisions is the same in both.
   [[nodiscard]] std::string words() const;
 
  private:
@@ -189,9 +192,9 @@ class RolloutWorld {
   fleet::Ms now_ = 0;
   int drivers_ = 0;
   std::size_t commits_ = 0;
-  bool lags_ = false;  // the watch holds reports back
+  bool lags_ = false;  // the watch holds back its reports
   std::vector<TestStore::Change> unreported_;
-  bool resting_ = false;  // the driver did nothing at a hundred deadlines
+  bool resting_ = false;  // the driver has let a hundred deadlines pass without an action
   std::string wrong_;
   // The last parsed record of the rollout and the last parsed commands, with their revisions, so
   // that no record is parsed twice.

@@ -94,7 +94,7 @@ struct Bench {
   }
 
   // Runs the loop until the condition holds. The simulated clock does not move meanwhile, so the
-  // loop runs only timers that are due already.
+  // loop runs only timers that are already due.
   template <class Condition>
   void until(const char* what, const Condition& is_so) {
     for (int turn = 0; turn < turns_max; ++turn) {

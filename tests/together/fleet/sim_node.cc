@@ -208,8 +208,8 @@ void SimNode::feed(const WishEvent& event) {
   }
 }
 
-// Runs `deed` in a later turn of the loop, as if a disk, a download or an upgrader had answered
-// then.
+// Runs `deed` in a later turn of the loop, as if the answer of a disk, a download or an upgrader
+// had come in that turn.
 void SimNode::later(std::function<void()> deed) {
   if (soon_.size() > 8) soon_.erase(soon_.begin());  // the oldest timer has run already
   soon_.push_back(timers_.after(std::chrono::milliseconds(0), std::move(deed)));
@@ -314,8 +314,8 @@ void SimNode::perform(const ReportUpgrade& report) {
   write_upgrade();
 }
 
-// Writes the newest record of the upgrade. Waits for the end of each such write before the next
-// one, since the store might commit two writes in the wrong order.
+// Writes the newest record of the upgrade. Begins the next such write only after the answer to the
+// previous one, since the store might otherwise commit the two writes in the wrong order.
 void SimNode::write_upgrade() {
   if (upgrade_.empty() || std::exchange(writes_upgrade_, true)) return;
   write({.puts = {{key(KeyKind::node_upgrade), std::exchange(upgrade_, "")}}},

@@ -1,7 +1,7 @@
-// A simulated node. It has those parts of fleet-agent that decide about commands, desired versions
-// and plans. Like fleet-agent, it has a client of the store, with watches and a lease. It has no
-// upgrader and no disk: work that takes time on a real machine is done at once. The node has one
-// component, `shop`.
+// A simulated node. The node runs the parts of fleet-agent that decide about commands, desired
+// versions and plans. Like fleet-agent, the node has a client of the store, with watches and a
+// lease. It has no upgrader and no disk: work that takes time on a real machine is done
+// immediately. The node has one component, `shop`.
 #pragma once
 
 #include <uv.h>
@@ -27,18 +27,19 @@
 
 namespace fleet::test {
 
-// The part of a simulated node that takes part in plans, like PlanDesk of fleet-agent. It does not
-// run programs as hooks: every hook succeeds at once.
+// The part of a simulated node that takes part in plans, like the class PlanDesk of fleet-agent.
+// SimPlans does not run programs as hooks: every hook succeeds immediately.
 class SimPlans {
  public:
-  // `own` mirrors the records below the node's key. `wrote` is called at each write to the store.
-  // The arguments must live longer than this object.
+  // The mirror `own` has the records below the node's key. SimPlans calls `wrote` at each write to
+  // the store. The arguments must live longer than this object.
   SimPlans(Store& store, Timers& timers, const Mirror& own, std::string node, std::uint64_t seed,
            std::function<void()> wrote);
   SimPlans(const SimPlans&) = delete;
   SimPlans& operator=(const SimPlans&) = delete;
 
-  // Shows the current records to all plans. Must be called after each change of the node's records.
+  // Shows the current records to all plans of the node. Must be called after each change of the
+  // node's records.
   void look();
   // Begins to take part in plans. `active` is the revision of the node's record `active`.
   void act(Revision active);
@@ -97,7 +98,7 @@ class SimNode {
   SimNode& operator=(const SimNode&) = delete;
   ~SimNode() = default;
 
-  // Returns whether the node has a lease, and follows all records that it needs.
+  // Returns whether the node has registered, holds a lease, and follows all records that it needs.
   [[nodiscard]] bool is_connected() const;
 
  private:
@@ -148,7 +149,7 @@ class SimNode {
   // this upgrade, and the record that commander_ makes is not written.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
-  // The newest record of the upgrade to the desired version, while it waits to be written.
+  // The newest record of the upgrade to the desired version, while this record waits to be written.
   std::string upgrade_;
   bool writes_upgrade_ = false;
   std::string version_ = "1.0.0";

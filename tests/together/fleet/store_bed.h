@@ -29,18 +29,18 @@ class StoreBed {
 
   // ---- faults
   virtual void compact(Revision revision) = 0;
-  // Loses all answers to the client store() from now on. The requests of this client still arrive,
+  // Drops all answers to the client store() from now on. The requests of this client still arrive,
   // and the store carries them out.
   virtual void swallow_answers() = 0;
-  // Breaks all connections of the client store(). Its answers no longer get lost.
+  // Breaks all connections of the client store(). Answers to this client are no longer dropped.
   virtual void break_connections() = 0;
-  // Cuts the client store() off from all members: either they refuse its connections, or they do
-  // not answer. `none` ends the fault.
+  // Cuts the client store() off from all members of etcd. With `refused`, the members refuse its
+  // connections; with `silent`, they do not answer. With `none`, the members can be reached again.
   enum class Cut { none, refused, silent };
   virtual void cut(Cut how) = 0;
 
-  // Returns a key that no other test uses. All tests may share the same members, so each needs keys
-  // of its own.
+  // Returns a key that no other test uses. All tests may share the same members of etcd, so each
+  // test needs keys of its own.
   [[nodiscard]] std::string key(const std::string& name) const { return prefix_ + name; }
 
   // Lets time pass until the condition holds. Returns false if the condition still does not hold
@@ -62,8 +62,7 @@ class StoreBed {
   [[nodiscard]] Reply<Reading> read_answer(Store& store, const Keys& keys);
   // Reads with the client other(). Fails the test if the store does not answer.
   [[nodiscard]] Reading read(const Keys& keys);
-  // Sends a transaction without waiting for the answer. The answer is put into the returned object
-  // later.
+  // Sends a transaction without waiting for the answer. The returned object gets the answer later.
   using Pending = std::shared_ptr<std::optional<Outcome>>;
   [[nodiscard]] Pending begin_commit(Transaction transaction);
   // Returns the revision that the next transaction will get.
@@ -80,7 +79,7 @@ class StoreBed {
   std::string prefix_ = "/t/";
 };
 
-// Makes the store that this test program is linked with: the fake one, or members of etcd.
+// Makes the store with which this test program is linked: the fake store, or real members of etcd.
 [[nodiscard]] std::unique_ptr<StoreBed> make_bed();
 
 // ---- makers of transactions

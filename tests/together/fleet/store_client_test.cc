@@ -1,6 +1,7 @@
-// Tests the client for etcd without members: how messages are put into frames, which kind of
-// failure an error is, which member the client asks next, when it leaves a member that does not
-// answer, and that the clients of an overloaded store come back to rest.
+// Tests the client for etcd without members. The tests check how messages are put into frames,
+// which kind of failure an error is, and which member the client asks next. They also check when
+// the client leaves a member that does not answer, and that the clients of an overloaded store come
+// back to rest.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -229,7 +230,8 @@ TEST_CASE(
   endpoints.heard(first, 10 * Endpoints::long_life);
   CHECK(endpoints.stretched(2s) == 8s);
 
-  // An election of a leader takes less than that.
+  // The client stays with this member for some seconds after the first failure, since the election
+  // of a leader takes less time.
   endpoints.failed(first, 700s);
   endpoints.failed(first, 705s);
   CHECK(endpoints.present().connection == first);
@@ -350,7 +352,7 @@ class Rider : public EtcdLine::Rider {
 };
 
 // The client's connection to one of two members. The libuv loop does not run, so no call reaches a
-// member. The test itself says when the member answers.
+// member. The test itself decides when the member answers.
 class Bench {
  public:
   Bench() {
@@ -427,7 +429,7 @@ using Ms = Endpoints::Milliseconds;
 constexpr Ms tick = 50ms;
 constexpr Ms renewal_pause = 10s;
 constexpr Ms call_limit = 5s;     // a call without an answer makes its member suspect
-constexpr Ms suspect_limit = 2s;  // how long a suspect member has for a sign of life
+constexpr Ms suspect_limit = 2s;  // how long a suspect member has to show any activity
 constexpr double renewal = 0.05;  // work, as a share of the work of entering
 constexpr double given_up = 0.5;  // work of a TLS handshake whose client has closed its connection
 constexpr double stalled = 0.05;  // speed of a stalled member, as a share of its own speed
@@ -468,7 +470,7 @@ class Crowd {
   struct Client {
     Endpoints endpoints;
     bool served = false;
-    std::optional<Ms> asked = {};      // when the present connection, or a renewal, was begun
+    std::optional<Ms> asked = {};      // when the current connection, or a renewal, was begun
     std::optional<Ms> suspected = {};  // when a renewal had no answer in time
     Ms renews{0};
   };

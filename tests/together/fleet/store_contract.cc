@@ -1,5 +1,5 @@
-// Tests the contract that every store must meet. These tests are linked into two programs: one has
-// the fake store, and the other real members of etcd (see store_bed.h).
+// Tests the contract that every store must meet. These tests are linked into two programs: one with
+// the fake store, and one with real members of etcd (see store_bed.h).
 #include <catch2/catch.hpp>
 
 #include "tests/together/fleet/store_bed.h"
@@ -306,9 +306,9 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
   REQUIRE(committed(bed->commit(put(bed->key("a"), "2"))) > 0);
   const Revision last = committed(bed->commit(erase(bed->key("a"))));
   bed->compact(last);
-  // If a watch begins at exactly the revision of a compaction, etcd 3.4 does not tell that the
-  // history is compacted, and does not report an erasure at that revision. Our client must detect
-  // the compaction by itself.
+  // If a watch begins at exactly the revision of a compaction, etcd 3.4 does not report that the
+  // history is compacted, and does not report an erasure at that revision. So our client must
+  // detect the compaction by itself.
   const Revision from = GENERATE_COPY(first, last);
   Told told;
 
@@ -321,7 +321,7 @@ TEST_CASE("a watch from a revision that is compacted away says that all must be 
 
 TEST_CASE("a commit whose answer is lost is unknown, was made once, and is found by reading") {
   const auto bed = make_bed();
-  // A first transaction opens the connection. So the fault below loses only the answer to the
+  // A first transaction opens the connection. So the fault below drops only the answer to the
   // second transaction, and does not disturb the opening of the connection.
   REQUIRE(committed(bed->commit(put(bed->key("before"), "1"))) > 0);
   bed->swallow_answers();

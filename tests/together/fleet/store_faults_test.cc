@@ -1,6 +1,7 @@
 // Tests the client for etcd with three real members that have faults. Several clients compare and
-// write the same keys: the store loses no acknowledged write and makes no write twice. A client
-// that leaves a silent or dead member moves all its requests and watches to another one together.
+// write the same keys: the store must lose no acknowledged write, and make no write twice. A client
+// that leaves a silent or dead member must move all its requests and watches together to one other
+// member.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/etcd_store.h"
@@ -59,12 +60,12 @@ class Bench {
   bool wait(const Condition& condition) {
     return loop_.wait(condition, 60s);
   }
-  // Waits until the clients have got acknowledgements for `writes` more writes.
+  // Waits until the store has acknowledged `writes` more writes of the clients.
   bool progress(std::size_t writes) {
     const std::size_t before = board_.judge.acknowledged();
     return wait([&] { return board_.judge.acknowledged() >= before + writes; });
   }
-  // Waits for this time, whether or not writes are acknowledged.
+  // Lets this time pass, whether or not writes are acknowledged.
   void pass(std::chrono::milliseconds time) {
     const auto end = timers().now() + time;
     wait([&] { return timers().now() >= end; });
@@ -81,7 +82,7 @@ class Bench {
     });
     REQUIRE(rested);
     // A member may still commit a write whose outcome is unknown to the client. Waits until no
-    // member can do this any more.
+    // member can commit such a write any more.
     pass(7s);
     REQUIRE(commit_mark());
     REQUIRE(wait([this] { return seen_ >= mark_; }));
@@ -97,8 +98,9 @@ class Bench {
                                                            .deadline = 3s,
                                                            .seed = seed});
   }
-  // Watches all changes from the beginning of the history on. If the watch ends, starts it again
-  // where it has ended. No change is missed, since the history is never compacted in this test.
+  // Watches all changes from the beginning of the history on. If the watch ends, starts a new watch
+  // from the revision at which the old watch ended. No change is missed, since the history is never
+  // compacted in this test.
   void watch_on() {
     watch_ = witness_store_->watch({"/r/", true}, seen_ + 1, [this](const WatchNews& news) {
       if (const auto* changes = std::get_if<Changes>(&news)) {
@@ -204,7 +206,8 @@ TEST_CASE("the leader is cut off from the other members, and not from its client
 }
 
 TEST_CASE("answers are lost, and connections break, while clients write") {
-  // Each client knows only one member here, so it cannot avoid the faults by a change of members.
+  // Each client knows only one member here, so no client can avoid the faults by moving to a
+  // different member.
   Bench bench(false);
   REQUIRE(bench.progress(100));
 
@@ -226,8 +229,8 @@ TEST_CASE("a mirror that was cut off misses nothing, even if all is compacted me
   Mirror mirror(bench.victim(), bench.timers(), {"/m/", true}, {.changed = [](const Changes&) {}},
                 1);
   Revision last = 0;
-  // Commits the transaction. Tries again if its outcome is unknown, since members that were stopped
-  // may need some time to choose a leader.
+  // Commits the transaction. Tries again if the outcome is unknown, since members that were stopped
+  // may need some time to elect a leader.
   const auto put = [&](const Transaction& transaction) {
     last = 0;
     for (int tries = 0; last == 0 && tries < 10; ++tries) {
@@ -268,8 +271,9 @@ TEST_CASE("a question by compares alone gets no stale answer") {
   uv_timer_init(&loop, &tick);
   uv_timer_start(
       &tick, [](uv_timer_t*) {}, 2, 2);
-  // Isolates a member that is not the leader. This member does not notice the fault for a second.
-  // Meanwhile the two other members commit writes of which it does not know.
+  // Isolates a member that is not the leader. For a second this member does not notice the
+  // isolation. Meanwhile the two other members commit writes that the isolated member does not
+  // know.
   const std::size_t alone = (cluster.leader() + 1) % 3;
   const auto open = [&](const std::vector<std::string>& urls) {
     return std::make_unique<EtcdStore>(
@@ -315,8 +319,8 @@ namespace {
 using Mode = TcpProxy::Mode;
 
 // Three members of etcd and two clients. The first client has the same mirrors and the same lease
-// as a fleet-agent, and a proxy on the way to each member. The second client reaches the members
-// directly.
+// as a fleet-agent, and a proxy between itself and each member. The second client reaches the
+// members directly.
 class MoveBench {
  public:
   MoveBench() {
@@ -532,7 +536,7 @@ TEST_CASE("a connection may take longer to open than a call may take") {
     REQUIRE(loop.wait([&] { return answered.has_value(); }, 90s));
     return *answered;
   };
-  // The client may take 8 s to open its third connection: this time limit doubles after each
+  // The client may take 8 s to open its third connection, since this time limit doubles after each
   // failure.
   while (way.opened() < 3) {  // ends when two connections have failed
     CHECK_FALSE(read());

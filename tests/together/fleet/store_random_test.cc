@@ -1,5 +1,5 @@
-// Runs clients on the fake store with random faults, for many seeds. Runs them also on stores with
-// planted errors, which the judge must find.
+// Runs clients on the fake store with random faults, for many seeds. Also runs clients on stores
+// with injected bugs, which the judge must find.
 #include <catch2/catch.hpp>
 
 #include "fleet/store/lease_keeper.h"
@@ -18,8 +18,8 @@ namespace {
 constexpr Faults many_faults{
     .lost_requests = 40, .lost_answers = 40, .late_requests = 30, .cut_watches = 60};
 
-// A store that passes all calls on to another store. Each class that is derived from it has one
-// planted error.
+// A store that passes all calls on to another store. Each class that is derived from Relay has one
+// injected bug.
 class Relay : public Store {
  public:
   explicit Relay(Store& store) : store_(store) {}
@@ -42,7 +42,7 @@ class Relay : public Store {
   Store& store_;
 };
 
-// The planted error: some writes that the store has refused are reported as committed.
+// The injected bug: some writes that the store has refused are reported as committed.
 class Forgetful : public Relay {
  public:
   using Relay::Relay;
@@ -57,7 +57,7 @@ class Forgetful : public Relay {
   int commits_ = 0;
 };
 
-// The planted error: a transaction that got no answer is sent again, as libcurl may do. So a
+// The injected bug: a transaction that got no answer is sent again, as libcurl may do. So a
 // transaction may be committed twice.
 class Insistent : public Relay {
  public:
@@ -70,7 +70,7 @@ class Insistent : public Relay {
   }
 };
 
-// The planted error: transactions are committed without their compares.
+// The injected bug: transactions are committed without their compares.
 class Blind : public Relay {
  public:
   using Relay::Relay;
@@ -80,7 +80,7 @@ class Blind : public Relay {
   }
 };
 
-// The planted error: from time to time, a read gets the answer of the previous read.
+// The injected bug: from time to time, a read gets the answer of the previous read.
 class Stale : public Relay {
  public:
   using Relay::Relay;

@@ -1,6 +1,6 @@
-// A store in memory, for tests of state machines. It follows the contract in transaction.h exactly,
-// and has no faults. A lease ends only when the test ends it. The store does not interpret the
-// records. DriverWork carries out a driver's actions on such a store.
+// A store in memory, for tests of state machines. The store follows the contract in transaction.h
+// exactly, and has no faults. A lease ends only when the test ends it. The store does not interpret
+// the values of records. DriverWork carries out a driver's actions on such a store.
 #pragma once
 
 #include <functional>
@@ -36,7 +36,7 @@ class TestStore {
   [[nodiscard]] const std::map<std::string, fleet::KeyValue>& all() const { return records_; }
   [[nodiscard]] fleet::Revision revision() const { return revision_; }
 
-  // Writes without comparing anything.
+  // Writes the record without comparing any revision.
   void put(const std::string& key, const std::string& value, fleet::LeaseId lease = 0);
   void erase(const std::string& key);
   // Ends the lease and erases its keys. Later transactions cannot put a key on this lease.
@@ -50,7 +50,8 @@ class TestStore {
 };
 
 // Returns the text with each number after an `@` replaced by its rank among all such numbers: `@9
-// @4 @9` becomes `@1 @0 @1`, for example. So texts that differ only in revisions become equal.
+// @4 @9` becomes `@1 @0 @1`, for example. In this way, texts that differ only in revisions become
+// equal.
 [[nodiscard]] std::string by_rank(const std::string& text);
 
 // A store, and the actions of a driver that are still to be carried out on it.

@@ -1,5 +1,5 @@
 // A libuv loop for tests that wait for a condition. A timer wakes the loop every two milliseconds,
-// so that a wait ends at its time limit even if nothing else happens.
+// so that a wait ends at its time limit even if no other event wakes the loop.
 #pragma once
 
 #include <uv.h>
@@ -11,8 +11,8 @@
 
 namespace fleet::test {
 
-// A libuv loop with its timer. It must be declared before all objects that use it, so that those
-// objects are destroyed first.
+// A libuv loop with its timer. A TurningLoop must be declared before all objects that use it, so
+// that those objects are destroyed first.
 class TurningLoop {
  public:
   TurningLoop() {

@@ -1,5 +1,5 @@
 // Measures, in simulated time, how long an undo of many nodes takes if it is ordered with `--now`.
-// The driver is the real one. Its store is in memory, but a write takes as long as with real
+// The driver is the real driver. Its store is in memory, but a write takes as long as with real
 // members of etcd. A simulated node takes as long as a real machine that still has the old release
 // on its disk. NODES=N sets the number of nodes.
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr Ms second = 1'000;
 constexpr Ms write_ms = 20;
 constexpr Ms watch_ms = 20;
 // How long a node takes for each command, in milliseconds. The node writes its ledger, asks the
-// store, stops the version that runs, and starts the other one from its disk.
+// store, stops the version that runs, and starts the old version from its disk.
 constexpr Ms prepare_takes = 500;
 constexpr Ms apply_takes = 10 * second;
 constexpr Ms confirm_takes = 500;

@@ -25,7 +25,7 @@ class VirtualTime : public Timers {
   // Runs the next timer, and moves the clock to its time. Returns false if there is no timer.
   bool run_next() { return run_next_until(Milliseconds::max()); }
   // Runs the next timer like run_next(), but only if its time is not after `limit`. Otherwise
-  // returns false, and does not move the clock.
+  // leaves the clock unchanged, and returns false.
   bool run_next_until(Milliseconds limit) {
     if (calls_.empty() || calls_.begin()->first.first > limit) return false;
     auto first = calls_.extract(calls_.begin());
@@ -58,8 +58,8 @@ class VirtualTime : public Timers {
   Milliseconds now_{0};
   std::uint64_t order_ = 0;
   std::map<Place, std::function<void()>> calls_;
-  // Each timer has a weak pointer to this object. A timer that lives longer than the clock notices
-  // by it that the clock was destroyed.
+  // Each timer has a weak pointer to this object. A timer that lives longer than the clock can thus
+  // see that the clock was destroyed.
   std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 

@@ -1,6 +1,6 @@
-// Visits every state that a simulation can reach, depth first. The simulation is a class with the
-// functions steps(), make(step), words(), wrong(), wrong_end() and end(). Its objects can be
-// copied. end() returns a name for the way in which the simulation has ended.
+// walk() visits every state that a simulation can reach, depth first. The simulation is a class
+// whose objects can be copied, with the functions steps(), make(step), words(), wrong(),
+// wrong_end() and end(). end() returns a name for the way in which the simulation has ended.
 #pragma once
 
 #include <cstddef>

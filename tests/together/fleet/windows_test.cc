@@ -34,7 +34,7 @@ std::string header(int times, int types) {
          number(times, 4) + number(types, 4) + number(4, 4);
 }
 
-// Returns the contents of a time zone's file, like one of tzdata's "slim" files: with one
+// Returns the contents of a time zone file, like one of tzdata's "slim" files. The file has one
 // transition in 1980, and a rule for all later years.
 std::string zone_file(const std::string& rule, std::int64_t offset = 3'600) {
   return header(0, 1) + number(0, 6) + "LMT" + std::string(1, '\0') + header(1, 2) +
@@ -379,8 +379,8 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
   task.wall_shows(midnight, 0);
   CHECK(next_of(0) == DriverStep{Wait{120 * minute}});
   CHECK(std::holds_alternative<GrantLease>(next_of(120 * minute)));
-  // The window will close too soon. A node that is not confirmed goes back by itself later, and
-  // that would be after the window has closed.
+  // The window would close too soon: a node that is not confirmed would go back by itself only
+  // after the window has closed.
   CHECK(next_of(176 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   rollout.terms.ignore_window = true;
   CHECK_FALSE(std::holds_alternative<Wait>(next_of(0)));

@@ -179,7 +179,8 @@ TEST_CASE("an upgrade that waits at its gate is cancelled when a rollout or a co
   CHECK_FALSE(bench.machine().must_wait(CommandAction::apply));
   CHECK(bench.recorded().phase == UpgradePhase::rolled_back);
 
-  // The upgrader knows the id of the cancelled upgrade, so the next attempt has another id.
+  // The upgrader already knows the id of the cancelled upgrade, so the next attempt must have a new
+  // id.
   CHECK(has<FetchRelease>(bench.step(WishSeen{.wish = wish(5), .at = 9})));
   CHECK(bench.recorded().attempt == "desired.5.9");
   CHECK(has<AskUpgrade>(bench.step(Fetched{"desired.5.9", ""})));
@@ -234,8 +235,8 @@ TEST_CASE("a restart tries a wish again whose attempt was cancelled, under anoth
   CHECK(bench.recorded().attempt == "desired.5.9");
 }
 
-// The upgrader of another component keeps the ends of the last upgrades. So after a restart it
-// tells of the cancelled one.
+// The upgrader of another component remembers how the last upgrades have ended. So after a restart
+// of fleet-agent, this upgrader reports the cancelled upgrade again.
 TEST_CASE("a cancelled attempt does not become a failed one when its end is told again") {
   const Upgrade recorded{
       .phase = UpgradePhase::rolled_back, .attempt = "desired.5.1", .to = "2.0.0"};
@@ -339,12 +340,12 @@ namespace {
 struct Shown {
   WishMachine machine;
   std::map<std::string, UpgradePhase> phases = {};
-  Revision seen = 0;  // the revision of the last wish that it has read
+  Revision seen = 0;  // the revision of the last wish that the node has read
   Revision at = 0;    // the revision of the store at which the node has last read its records
 };
 
 // Returns whether the manual page allows `phase` to follow `before`. An attempt may begin with
-// `done` if its version runs already. Otherwise `done` is allowed after the gate, once the new
+// `done` if its version already runs. Otherwise `done` is allowed after the gate, once the new
 // version is active.
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
@@ -366,7 +367,7 @@ bool may_happen(const WishEvent& event, const Shown& node) {
 }
 
 // Lets the event happen. Fails the test if the manual page does not allow a phase that the node
-// then shows. Returns the phases.
+// then shows. Returns the shown phases.
 std::set<UpgradePhase> happen(WishEvent event, Shown& node) {
   if (auto* settled = std::get_if<Settled>(&event)) settled->recorded = node.machine.upgrade();
   if (auto* fetched = std::get_if<Fetched>(&event))

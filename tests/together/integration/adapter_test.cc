@@ -1,5 +1,5 @@
-// Tests --adapter. AGENT does not speak the protocol. The adapter, another program, speaks it and
-// runs AGENT.
+// Tests --adapter. With this option, AGENT does not speak the protocol: a separate program, the
+// adapter, speaks the protocol and runs AGENT.
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,8 +18,8 @@ namespace {
 
 const std::string adapter_option = "--adapter=" + World::puppet();
 
-// Installs a program to be named as AGENT. The adapters of these tests are puppets, which only
-// speak the protocol and never execute AGENT.
+// Installs a program that can be AGENT. The adapters in these tests are puppets (fake agents),
+// which speak the protocol but never execute AGENT.
 std::string install_daemon(World& world, std::string_view name) {
   return world.write(name, read_file("/bin/true"));
 }

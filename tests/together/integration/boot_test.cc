@@ -12,8 +12,8 @@ using namespace integration;
 
 namespace {
 
-// A directory whose link `current` names a program that fails at once, and whose link `previous`
-// names the puppet `one`.
+// A directory with two links. `current` names a program that fails immediately, and `previous`
+// names the puppet `one`, which works.
 struct Boot {
   explicit Boot(World& world) : world_(world) {
     REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
@@ -44,8 +44,8 @@ std::string executable_of(const Puppet& puppet) {
   return target_of("/proc/" + std::to_string(puppet.pid()) + "/exe");
 }
 
-// Returns the newest record in the file of --attempts, without its last line. The last line of a
-// record begins with the record's number. The newest record is the one with the highest number.
+// Returns the newest record in the file of --attempts, without the record's last line. The last
+// line begins with the record's number. The newest record is the record with the highest number.
 std::string newest_record(const std::string& file) {
   constexpr std::size_t record_bytes = 8'192;
   std::string newest;
@@ -296,7 +296,7 @@ TEST_CASE(
   const auto fail_once = [&] {
     boot.start({"--attempts=2"});
     world.expect_exit(3);
-    // One more counted start would change the file: each record has its own number.
+    // If a further start were counted, the file would change, because each record has a new number.
     return world.read(file);
   };
   fail_once();

@@ -1,5 +1,5 @@
-// Tests the integration tests' own fixture: each of its checks must be able to fail, since other
-// tests rely on it.
+// Tests the fixture of the integration tests. Each check of the fixture must be able to fail,
+// because all integration tests rely on these checks.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -17,8 +17,8 @@ using namespace integration;
 
 namespace {
 
-// A puppet, the fake agent of these tests, that the test starts itself. The test plays the
-// upgrader: it writes to the puppet's standard input.
+// A puppet (fake agent) that the test itself starts. The test acts as the upgrader, and writes to
+// the puppet's standard input.
 struct OwnPuppet {
   explicit OwnPuppet(const World& world) {
     int input[2];

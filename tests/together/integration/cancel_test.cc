@@ -1,4 +1,5 @@
-// Tests `cancel`, from `accepted` until `stopped`: see MESSAGES FROM AN AGENT in agent-protocol(7).
+// Tests `cancel` at each moment from the message `accepted` to the message `stopped`: see MESSAGES
+// FROM AN AGENT in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -44,7 +45,7 @@ TEST_CASE("a cancel that does not fit is answered with error") {
   old.expect_error("cancel");  // refused: there is no upgrade to cancel
   Puppet next = world.begin_upgrade(old);
   old.say_type("cancel", R"("id":"u2")");
-  old.expect_error("cancel");  // refused: the upgrade has another id
+  old.expect_error("cancel");  // refused: the upgrade has a different id
   next.say_type("cancel", R"("id":"u1")");
   next.expect_error("cancel");  // refused: the sender is not the active agent
   next.ready();

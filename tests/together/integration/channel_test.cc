@@ -1,6 +1,7 @@
 // Tests an agent's two pipes: see CHANNEL in agent-protocol(7). An agent has ended when its process
-// exits, and not when one of its pipes is closed. Grandchildren that keep a copy of a pipe delay
-// nothing. An agent that has closed its input, or does not read it, cannot get its `activate`.
+// exits, and not when one of its pipes is closed. A child of the agent that keeps a copy of a pipe
+// must not delay the upgrader. An agent that has closed its input, or does not read its input,
+// cannot get its `activate`.
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -237,8 +238,8 @@ TEST_CASE("descriptors of the upgrader are back at their number after upgrades, 
 
 namespace {
 
-// How many replies it takes to fill the agent's pipe. They do not fill the upgrader's memory for
-// replies, so the upgrader still reads from the agent.
+// The number of replies that fill the agent's pipe. This number does not fill the upgrader's memory
+// for replies, so the upgrader still reads from the agent.
 constexpr long more_than_a_pipe = 780;
 
 // Makes an agent close its input and say `ready`.
@@ -248,8 +249,8 @@ Puppet close_input(Puppet agent) {
   return agent;
 }
 
-// Expects that a fallback is started, that it is sent the reason of the failed upgrade, and that it
-// gets the state which the old agent has left.
+// Expects that the upgrader starts a fallback, sends it the reason why the upgrade has failed, and
+// sends it the state that the old agent has left.
 void expect_way_back(World& world, const std::string& reason) {
   Puppet back = world.agent();
   const Json failure = back.hello().object("failure");
@@ -261,18 +262,18 @@ void expect_way_back(World& world, const std::string& reason) {
   CHECK(activate.text("state") == "from old");
 }
 
-// Begins an upgrade, and leads it to the end of the old agent. Returns the candidate, which has
-// been confirmed and now gets its `activate`. The candidate's input pipe is full, and the candidate
-// does not read.
+// Begins an upgrade, and leads it to the exit of the old agent. Returns the candidate, which has
+// been confirmed, and to which the upgrader now writes `activate`. The candidate's input pipe is
+// full, and the candidate does not read.
 Puppet clog_and_hand_over(World& world, const std::string& members) {
   Puppet old = world.first();
   Puppet next = world.begin_upgrade(old, R"("gate":"confirm",)" + members);
   next.ready();
   old.expect("candidate_ready");
   next.clog(more_than_a_pipe);
-  // Waits until the upgrader has answered all of the candidate's questions. It answers only a few
-  // in each turn of its event loop, and before the last answer the pipe may still have room for an
-  // `activate`.
+  // Waits until the upgrader has answered all of the candidate's questions. The upgrader answers
+  // only a few questions in each turn of its event loop, and before the last answer the pipe may
+  // still have room for an `activate`.
   next.say_type("status", R"("text":"has flooded")");
   world.wait_for_log("has flooded");
   old.say_type("confirm", R"("id":"u1")");

@@ -1,6 +1,6 @@
-// Tests --control: what status.json shows while the real program runs, requests through the control
-// directory, and why the program may be unable to use the directory. See upgrader(8), CONTROL
-// DIRECTORY.
+// Tests --control: the content of status.json while the real upgrader runs, requests through the
+// control directory, and the reasons why the upgrader may be unable to use the directory. See
+// upgrader(8), CONTROL DIRECTORY.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -46,7 +46,7 @@ void start(World& world, Texts options = {}) {
   world.start(std::move(options));
 }
 
-// Returns the present time in the form "2026-11-23T13:10:47.918Z".
+// Returns the current time in the form "2026-11-23T13:10:47.918Z".
 std::string wall_clock_now() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
@@ -109,7 +109,7 @@ TEST_CASE("the times of status.json are those of the wall clock") {
   Puppet first = world.first();
   wait_for_phase(world, "running");
 
-  // All times in this form have the same length, so comparing the texts compares the times.
+  // All times in this form have the same length, so a comparison of the texts compares the times.
   const std::string started = status_of(world).object("upgrader").text("started");
   CHECK(started.size() == before.size());
   CHECK(started >= before);
@@ -336,7 +336,7 @@ class Operator {
   }
   void wait_for_phase(const std::string& phase) const { wait_for("\"phase\":\"" + phase + "\""); }
 
-  // Opens the FIFO for writing, without waiting. Returns -1 if no upgrader reads requests.
+  // Opens the FIFO for writing, without blocking. Returns -1 if no upgrader reads requests.
   [[nodiscard]] int open_fifo() const {
     return ::open(world_.path("ctl/control").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   }

@@ -1,6 +1,6 @@
-// Tests the surroundings in which an agent starts. They must be the same for a first agent, a
-// candidate and a fallback: see CHANNEL in agent-protocol(7). Arguments reach an agent byte for
-// byte: see UPGRADES there.
+// Tests the surroundings in which an agent starts: descriptors, signals, environment, limits. They
+// must be the same for a first agent, a candidate and a fallback: see CHANNEL in agent-protocol(7).
+// Also tests that arguments reach an agent byte for byte: see UPGRADES in agent-protocol(7).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -25,8 +25,8 @@ struct Reports {
   Report fallback;
 };
 
-// Runs a first agent, a candidate that is activated and fails, and a fallback. Returns what each of
-// them has reported about its surroundings.
+// Runs a first agent, a candidate that is activated and fails, and a fallback. Returns the report
+// of each of these agents about its surroundings.
 Reports all_reports(World& world) {
   Puppet first = world.agent();
   const Report report = first.report();

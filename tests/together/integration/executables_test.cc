@@ -43,8 +43,8 @@ std::string program_of_other_class() {
   return program;
 }
 
-// Checks that an upgrade to this executable is refused before anything is done, in a parallel and
-// in a sequential upgrade.
+// Checks that an upgrade to this executable is refused before any process is started or stopped, in
+// a parallel and in a sequential upgrade.
 void expect_refused(World& world, const std::string& executable, const std::string& errno_name) {
   Puppet active = world.first();
   for (const char* mode : {"parallel", "sequential"}) {
@@ -145,7 +145,7 @@ TEST_CASE("an executable that is being written to cannot be started") {
 
 TEST_CASE("a program that passes the check and that the kernel refuses fails with stage spawn") {
   World world{World::Later()};
-  // With this limit the stack has room for the environment or for the arguments, but not for both,
+  // With this stack limit there is room for the environment or for the arguments, but not for both,
   // so execve() fails.
   const std::string much = "MUCH=" + std::string(100'000, 'x');
   world.start({.environment = {much}, .before_exec = [] {

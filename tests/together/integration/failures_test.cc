@@ -1,6 +1,6 @@
-// Tests each failure of an upgrade, in a parallel and in a sequential one if it can happen in both:
-// see FAILURES in agent-protocol(7). Stops that the old agent does not confirm are at the end; the
-// trial and the fallback are in fallback_test.cc.
+// Tests each failure of an upgrade: see FAILURES in agent-protocol(7). If a failure can happen in
+// parallel and in sequential upgrades, tests it in both. The last tests are about a `stop` that the
+// old agent does not answer. fallback_test.cc tests the trial and the fallback.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/process_table.h"
@@ -59,7 +59,7 @@ TEST_CASE("before the stop, no failure of the candidate is noticed by the active
   CHECK(failed.has("exit_status") == (member == "exit_status"));
   CHECK(failed.has("signal") == (member == "signal"));
   if (!member.empty()) CHECK(failed.number(member) == value);
-  CHECK(state_of(next.pid()) == '\0');  // by now, the candidate has ended and been reaped
+  CHECK(state_of(next.pid()) == '\0');  // the candidate has exited and has been reaped
   old.expect_silence();
   next.expect_gone();
   world.hand_over(old);  // the failed upgrade does not hinder a later one
@@ -86,8 +86,8 @@ TEST_CASE("before the stop, a candidate that is late fails the upgrade") {
 TEST_CASE("a candidate that cannot be started after all fails the upgrade at once") {
   World world;
   Puppet old = world.first();
-  // The file begins like a program for this machine, so the check passes, but the kernel refuses
-  // it.
+  // The file begins like a program for this machine, so the upgrader's check passes, but the kernel
+  // refuses to execute the file.
   const std::string executable = world.write("bad", read_file(World::puppet()).substr(0, 64));
 
   old.request_upgrade("u1", "", executable);

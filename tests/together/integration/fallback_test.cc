@@ -1,6 +1,8 @@
 // Tests the fall-back, in parallel and in sequential upgrades: see FAILURES and UPGRADES in
-// agent-protocol(7). An agent that fails on trial is fallen back from. A fallback runs the very
-// file that ran before. With --fallback=warm it stands by during the trial: see Warm fallback.
+// agent-protocol(7). If an agent fails on trial, the previous version is started again as a
+// fallback. It must run the same file as before the upgrade, even if that file has been deleted.
+// With --fallback=warm the fallback is started before the trial, and stands by during the trial:
+// see Warm fallback.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +21,8 @@ using namespace integration;
 
 namespace {
 
-// Begins an upgrade, and leads it to the trial of the new agent. The old agent has ended.
+// Begins an upgrade, and leads it to the trial of the new agent. When this returns, the old agent
+// has exited.
 Puppet reach_trial(World& world, Puppet old, const std::string& mode) {
   old.request_upgrade("u1", "\"mode\":" + json_quoted(mode));
   old.expect("accepted");
@@ -122,8 +125,8 @@ ino_t program_of(const Puppet& agent) {
   return status.st_ino;
 }
 
-// Upgrades to a puppet that fails on trial, and returns the fallback. Calls `meanwhile` when the
-// old agent has gone.
+// Upgrades to a puppet that fails on trial, and returns the fallback. Calls `meanwhile` after the
+// old agent has exited.
 Puppet fall_back(World& world, Puppet old, const std::function<void()>& meanwhile) {
   Puppet next = world.hand_over(old);
   meanwhile();
@@ -431,7 +434,8 @@ TEST_CASE("an upgrade without a trial has no standby") {
 
   next.request_upgrade("u2", "");
 
-  // The next candidate is generation 3. If a standby had been started, it would be generation 3.
+  // The next candidate is generation 3. If a standby had been started, the standby would be
+  // generation 3.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

@@ -1,5 +1,5 @@
-// Tests that the upgrader reads fairly and a limited amount at a time, so that no agent makes it
-// neglect another: see LINES in agent-protocol(7).
+// Tests that the upgrader reads from all agents fairly, and a limited amount at a time. So no agent
+// can make the upgrader neglect the other agent: see LINES in agent-protocol(7).
 #include <signal.h>
 
 #include <catch2/catch.hpp>
@@ -16,8 +16,9 @@ namespace {
 
 constexpr long more_than_all_buffers = 10'000;
 // How many questions a puppet asks to make the upgrader stop reading. Their replies fill the
-// agent's input and the upgrader's memory for replies. The questions that the upgrader then leaves
-// unread still fit into the agent's output pipe; otherwise the puppet could not write them.
+// agent's input and the upgrader's memory for replies. The upgrader then leaves the remaining
+// questions unread. These questions must fit into the agent's output pipe, because otherwise the
+// puppet could not write them.
 constexpr long as_much_as_fits = 3'800;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Tests a freeze, as of a cgroup or of a paused virtual machine: deadlines pass while no process
-// runs. See LIFE AND DEATH in agent-protocol(7).
+// Tests a freeze, as if a cgroup is frozen or a virtual machine is paused: deadlines pass while no
+// process runs. See LIFE AND DEATH in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -10,9 +10,10 @@ using namespace integration;
 
 namespace {
 
-constexpr int freeze_ms = 4'000;  // for how many milliseconds all processes are stopped
+constexpr int freeze_ms = 4'000;  // the duration of the freeze, in milliseconds
 
-// Stops the upgrader for freeze_ms. Agents write nothing in this time.
+// Stops the upgrader for `freeze_ms`. The agents write nothing in this time, as if they were
+// stopped, too.
 void freeze_all(World& world) {
   world.freeze();
   world.pass(freeze_ms);

@@ -116,7 +116,7 @@ TEST_CASE("a confirm that does not fit is answered with error and opens nothing"
   next.ready();
   old.expect("candidate_ready");
   old.say_type("confirm", R"("id":"u2")");
-  old.expect_error("confirm");  // refused: the upgrade has another id
+  old.expect_error("confirm");  // refused: the upgrade has a different id
   next.say_type("confirm", R"("id":"u1")");
   next.expect_error("confirm");  // refused: the sender is not the active agent
   old.expect_silence();

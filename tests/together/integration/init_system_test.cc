@@ -1,6 +1,7 @@
-// Tests which messages init is sent, by the protocol of sd_notify(3), the watchdog that init may
-// demand, and the descriptor by which other service managers hear that the upgrader is ready: see
-// upgrader(8), and `status` and `heartbeat` of agent-protocol(7).
+// Tests how the upgrader notifies init: the messages that it sends in the protocol of sd_notify(3),
+// the watchdog that init may demand, and the descriptor on which it tells service managers without
+// this protocol that it is ready. See upgrader(8), and `status` and `heartbeat` in
+// agent-protocol(7).
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -321,7 +322,7 @@ TEST_CASE("an agent that falls silent on trial is rolled back at once") {
   Init init(world.path("notify"));
   world.start(watched(init, "1000000"));
   Puppet old = world.first();
-  init.hears(world, "READY=1");  // reads the messages, since init's socket holds only a few
+  init.hears(world, "READY=1");  // reads the messages, because the socket holds only a few
   Puppet next = world.hand_over(old);
   init.hears(world, "upgrade u1 on trial");
 
@@ -386,7 +387,7 @@ TEST_CASE("agents are asked for heartbeats also where init has no socket to hear
 
 namespace {
 
-// A pipe whose writing end is passed to an upgrader under any descriptor number.
+// A pipe whose write end is passed to an upgrader under a chosen descriptor number.
 class Pipe {
  public:
   Pipe() { REQUIRE(::pipe2(ends_, O_CLOEXEC | O_NONBLOCK) == 0); }
@@ -397,13 +398,13 @@ class Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  // Moves the writing end to this number. Must be called in the child that becomes the upgrader,
-  // before its exec.
+  // Moves the write end to this descriptor number. Must be called in the child that becomes the
+  // upgrader, before the exec.
   void become(int number) const { put_at(number, ends_[1]); }
   void become_read(int number) const { put_at(number, ends_[0]); }
   void close_write() { ::close(std::exchange(ends_[1], -1)); }
 
-  // Returns all bytes that have come, and whether the pipe is closed.
+  // Returns all bytes that have come, followed by " closed" if the write end is closed.
   std::string heard() {
     char bytes[100];
     for (ssize_t size; (size = ::read(ends_[0], bytes, sizeof bytes)) >= 0;) {

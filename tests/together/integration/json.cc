@@ -1,4 +1,4 @@
-// Parses one line by recursive descent. See json.h.
+// This file parses one line by recursive descent. See json.h.
 #include "tests/together/integration/json.h"
 
 #include <algorithm>
@@ -113,8 +113,8 @@ bool JsonReader::read_escape(std::string& text) {
   return true;
 }
 
-// Reads the four hexadecimal digits after \u. They are never a surrogate, since the upgrader
-// escapes only control characters.
+// Reads the four hexadecimal digits after \u. The digits never encode a surrogate, because the
+// upgrader escapes only control characters.
 bool JsonReader::read_unicode(std::string& text) {
   if (rest_.size() < 4) return false;
   unsigned code = 0;

@@ -1,5 +1,5 @@
-// Reads one line of JSON as a value, so that tests can judge the lines of the upgrader. This parser
-// is strict, and shares no code with the upgrader's codec.
+// Parses one line of JSON into a value, so that tests can check the lines that the upgrader writes.
+// This parser is strict, and shares no code with the upgrader's codec.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ class Json {
  public:
   enum class Kind { null, boolean, number, text, array, object };
 
-  // Parses one value, with white space around it. Refuses fractions, duplicate members, control
-  // characters and invalid UTF-8, which the upgrader never writes.
+  // Parses one value, which may have white space around it. Refuses fractions, duplicate members,
+  // control characters and invalid UTF-8, which the upgrader never writes.
   static std::optional<Json> parse(std::string_view text);
 
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
 
-  // Each of the next five functions returns the member `name`. It fails the test if the value has
-  // no such member of that type.
+  // Each of the next five functions returns the member `name`. The function fails the test if the
+  // value has no member with this name and the function's type.
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name) const;
   [[nodiscard]] bool boolean(std::string_view name) const;

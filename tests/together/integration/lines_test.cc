@@ -1,5 +1,5 @@
-// Tests how messages are written as lines, and how the upgrader treats all other bytes: see LINES
-// in agent-protocol(7).
+// Tests how messages are written as lines, and how the upgrader treats bytes that are not a
+// message: see LINES in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -18,7 +18,8 @@ std::string padded(const std::string& type, std::size_t bytes) {
   return result;
 }
 
-// Returns a message in which one member nests arrays, so that the line has `levels` levels in all.
+// Returns a message in which one member has nested arrays, so that the whole line has `levels`
+// levels.
 std::string nested(const std::string& type, std::size_t levels) {
   return "{\"type\":" + json_quoted(type) + ",\"x\":" + std::string(levels - 1, '[') +
          std::string(levels - 1, ']') + "}";
@@ -73,8 +74,8 @@ TEST_CASE("a line of 65,536 bytes is read, one of a byte more is skipped to its 
   first.say(padded("over", 1'000'000));
   first.say_bytes(std::string(70'000, ' ') + "{\"type\":\"hidden\"}\n");
 
-  // If a line exceeds the limit, the upgrader must skip the rest of the line, even if the rest
-  // looks like a message.
+  // If a line exceeds the limit, the upgrader must skip the whole line, even if the part after the
+  // limit looks like a message.
   first.expect_silence();
   first.say_type("next");
   first.expect_error("next");
@@ -196,8 +197,8 @@ TEST_CASE("an unknown type is answered with error, its name cut to 64 bytes") {
   first.expect("error");
   first.say("{\"type\":" + json_quoted(std::string(63, 'n') + "\u00e9") + "}");
 
-  // The `error` names the unknown type, cut after 63 bytes: the limit is 64, and the next character
-  // has two bytes.
+  // The `error` names the unknown type, truncated to 63 bytes. The limit is 64 bytes, but the next
+  // character takes two bytes.
   first.expect_error(std::string(63, 'n'));
 }
 

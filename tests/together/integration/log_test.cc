@@ -1,5 +1,5 @@
-// Tests which parts of an agent's output and of its life are logged, and how many lines: see LINES
-// in agent-protocol(7) and LOG in upgrader(8).
+// Tests which lines of an agent's output and which events of its life are logged, and how many
+// lines at most: see LINES in agent-protocol(7) and LOG in upgrader(8).
 #include <signal.h>
 
 #include <catch2/catch.hpp>

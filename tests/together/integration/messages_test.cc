@@ -1,7 +1,7 @@
-// Tests the messages of agent-protocol(7). For MESSAGES FROM AN AGENT and MESSAGES TO AN AGENT it
-// has one test for each row: which agent may send which message, when, and which members the
-// upgrader's messages have. The effects of `upgrade`, `cancel`, `confirm` and `extend` are in other
-// files. At the end are messages of later versions: see GROWTH.
+// Tests the messages of agent-protocol(7). Each row of the tables MESSAGES FROM AN AGENT and
+// MESSAGES TO AN AGENT has one test. The tests show which agent may send a message and when, and
+// which members the upgrader's messages have. Other files test the effects of `upgrade`, `cancel`,
+// `confirm` and `extend`. The last tests are about messages of later protocol versions: see GROWTH.
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -200,7 +200,7 @@ TEST_CASE("an upgrade while one is under way is busy, at every stage") {
   next.say_type("healthy");
   next.expect("committed");
 
-  world.hand_over(next);  // another upgrade can begin after the first one
+  world.hand_over(next);  // a second upgrade can begin after the first
 }
 
 TEST_CASE("an agent that was told to stop is busy: roll-back and shutdown") {
@@ -461,9 +461,9 @@ TEST_CASE("no upgrade ends twice") {
   world.thaw();
 
   CHECK(active.expect("upgrade_failed").text("id") == "u1");
-  // The kernel decides which agent's pipe the upgrader reads first. If it reads the candidate's
-  // `unfit` first, the upgrade has failed by the time it reads the `cancel`, and it answers the
-  // `cancel` by an `error`.
+  // The kernel decides which agent's pipe the upgrader reads first. If the upgrader reads the
+  // candidate's `unfit` first, the upgrade has already failed when the upgrader reads the `cancel`.
+  // So it answers the `cancel` with an `error`.
   active.say_type("question");
   const Json next_news = active.expect("error");
   if (next_news.text("about") == "cancel") active.expect_error("question");

@@ -1,5 +1,5 @@
-// A fake init: has a socket of systemd's notification protocol, and keeps the messages that the
-// upgrader sends to it.
+// A fake init. It has a socket of systemd's notification protocol, and keeps the messages that the
+// upgrader sends to this socket.
 #pragma once
 
 #include <sys/socket.h>
@@ -18,7 +18,7 @@
 
 namespace integration {
 
-// The socket of a fake init, for datagrams. Its name is a path or an abstract name.
+// The datagram socket of a fake init. The name of the socket is a path or an abstract name.
 class Init {
  public:
   explicit Init(const std::string& name) : name_(name) {
@@ -66,8 +66,8 @@ class Init {
     return messages_;
   }
 
-  // Fills the socket, so that no message fits until somebody reads it. Sends from several sockets,
-  // since the kernel also limits the unread messages of each sender.
+  // Fills the socket, so that no message can be sent until somebody reads the socket. Sends from
+  // several sockets, since the kernel also limits the number of unread messages of each sender.
   void fill() {
     sockaddr_un address{};
     socklen_t size = sizeof address;

@@ -1,5 +1,6 @@
-// Tests an upgrader on a kernel that lacks a system call, or under a filter that forbids one: which
-// functions still work, and which do not. See REQUIREMENTS in upgrader(8).
+// Tests an upgrader on a kernel that lacks a system call, or under a seccomp filter that forbids a
+// system call: which functions of the upgrader still work, and which do not. See REQUIREMENTS in
+// upgrader(8).
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -18,7 +19,8 @@ using namespace integration;
 
 namespace {
 
-// Makes a system call fail with this errno, in this process and in all processes that it starts.
+// Makes a system call fail with this errno, in this process and in all processes that this process
+// starts.
 void let_fail(unsigned call, unsigned error) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),

@@ -14,7 +14,7 @@ using namespace integration;
 
 namespace {
 
-// Checks that the upgrader refuses a command line of these arguments.
+// Checks that the upgrader refuses a command line with these arguments.
 void expect_usage_error(const Texts& words) {
   std::string text;
   for (const std::string& word : words)

@@ -38,8 +38,8 @@ TEST_CASE("with --subreaper an agent's orphan comes to the upgrader, which reaps
   ::kill(orphan, SIGKILL);
   world.wait_until([&] { return parent_of(orphan) == -1; }, "the orphan is reaped");
 
-  // The upgrader must not take an adopted process for its agent: when its agent exits, the upgrader
-  // must exit, too.
+  // The upgrader must not mistake an adopted orphan for its agent: when the agent exits, the
+  // upgrader must exit, too.
   next.exit(3);
   world.expect_exit(3);
 }
@@ -83,8 +83,8 @@ TEST_CASE("a listening socket that init has passed is never closed, upgrade or f
                     .before_exec = [&] { ::dup2(listener, 3); }});
   Puppet old = world.agent();
   ::close(listener);
-  // A connection waits in the socket until an agent accepts it, so none may be refused even while
-  // no agent is active.
+  // A connection waits in the socket's queue until an agent accepts it. So no connection may be
+  // refused, even while no agent is active.
   std::vector<int> clients;
   const auto connects = [&] {
     clients.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

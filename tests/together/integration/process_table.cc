@@ -1,4 +1,4 @@
-// Reads /proc/PID/stat and other files of /proc/PID. See process_table.h.
+// This file reads /proc/PID/stat and other files of /proc/PID. See process_table.h.
 #include "tests/together/integration/process_table.h"
 
 #include <dirent.h>
@@ -11,8 +11,8 @@
 namespace integration {
 namespace {
 
-// Returns the fields of /proc/PID/stat from the third, the state, on. Empty if there is no such
-// process.
+// Returns the fields of /proc/PID/stat, beginning with the third field, which is the state. Returns
+// no fields if there is no such process.
 std::vector<std::string> fields_of(pid_t pid) {
   const std::string text = read_file("/proc/" + std::to_string(pid) + "/stat");
   const std::size_t end_of_name = text.rfind(')');

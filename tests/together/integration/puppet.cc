@@ -1,12 +1,12 @@
-// The fake agent of the integration tests. It does what the test orders through a socket, and sends
-// the test every line that the upgrader writes. It shares no code with the upgrader, so that the
-// two do not share errors.
+// The fake agent of the integration tests. It executes commands that the test sends through a
+// socket, and sends the test every line that the upgrader writes. The puppet shares no code with
+// the upgrader, so that both do not have the same errors.
 //
-// PUPPET_DIR names the test's directory. In it, the puppet connects to `socket`, holds
-// `active.lock` from the moment it reads `activate` until it dies, and appends to `events` and to
-// `violations`. Packets to the test: I introduction (pid, then argv, NUL-separated), L line, E end
-// of input, S signal, A answer to a command. Packets from the test: a command's name, a space, its
-// argument.
+// PUPPET_DIR names the test's directory, in which the puppet uses four files. It connects to
+// `socket`, locks `active.lock` from the moment it reads `activate` until it exits, and appends
+// lines to `events` and `violations`. Packets to the test: I introduction (pid, then argv,
+// NUL-separated), L line, E end of input, S signal, A answer to a command. Packets from the test: a
+// command's name, a space, its argument.
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -72,9 +72,9 @@ void add_status(std::string& report) {
   }
 }
 
-// Returns entries `key=value`, each ended by NUL: cwd, umask, nice, sid, pid, death_signal,
-// limit:N, status:FIELD, fd:N, flags:N, env (one for each variable). Call it before any descriptor
-// is opened.
+// Returns entries `key=value`, each terminated by NUL. The keys are cwd, umask, nice, sid, pid,
+// death_signal, limit:N, status:FIELD, fd:N, flags:N, cloexec:N, and env (one for each variable).
+// Must be called before any descriptor is opened.
 std::string report() {
   std::string report;
   add_descriptors(report);
@@ -108,7 +108,7 @@ long long microseconds() {
   return now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000;
 }
 
-// Notes in the test's directory when each puppet was active, and which rules were broken.
+// Records in the test's directory when each puppet was active, and which rules were broken.
 class Journal {
  public:
   explicit Journal(const char* directory);
@@ -116,7 +116,8 @@ class Journal {
   // Returns an open descriptor of the test's directory.
   [[nodiscard]] int directory() const { return directory_; }
 
-  // Holds `active.lock` until this process dies. Notes a violation if another puppet holds it.
+  // Locks `active.lock` until this process exits. Records a violation if a different puppet holds
+  // this lock.
   void become_active();
 
   void happened(const std::string& event) { append("events", event); }
@@ -134,8 +135,8 @@ Journal::Journal(const char* directory)
 void Journal::become_active() {
   happened("activate");
   const int fd = openat(directory_, "active.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  // Uses a lock of fcntl(), which belongs to one process: a child that outlives the puppet does not
-  // keep it.
+  // Uses a lock of fcntl(), which belongs to one process. So a child that outlives the puppet does
+  // not hold this lock.
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
@@ -182,14 +183,14 @@ class Puppet {
   int signals_ = -1;
   sigset_t watched_{};
   Rules rules_;
-  std::string input_;  // bytes that were read, without a newline yet
-  std::string said_;   // bytes that were written, without a newline yet
+  std::string input_;  // bytes that were read after the last newline
+  std::string said_;   // bytes that were written after the last newline
   std::string output_;
   std::string flood_;    // the text that the command `flood` writes again and again
-  long flood_left_ = 0;  // how often that text is still to be written; -1: without end
-  // The time at which the puppet last noted the time, in microseconds; 0 if it does not note times.
+  long flood_left_ = 0;  // how often to write this text again; -1: without end
+  // The time that the puppet recorded last, in microseconds; 0 if it does not record times.
   long long pulse_ = 0;
-  long long longest_ = 0;  // the longest time between two of the puppet's notes, in microseconds
+  long long longest_ = 0;  // the longest time between two recorded times, in microseconds
   bool reading_ = true;
   bool writing_ = true;
 };
@@ -203,8 +204,8 @@ Puppet::Puppet(std::string report, const char* directory)
   setsockopt(socket_, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // Connects by a relative path, since the directory's own path may be too long for a socket's
-  // address.
+  // Connects through a short path below /proc/self/fd, because the path of the directory may be too
+  // long for a socket's address.
   std::snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/socket",
                 journal_.directory());
   if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) _exit(99);
@@ -238,7 +239,7 @@ void Puppet::run() {
   }
 }
 
-// Does an agent's work: notes the time every millisecond, and the longest pause so far.
+// Does an agent's work: records the time every millisecond, and the longest pause so far.
 void Puppet::beat() {
   const long long now = microseconds();
   longest_ = now - pulse_ > longest_ ? now - pulse_ : longest_;
@@ -335,7 +336,7 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   } else if (name == "unsent") {
     answer = std::to_string(static_cast<long>(output_.size()) +
                             flood_left_ * static_cast<long>(flood_.size()));
-  } else if (name == "pulse") {  // answers with the longest pause, and begins a new measurement
+  } else if (name == "pulse") {  // answers with the longest pause, and starts anew
     answer = std::to_string(longest_);
     longest_ = 0;
     pulse_ = microseconds();
@@ -361,8 +362,8 @@ void Puppet::obey(const std::string& name, const std::string& argument) {
   tell('A', answer);
 }
 
-// Carries out the commands that close a pipe or end the puppet, after it has written all output so
-// far.
+// Executes commands that close a pipe or end the puppet. Before that, writes all output that is
+// still to be written.
 void Puppet::obey_end(const std::string& name, const std::string& argument) {
   drain_output();
   if (name == "close-output") {
@@ -385,8 +386,8 @@ void Puppet::obey_end(const std::string& name, const std::string& argument) {
 }
 
 // Starts a process that keeps the puppet's standard input and output open after the puppet has
-// ended, and reports its process id to the test. If `writing` is true, the process writes `status`
-// messages until the pipe is closed. It has a session of its own, so signals to the puppet's
+// exited. Reports the process's id to the test. If `writing` is true, the process writes `status`
+// messages until the pipe is closed. The process has its own session, so signals to the puppet's
 // process group do not reach it.
 void Puppet::fork_holder(bool writing) {
   const pid_t pid = fork();
@@ -419,9 +420,9 @@ void Puppet::tell(char kind, const std::string& text) {
 
 int main() {
   std::string report = puppet::report();
-  // The upgrader makes the kernel send its agents a signal at the upgrader's death, and the report
-  // above shows that. From here on the signal is switched off, so that tests see the effect of the
-  // closed input alone.
+  // The upgrader makes the kernel send a signal to its agents when the upgrader dies
+  // (PR_SET_PDEATHSIG), and the report above contains that setting. The puppet now switches this
+  // signal off, so that tests see only the effect of the closed input.
   prctl(PR_SET_PDEATHSIG, 0);
   const char* directory = std::getenv("PUPPET_DIR");
   if (directory == nullptr) return 98;

@@ -1,4 +1,5 @@
-// Sends commands to a puppet, and waits for its answers. See puppet_handle.h.
+// This file sends commands to a puppet (fake agent), and waits for the puppet's answers. See
+// puppet_handle.h.
 #include "tests/together/integration/puppet_handle.h"
 
 #include <fcntl.h>
@@ -87,7 +88,7 @@ void Puppet::say(std::string_view line) {
 
 void Puppet::say_bytes(std::string_view bytes) {
   world_->note(std::to_string(connection_->number) + " says " + std::string(bytes.substr(0, 400)));
-  // A packet has a largest size, so a long text is sent in several packets.
+  // The size of a packet is limited, so a long text is sent in several packets.
   for (std::size_t begin = 0; begin < bytes.size(); begin += 60'000) {
     order("say " + std::string(bytes.substr(begin, 60'000)));
     // The answer may be missing: the upgrader may read this line, and kill the puppet, before the

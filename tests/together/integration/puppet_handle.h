@@ -1,5 +1,5 @@
-// A test's handle of one puppet: sends commands to the puppet, and keeps the lines that the puppet
-// has read.
+// A test's handle of one puppet, the fake agent of the integration tests. The handle sends commands
+// to the puppet, and keeps the lines that the puppet has read.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +16,8 @@ namespace integration {
 
 class World;
 
-// A line of a test's source, to be named in the message of a failure. Replaces
-// std::source_location, which some of our compilers lack.
+// A line in a test's source, which the message of a failed check names. Replaces
+// `std::source_location`, which some of our compilers lack.
 struct Where {
   static constexpr Where current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     return {file, line};
@@ -45,7 +45,7 @@ struct Report {
   std::vector<std::string> entries;      // the facts as KEY=VALUE, sorted; see puppet.cc
   std::vector<std::string> environment;  // all variables, in their original order
 
-  // Returns the fact with this key. Fails the test if there is none.
+  // Returns the fact with this key. Fails the test if there is no such fact.
   [[nodiscard]] std::string value(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const;
   [[nodiscard]] std::vector<std::string> keys(std::string_view prefix) const;
@@ -69,8 +69,9 @@ class Puppet {
   void say_type(std::string_view type, std::string_view members = "");
   // Makes the puppet write the line `count` times, or without end if `count` is -1.
   void flood(std::string_view line, long count = -1);
-  // Makes the puppet stop reading and ask `lines` questions. Their unread answers fill the puppet's
-  // input. If they also fill the upgrader's memory for answers, the upgrader stops reading from the
+  // Makes the puppet stop reading, and write `lines` messages of an unknown type. The upgrader
+  // answers each of these with `error`, and the unread answers fill the puppet's input pipe. If the
+  // answers also fill the upgrader's memory for answers, the upgrader stops reading from the
   // puppet.
   void clog(long lines);
   [[nodiscard]] long unsent();  // returns how many bytes the puppet has still to write
@@ -81,26 +82,26 @@ class Puppet {
   Json expect(std::string_view type, Where where = Where::current());
   std::string next_line(Where where = Where::current());
   Json expect_error(std::string_view about, Where where = Where::current());
-  // Checks that the upgrader has sent nothing more: the puppet asks a question, and the next line
-  // must be the answer.
+  // Checks that the upgrader has sent no further line: the puppet asks a question, and the next
+  // line must be the answer to this question.
   void expect_silence(Where where = Where::current());
   void expect_end_of_input(Where where = Where::current());
   int expect_signal(Where where = Where::current());
   [[nodiscard]] bool has_signal() const { return !connection_->signals.empty(); }
-  // Waits until the puppet has ended and its parent has reaped it.
+  // Waits until the puppet has exited and its parent has reaped it.
   void expect_gone(Where where = Where::current());
   [[nodiscard]] bool gone() const { return connection_->gone; }
   [[nodiscard]] std::size_t unread_lines() const { return connection_->lines.size(); }
 
   // ---- the conversation
 
-  // Makes the puppet say `hello`. Returns the `welcome` that it reads.
+  // Makes the puppet say `hello`. Returns the `welcome` that the puppet reads.
   Json hello(std::string_view version = "", Where where = Where::current());
   void ready() { say_type("ready"); }
   void request_upgrade(std::string_view id, std::string_view members = "",
                        std::string_view executable = "");
-  // Waits until the puppet reads `stop`, and makes it say `stopped` and exit with 0. Returns the
-  // `stop`.
+  // Waits until the puppet reads `stop`, and makes the puppet say `stopped` and exit with 0.
+  // Returns the `stop` message.
   Json stop_cleanly(std::string_view stopped_members = "", Where where = Where::current());
 
   // ---- the puppet acts
@@ -115,8 +116,8 @@ class Puppet {
   void start_reading() { command("start-reading"); }
   void catch_signal(int signal) { command("catch " + std::to_string(signal)); }
   void ignore_signal(int signal) { command("ignore " + std::to_string(signal)); }
-  // Makes the puppet note the time every millisecond from now on. Returns the longest time between
-  // two notes since the previous call, in microseconds.
+  // Makes the puppet record the time every millisecond from now on. Returns the longest time
+  // between two of these records since the previous call, in microseconds.
   long pulse() { return std::stol(command("pulse")); }
   pid_t leave_holder(bool writing = false);  // starts a process that keeps the puppet's pipes open
 

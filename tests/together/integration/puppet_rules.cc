@@ -1,5 +1,5 @@
-// Judges the lines between upgrader and agent, by a plain search for `type` and a few facts about
-// the conversation. See puppet_rules.h.
+// This file checks the lines between upgrader and agent. It searches a line for `type`, and keeps a
+// few facts about the conversation. See puppet_rules.h.
 #include "tests/together/integration/puppet_rules.h"
 
 namespace puppet {

@@ -1,5 +1,5 @@
-// Checks the upgrader's lines to one agent: the protocol page must allow each. Written from the
-// page alone, without a look at the code under test.
+// Checks the lines that the upgrader sends to one agent. The protocol page must allow each line.
+// These rules were written from that page alone, without a look at the code under test.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace puppet {
 
 class Rules {
  public:
-  // Judges a line (without its newline) from the upgrader. Returns what is wrong with the line, or
-  // "".
+  // Checks a line from the upgrader, given without its newline. Returns the error of the line, or
+  // "" if the line is allowed.
   std::string hears(std::string_view line);
 
-  // Notes a line that the agent writes, whether the protocol page allows it or not.
+  // Records a line that the agent writes. The protocol page need not allow this line.
   void says(std::string_view line);
 
  private:
@@ -28,8 +28,8 @@ class Rules {
   bool committed_ = false;
 };
 
-// Returns the value of the first `"type":` in the line, found by a plain search; "" if there is
-// none.
+// Returns the string after the first `"type":` in the line, or "" if there is none. Finds it by a
+// plain search, and does not parse the line.
 std::string_view type_of(std::string_view line);
 
 }  // namespace puppet

@@ -1,5 +1,5 @@
-// A directory of releases, and an upgrader whose AGENT is the link `current` there, for the tests
-// of --relink.
+// A fixture for the tests of --relink: a directory of releases, and an upgrader whose AGENT is the
+// link `current` in this directory.
 #pragma once
 
 #include <signal.h>
@@ -20,7 +20,7 @@ inline std::string target_of(const std::string& link) {
 }
 
 // Two installed agents, `one` and `two`, a link `current` to `one`, and an upgrader whose AGENT is
-// that link. Upgrades have no trial unless the options set one.
+// the link `current`. Upgrades have no trial unless the options set one.
 struct Releases {
   explicit Releases(World& world, const Texts& options = {}, bool relative = true,
                     std::function<void()> before_exec = {}) {
@@ -62,8 +62,8 @@ inline Puppet begin_upgrade_by_signal(World& world, const Releases& releases) {
   return world.candidate();
 }
 
-// Leads an upgrade from the start of its candidate to the trial, or to the commit if there is no
-// trial.
+// Leads an upgrade from the candidate's `welcome` to the trial. If the upgrade has no trial, leads
+// it to the commit.
 inline void hand_over(Puppet& old, Puppet& next) {
   next.ready();
   old.stop_cleanly();

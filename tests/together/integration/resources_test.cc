@@ -1,6 +1,7 @@
 // Tests that the active agent stays in service if the upgrader runs out of descriptors, or if
-// nobody reads its log. Only an upgrade or some log lines may be lost. An upgrader that is started
-// with too few descriptors does not blame AGENT: see EXIT STATUS in upgrader(8).
+// nobody reads the upgrader's log. Only an upgrade or some log lines may be lost. The exit status
+// of an upgrader that starts with too few descriptors must not blame AGENT: see EXIT STATUS in
+// upgrader(8).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,8 +25,8 @@ void limit_descriptors(pid_t pid, rlim_t count) {
   REQUIRE(prlimit(pid, RLIMIT_NOFILE, &limit, nullptr) == 0);
 }
 
-// Returns a limit of descriptors with which a process can open exactly `more` descriptors beside
-// its present ones.
+// Returns a limit for descriptors with which a process can open exactly `more` descriptors in
+// addition to its currently open descriptors.
 rlim_t limit_for(pid_t pid, int more) {
   const std::vector<int> open_now = descriptors_of(pid);
   int limit = 0;
@@ -37,8 +38,8 @@ rlim_t limit_for(pid_t pid, int more) {
   return static_cast<rlim_t>(std::max(limit, 3));
 }
 
-// A pipe with the smallest possible buffer. The upgrader inherits only its writing end, and logs to
-// it.
+// A pipe with the smallest possible buffer. The upgrader inherits only the write end of this pipe,
+// and writes its log to it.
 struct LogPipe {
   LogPipe() {
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);

@@ -17,7 +17,7 @@ using namespace integration;
 
 namespace {
 
-// A running strace, attached to a process and all its threads.
+// A running strace that is attached to a process and all threads of this process.
 class Strace {
  public:
   Strace(World& world, pid_t traced) : world_(world) {
@@ -40,8 +40,8 @@ class Strace {
 
   [[nodiscard]] bool attached() { return !ended(); }
 
-  // Ends strace. Returns the system calls that began or ended while strace was attached. A call
-  // that had begun before and has not ended is left out.
+  // Ends strace. Returns the system calls that began or ended while strace was attached. Leaves out
+  // a call that began before strace was attached and has not ended.
   std::string stop() {
     if (!ended()) {
       kill(pid_, SIGINT);

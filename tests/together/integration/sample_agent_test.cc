@@ -1,6 +1,6 @@
-// Tests the sample agent under the real upgrader, while a writer runs: whatever its versions do,
-// each line is copied once, and no two agents are ever active together. For its heartbeats, the
-// test itself plays the upgrader.
+// Tests the sample agent under the real upgrader, while a writer appends lines to a log. Even with
+// bad versions of the agent, each line must be copied exactly once, and two agents must never be
+// active at the same time. In the tests of heartbeats, the test itself acts as the upgrader.
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,9 +26,9 @@ using demo::Stage;
 namespace {
 
 constexpr auto patience = 20s;
-// The time in which a version must be ready. On a busy machine with sanitizers, a good version has
-// needed more than a second. A version that hangs uses all of this time, and the longest test here
-// has six such versions.
+// The time in which a version must become ready. On a busy machine with sanitizers, a good version
+// may need more than a second. A version that hangs uses all of this time, and the longest test
+// here has six versions that hang.
 #ifdef __SANITIZE_ADDRESS__
 constexpr const char* start_timeout = "--start-timeout=10s";
 #else
@@ -49,8 +49,8 @@ Stage::Wanted event_of(const std::string& version, const std::string& beginning)
   };
 }
 
-// Waits until this version of the sample agent has logged an event that begins so. Fails the test
-// if the event does not come in time.
+// Waits until this version of the sample agent has logged an event that begins with `beginning`.
+// Fails the test if this event does not come in time.
 SeenEvent expect(Stage& stage, const std::string& version, const std::string& beginning) {
   const auto event = stage.wait_for(event_of(version, beginning), patience);
   INFO("waited for " << version << " " << beginning << "\n" << stage.upgrader_log());
@@ -76,7 +76,7 @@ void expect_proof(const Stage& stage) {
 }
 
 // Stops the writer of the input, waits until all lines have been copied, and ends the upgrader.
-// Checks by the files that each line was copied once, in order, and by an active agent.
+// Then checks the files: an active agent must have copied each line once and in order.
 void end_with_proof(Stage& stage) {
   stage.stop_writing();
   CHECK(stage.wait_until_copied(patience));
@@ -166,8 +166,8 @@ TEST_CASE("a release that has failed is tried again when its bytes have changed,
   stage.release("3.0.0-crash_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v3.0.0"));
   expect(stage, "2.0.0", "release 3.0.0 is not tried again");
-  // Release 5.0.0 has failed above. The agent may not try the same bytes again, although they are
-  // now in a new file.
+  // Release 5.0.0 has failed above. The agent must not try the same bytes again, even in a new
+  // file.
   stage.release("5.0.0-crash_on_trial");
   stage.release("4.0.0-hang_at_start");
   expect(stage, "2.0.0", "asks for " + stage.path("releases/agent-v4.0.0"));
@@ -228,7 +228,7 @@ TEST_CASE("until it is committed a version writes the format that the one before
   CHECK(stage.current() == "agent-v1.0.0");
 
   // An upgrade without a recorded ending counts as failed. So the agent does not try the version of
-  // that upgrade again until somebody requests it anew.
+  // that upgrade again, unless somebody requests this version anew.
   stage.start_upgrader({"--trial=0"}, {});
   stage.desire("2.0.0");
   expect(stage, "2.0.0", "committed");
@@ -372,8 +372,8 @@ TEST_CASE("the agent runs alone, without an upgrader, through crashes") {
 
 namespace {
 
-// A sample agent that runs without an upgrader: the test starts it and holds the other ends of its
-// pipes.
+// A sample agent for which the test acts as the upgrader: the test starts the agent, and has the
+// other ends of its pipes.
 class Agent {
  public:
   Agent() {

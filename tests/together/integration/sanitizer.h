@@ -1,6 +1,6 @@
 // Finds out whether the tested upgrader was built with AddressSanitizer, which uses memory and
-// descriptors of its own. Some checks of memory and descriptors mean nothing then: they are left
-// out, and the report names them.
+// descriptors of its own. Some checks of memory and descriptors prove nothing about such an
+// upgrader. These checks are left out, and the report names them.
 #pragma once
 
 #include <cstdlib>
@@ -20,16 +20,17 @@ inline bool upgrader_is_sanitized() {
   return read_file(path).find("__asan_init") != std::string::npos;
 }
 
-// Returns upgrader_is_sanitized(). If that is true, prints a line to the report that says that the
-// check `what` is left out.
+// Returns true if the tested upgrader was built with AddressSanitizer. In this case, also prints a
+// line for the report: the check `what` is left out.
 inline bool left_out_when_sanitized(const std::string& what) {
   if (!upgrader_is_sanitized()) return false;
   std::cout << "report: left out under AddressSanitizer: " << what << std::endl;
   return true;
 }
 
-// Returns variables for an upgrader that is traced, or that has no spare descriptors. They switch
-// off the sanitizer's search for leaks, which needs descriptors and traces the process itself.
+// Returns environment variables for an upgrader that is traced, or that has no spare descriptors.
+// If the upgrader is sanitized, the variables switch off the sanitizer's search for leaks. That
+// search needs descriptors, and must itself trace the process.
 inline std::vector<std::string> environment_without_leak_check() {
   if (!left_out_when_sanitized("leaks of an upgrader that lacks descriptors or is traced"))
     return {};

@@ -130,8 +130,8 @@ TEST_CASE("a ready that crosses the SIGTERM activates nobody") {
   world.signal(SIGTERM);
   world.thaw();
 
-  // The upgrader may activate the agent first, or handle the signal first. An agent that has been
-  // activated is told to stop; a held one is killed.
+  // The upgrader may activate the agent first, or handle the signal first. An activated agent is
+  // told to stop. A held agent is killed.
   world.wait_until([&] { return first.unread_lines() != 0 || first.gone(); }, "either");
   if (!first.gone() && first.next_line().find("\"activate\"") != std::string::npos) {
     first.stop_cleanly();

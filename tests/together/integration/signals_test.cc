@@ -1,8 +1,8 @@
 // Tests SIGQUIT, SIGHUP, SIGUSR1 and SIGUSR2 to the upgrader: see SIGNALS in upgrader(8). Also
-// tests signals that come while the upgrader starts. From the first system call of its main() on,
-// no signal that the upgrader handles may end it by the kernel's default action. Before that call
-// such a signal does end it: see CAVEATS in upgrader(8). SIGTERM and SIGINT are in
-// shutdown_test.cc.
+// tests signals that come while the upgrader starts. After the beginning of the first system call
+// of main(), no signal that the upgrader handles may end the upgrader through the kernel's default
+// action. Before that call, such a signal does end the upgrader: see CAVEATS in upgrader(8).
+// SIGTERM and SIGINT are in shutdown_test.cc.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -93,7 +93,7 @@ TEST_CASE("SIGHUP and SIGUSR1 are dropped where no agent is active") {
   world.signal(SIGUSR2);  // when the log has the line about SIGUSR2, `signal` has been handled, too
   world.wait_for_log("busy");
 
-  first.expect_silence();  // this would fail if the agent or the upgrader had ended
+  first.expect_silence();  // this would fail if the agent or the upgrader had exited
   first.ready();
   first.expect("activate");
 }
@@ -112,7 +112,7 @@ TEST_CASE(
 
   world.signal(SIGUSR2);
   Puppet next = world.candidate();
-  first.expect_silence();  // the agent is not told `accepted`: only the log reports the upgrade
+  first.expect_silence();  // `accepted` is not sent: only the log reports the upgrade
   CHECK(world.log().find("sigusr2-1") != std::string::npos);
   next.ready();
   const Json stop = first.stop_cleanly();
@@ -265,7 +265,8 @@ TEST_CASE("SIGUSR2 to an AGENT that is not there any more changes nothing") {
 
 namespace {
 
-// An upgrader that only prints its version. The test traces it from its first instruction on.
+// An upgrader that only prints its version. The test traces this process from its first
+// instruction.
 class Traced {
  public:
   Traced() : environment_(environment_without_leak_check()), pid_(fork()) {
@@ -293,7 +294,7 @@ class Traced {
   [[nodiscard]] pid_t pid() const { return pid_; }
 
   // Lets the upgrader run to the entry of its next system call, and passes on each signal that
-  // stops it on the way. Returns false when it has ended.
+  // stops the upgrader before that. Returns false if the upgrader has exited.
   bool go_on() {
     for (;;) {
       const int stopped_by = WSTOPSIG(status_);
@@ -306,8 +307,8 @@ class Traced {
     }
   }
 
-  // Returns whether the present system call is the first one of main(): a fcntl() that finds out
-  // whether descriptor 0 is open.
+  // Returns whether the current system call is the first call of main(), which is a fcntl() that
+  // finds out whether descriptor 0 is open.
   [[nodiscard]] bool is_at_main() const {
     return call_.entry.nr == SYS_fcntl && call_.entry.args[0] == 0 &&
            call_.entry.args[1] == F_GETFD;

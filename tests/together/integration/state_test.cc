@@ -11,7 +11,7 @@ using namespace integration;
 
 namespace {
 
-// Makes an upgrade in which the old agent leaves the text `state` to the next one. Returns the
+// Makes an upgrade in which the old agent leaves the text `state` to the candidate. Returns the
 // `activate` line that the candidate reads.
 std::string line_after(const std::string& state) {
   World world;
@@ -68,8 +68,8 @@ TEST_CASE("a state may be as large as the page says") {
     CHECK(Json::parse(line_after(state))->text("state") == state);
   }
   SECTION("65,000 bytes as it is written") {
-    // In JSON, each of the first 10,833 characters takes six bytes, and the newline takes two:
-    // 65,000 bytes.
+    // In JSON, each of the first 10,833 characters takes six bytes, and the newline takes two
+    // bytes: 65,000 bytes together.
     const std::string state = std::string(10'833, '\x01') + "\n";
     REQUIRE(json_quoted(state).size() == 65'000 + 2);
     CHECK(Json::parse(line_after(state))->text("state") == state);

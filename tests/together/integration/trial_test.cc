@@ -39,7 +39,7 @@ TEST_CASE("a trial of 0 commits at once") {
   next.expect("committed");
 
   next.exit(3);
-  world.expect_exit(3);  // after its trial, an agent that exits ends the upgrader
+  world.expect_exit(3);  // if an agent exits after its trial, the upgrader exits
 }
 
 TEST_CASE("healthy commits at once, whatever the commit rule") {

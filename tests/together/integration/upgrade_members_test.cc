@@ -24,7 +24,7 @@ void expect_malformed(World& world, Puppet active, const std::string& members) {
   CHECK(world.agents_started() == 1);
 }
 
-// Checks that a request with these members is accepted, and cancels the upgrade.
+// Checks that a request with these members is accepted. Then cancels the upgrade.
 void expect_accepted(World& world, Puppet active, const std::string& members) {
   INFO(members);
   Puppet next = world.begin_upgrade(active, members);

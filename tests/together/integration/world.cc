@@ -27,8 +27,8 @@ namespace {
 
 World* current_world = nullptr;
 
-// Prints a failed test's notes as soon as an assertion fails, since later the test's World no
-// longer exists.
+// Prints a failed test's notes as soon as an assertion fails, because the test's World no longer
+// exists later.
 class Storyteller : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;
@@ -113,8 +113,8 @@ World::World(Later) {
   REQUIRE(mkdtemp(directory_.data()) != nullptr);
   directory_ = std::filesystem::canonical(directory_);
   directory_fd_ = open(directory_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  // Makes the test the new parent of processes whose parent has died. At its end, the test looks
-  // for such processes.
+  // Makes the test's process the new parent of processes whose parent has died. At the end, the
+  // test looks for orphans among its children.
   REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
   listen();
   current_world = this;
@@ -231,8 +231,8 @@ void World::accept_one() {
   connections_.push_back(std::move(connection));
 }
 
-// Reads only one packet, so that a puppet that sends many packets does not keep the test from
-// reading those of other puppets.
+// Reads only one packet. So a puppet that sends many packets cannot keep the test from reading the
+// packets of other puppets.
 void World::receive(Connection& connection) {
   static char packet[1 << 20];
   const ssize_t size = recv(connection.fd, packet, sizeof packet, 0);
@@ -399,8 +399,8 @@ void World::fail(const std::string& what, Where where) {
   std::abort();
 }
 
-// ---- the end of a test: checks the rules that hold in every test, and ends all its processes
-// end
+// ---- the end of a test: checks the rules that hold in every test, and ends all processes of the
+// test
 
 void World::finish(bool judged) {
   for (Upgrader& upgrader : upgraders_)
@@ -446,7 +446,8 @@ void World::end_upgrader(Upgrader& upgrader, bool judged) {
 }
 
 // Checks that no process has been left behind: an upgrader must reap its children before it exits.
-// If a signal has ended the upgrader, it could not do so, and nothing is checked.
+// An upgrader that was killed by a signal cannot reap its children, so nothing is checked in this
+// case.
 void World::judge_leftovers() {
   for (const Upgrader& upgrader : upgraders_) {
     if (WIFSIGNALED(upgrader.status_)) return;

@@ -1,9 +1,10 @@
-// The fixture of every integration test: a directory of its own, the real upgrader in it, and the
-// puppets that the upgrader starts. Tests wait for conditions, with a deadline, and never sleep.
+// The fixture of every integration test: a directory for this test alone, the real upgrader, and
+// the puppets (fake agents) that the upgrader starts. Tests wait for conditions, with a deadline,
+// and never sleep.
 //
-// Some rules hold in every test. They are checked at its end, from the puppets' files and the
-// process table: never two agents active, no forbidden message, no zombie, and no process left
-// behind.
+// Some rules hold in every test: never two agents active, no forbidden message, no zombie, and no
+// process left behind. They are checked at the end of each test, from the files that the puppets
+// have written and from /proc.
 #pragma once
 
 #include <sys/types.h>
@@ -31,13 +32,13 @@ struct Start {
   Texts options{};
   std::string agent{};  // the path of AGENT; empty: the puppet; "-": the command line has no AGENT
   Texts args{};         // the arguments after AGENT on the upgrader's command line
-  // Variables that are added to the test's own environment. The value of LISTEN_PID=self becomes
-  // the upgrader's pid.
+  // Variables that are added to the test's own environment. In `LISTEN_PID=self`, the value `self`
+  // is replaced with the upgrader's pid.
   Texts environment{};
   std::function<void()> before_exec{};  // called in the child that becomes the upgrader
 };
 
-// One upgrader that has been started.
+// An upgrader that the test has started.
 class Upgrader {
  public:
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -59,7 +60,7 @@ class Upgrader {
 
 class World {
  public:
-  struct Later {};  // chooses the constructor that starts no upgrader
+  struct Later {};  // selects the constructor that starts no upgrader
 
   explicit World(Texts options = {});
   explicit World(Start start);
@@ -76,9 +77,9 @@ class World {
   [[nodiscard]] std::string path(std::string_view name) const;
   [[nodiscard]] static std::string program();  // returns the path of the upgrader
   [[nodiscard]] static std::string puppet();   // returns the path of the puppet
-  // Makes a copy of the puppet with this name in the test's directory.
+  // Copies the puppet's program to this name in the test's directory.
   std::string install(std::string_view name);
-  // Makes a script with this name, whose interpreter is the puppet.
+  // Writes a script with this name, whose interpreter is the puppet's program.
   std::string install_script(std::string_view name);
   std::string write(std::string_view name, std::string_view content, mode_t mode = 0755);
   [[nodiscard]] std::string read(std::string_view name) const;
@@ -87,24 +88,24 @@ class World {
 
   // Returns the next agent, which has written nothing yet.
   Puppet agent(Where where = Where::current());
-  // Leads the next agent to its `activate`, and returns it.
+  // Leads the next agent to its `activate`. Returns this agent.
   Puppet first(std::string_view version = "1.0", Where where = Where::current());
-  // Leads the next agent to its `welcome`, and returns it. It must be a candidate.
+  // Leads the next agent, which must be a candidate, to its `welcome`. Returns this agent.
   Puppet candidate(std::string_view version = "2.0", Where where = Where::current());
-  // Makes `active` request the upgrade u1, which must be accepted. Leads the candidate to its
-  // `welcome`, and returns it.
+  // Makes the agent `active` request the upgrade u1, which must be accepted. Leads the candidate to
+  // its `welcome`, and returns the candidate.
   Puppet begin_upgrade(Puppet active, std::string_view members = "",
                        Where where = Where::current());
-  // Makes `active` hand over to a candidate in a parallel upgrade. Returns the candidate, which is
-  // active then. The old agent has ended.
+  // Makes the agent `active` hand over to a candidate in a parallel upgrade. Returns the candidate,
+  // which is active now. The old agent has exited.
   Puppet hand_over(Puppet active, std::string_view members = "", Where where = Where::current());
-  // Leads the next agent to its `activate`, and returns it. It must be a fallback.
+  // Leads the next agent, which must be a fallback, to its `activate`. Returns this agent.
   Puppet fallback(Where where = Where::current());
   [[nodiscard]] std::size_t agents_started();  // returns how many agents have introduced themselves
 
   // ---- the upgrader that was started last
   void signal(int signal);
-  void freeze();  // stops the upgrader by SIGSTOP, so that it finds many events at once later
+  void freeze();  // stops the upgrader with SIGSTOP: later, it finds many events at once
   void thaw();
   void expect_exit(int status, Where where = Where::current());
   void expect_killed(int signal, Where where = Where::current());
@@ -117,8 +118,8 @@ class World {
                   Where where = Where::current());
   void pass(int ms);        // waits for `ms` milliseconds, for deadlines to pass
   void expect_violation();  // for canaries: the test fails unless it breaks a rule
-  // Names a process that the test leaves running. It is killed at the end, and does not count as
-  // left behind.
+  // Names a process that the test leaves running. The process is killed at the end of the test, and
+  // does not count as left behind.
   void adopt(pid_t pid) { strangers_.push_back(pid); }
   [[nodiscard]] std::string violations() const;
   void pump(int timeout_ms);

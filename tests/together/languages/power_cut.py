@@ -27,7 +27,7 @@ from recorder import CALLS, Call, Recorder  # noqa: E402
 
 DEADLINE = 60.0  # seconds to wait for one condition, enough for a loaded machine
 NUMBERS = 11
-STATES_MAX = 6000  # how many states may be built for one moment of the power cut
+STATES_MAX = 6000  # the limit of disk states for one moment of the power cut
 SYNCS = ("fsync", "fdatasync", "sync", "syncfs")
 
 name, *command = sys.argv[1:]
@@ -48,7 +48,7 @@ class Family(Recorder):
     def __init__(self, disk, careless=False):
         super().__init__(disk)
         self.careless = careless
-        self.ends = {}  # for each path, the offset at which the last write ended
+        self.ends = {}  # for each path, the offset after the last write
         self.at_once = set()  # paths that were opened with O_SYNC or O_DSYNC
 
     def take(self, log, notes=()):

@@ -1,6 +1,6 @@
-// Tests the parts of notify-watchdog: its decisions, which are when it feeds the watchdog device,
-// and whether it switches the device off at its end; the parsers of its command line and
-// notifications; and how many notifications it reads at once.
+// Tests the parts of notify-watchdog. Its decisions are when to feed the watchdog device, and
+// whether to disarm the device before it exits. The other parts are the parsers of the command line
+// and of notifications, and the limit for the notifications that are read at a time.
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -44,8 +44,8 @@ class Bench {
   Actions is_killed(int number) {
     return guard_.step(ChildEnded{ChildEnded::How::killed, number}, now_);
   }
-  // Moves the clock by `time`, and stops at each deadline on the way. Returns the actions of all
-  // these deadlines.
+  // Moves the clock by `time`, and reports each deadline that passes on the way. Returns the
+  // actions after all these deadlines.
   Actions wait(Duration time) {
     Actions all;
     const Time end = now_ + time;
@@ -179,7 +179,7 @@ TEST_CASE("while a stop takes its time the device is fed, and no longer than the
   bench.notified("READY=1");
   bench.signalled(SIGTERM);
   CHECK(feeds(bench.wait(1min)) == 4);
-  bench.signalled(SIGTERM);  // a second SIGTERM does not begin the stop timeout anew
+  bench.signalled(SIGTERM);  // a second SIGTERM does not restart the stop timeout
 
   const Actions actions = bench.wait(1h);
 

@@ -1,5 +1,5 @@
-// Tests that faults of the upgrader's shell code (upgrader/shell) that were once found do not come
-// back. The upgrader is the real one.
+// Tests that bugs in the code around the upgrader's decisions (upgrader/shell) that were found and
+// fixed do not come back. Uses the real upgrader.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -19,8 +19,8 @@ using namespace integration;
 TEST_CASE("a log file at its limit costs log lines, not the agent") {
   constexpr off_t limit = 1 << 14;
   World world(Start{.before_exec = [] {
-    // The log's file is this large from the start, so every line of the log exceeds the limit for
-    // files. All other files stay far below the limit.
+    // The log file has this size from the start, so every line of the log exceeds the limit for the
+    // size of files. All other files stay far below this limit.
     REQUIRE(::ftruncate(STDERR_FILENO, limit) == 0);
     const rlimit bounded{.rlim_cur = limit, .rlim_max = limit};
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &bounded) == 0);

@@ -1,5 +1,6 @@
-// Tests the ledger, and the choice of the next release. Every combination of present, desired,
-// running and failed releases is judged by the rules, which are written a second time in this file.
+// Tests the ledger, and the choice of the next release. Compares the choice for every combination
+// of present, desired, running and failed releases with a second implementation of the rules in
+// this file.
 #include <catch2/catch.hpp>
 
 #include "tools/agent-releases/core/choice.h"
@@ -193,7 +194,7 @@ namespace {
 
 const std::vector<std::string> all_versions{"1.0.0", "2.0.0", "3.0.0-rc.1", "3.0.0"};
 
-// Returns every history that the ledger can have of one release: no entry, or an entry with one of
+// Returns every history that the ledger can have for one release: no entry, or an entry with one of
 // the endings.
 std::vector<std::vector<Entry>> histories(const std::string& text) {
   return {{},
@@ -203,8 +204,8 @@ std::vector<std::vector<Entry>> histories(const std::string& text) {
           {entry(text, Ending::committed, "", "", "w1")}};
 }
 
-// Returns the expected choice, by the rules of agent-releases(1). Applies them in another order
-// than the code does.
+// Returns the expected choice according to the rules of agent-releases(1). Applies the rules in a
+// different order than the tested code.
 std::optional<std::string> expected(const std::vector<std::string>& there,
                                     const std::optional<Wish>& wish, const std::string& running,
                                     const std::vector<Entry>& ledger) {
@@ -224,7 +225,7 @@ std::optional<std::string> expected(const std::vector<std::string>& there,
     if (!out) wanted.push_back(text);
   }
   if (wanted.empty()) return std::nullopt;
-  // `there` is sorted by version, and so is `wanted`. So the last element of `wanted` is the newest
+  // `there` and `wanted` are sorted by version, so the last element of `wanted` is the newest
   // version.
   return wanted.back();
 }

@@ -1,6 +1,7 @@
-# The deeds of agent-releases: commands that change a directory. Each has a directory to begin with.
-# An interrupted command must leave the directory either as it was before, or as the whole command
-# would leave it. The repeated command must then succeed as if it had not been interrupted.
+# The deeds, which are commands of agent-releases that change a directory of releases. Each deed has
+# its own initial directory. An interrupted command must leave the directory either unchanged, or as
+# the complete command would leave it. When the command is repeated, it must succeed as if it had
+# not been interrupted.
 import io
 import json
 import os
@@ -34,8 +35,8 @@ def entry(version, ending="failed"):
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
 
-# The ledgers with which some of the tested commands begin. In `forget_torn`, a crash has torn the
-# last line; in `forget_many`, the ledger must become shorter.
+# The initial ledgers of some of the tested commands. In `forget_torn`, a crash has torn the last
+# line; in `forget_many`, the ledger must become shorter.
 ENTRIES = {"fail": entry("1.0.0", "trying"),
            "forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
            "forget_many": "".join(entry("%d.0.0" % (number % 7 + 1)) for number in range(1000))}
@@ -108,7 +109,7 @@ class Stage(World):
 DEEDS = ["add_first", "add_file", "add_tar", "remove", "prune", "desire", "newest", "forget",
          "forget_torn", "forget_many", "try", "fail", "adopt"]
 DEEDS_WITH_NETWORK = [*DEEDS, "add_http"]
-# System calls whose number differs from run to run, since they depend on the network or on other
+# System calls whose count differs from run to run, because they depend on the network or on other
 # processes.
 UNSTEADY = {"poll", "recvfrom", "sendto", "futex", "readlinkat"}
 
@@ -135,7 +136,7 @@ def facts(stage, root):
     versions = [release["version"] for release in json.loads(out)["releases"]]
     for version in versions:
         if version == "1.5.0":
-            continue  # not verified: this release was adopted, so it has no signature
+            continue  # this release was adopted, so there is no signature to verify
         status, out, error = ask(stage, root, "verify", version)
         if status != 0:
             raise Wrong("verify: " + out + error)
@@ -172,9 +173,9 @@ def leavings(root):
     return sorted(os.listdir(staging)) if os.path.isdir(staging) else []
 
 
-# Returns whether an interrupted command may have left the directory with the facts `found`: with
-# those from before the command, or with those from after it. Only `adopt` has a third state: it
-# makes the release first and the link last, so it may leave the release without the link.
+# Returns whether an interrupted command may leave the directory in the state `found`. This must be
+# the state before the command, or the state after the command. Only `adopt` may leave a third
+# state: it makes the release first and the link last, so there may be a release without the link.
 def may_be(deed, found, before, after):
     if found in (before, after):
         return True
@@ -198,8 +199,8 @@ class Judge:
             raise Wrong("neither as before nor as after: %s" % found)
         done = subprocess.run(self.stage.order(root), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
-        # If the interrupted command had done its work, `remove` and `adopt` may refuse to do it
-        # again.
+        # If the interrupted command had completed its work, a repeated `remove` or `adopt` may be
+        # refused.
         again_is_refused = {"remove": 2, "adopt": 3}.get(self.deed)
         if done.returncode != 0 and not (
                 found == self.after and done.returncode == again_is_refused):

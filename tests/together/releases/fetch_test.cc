@@ -1,5 +1,5 @@
-// Tests how long a fetch may take. It must end even if a server sends single bytes for ever, and
-// even if a path leads to something that is not a file.
+// Tests the time limit of a fetch. A fetch must end even if a server sends single bytes forever,
+// and even if the path leads to something that is not a regular file.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -23,8 +23,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A server that sends the beginning of a long answer, and then single bytes until the client hangs
-// up. After 20 s the server hangs up itself, so that the test always ends.
+// A server that sends the beginning of a long answer, and then single bytes until the client closes
+// the connection. After 20 s the server closes the connection itself, so that the test always ends.
 class SlowServer {
  public:
   SlowServer() : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -49,8 +49,8 @@ class SlowServer {
 
   [[nodiscard]] const std::string& url() const { return url_; }
 
-  // Must be called after the fetch. Returns true if the client has hung up, and false if the server
-  // had to.
+  // Must be called after the fetch. Returns true if the client has closed the connection, and false
+  // if the server had to close it.
   [[nodiscard]] bool was_patient() const { return !has_given_up_; }
 
  private:

@@ -1,6 +1,7 @@
-// Tests when a follower requests an upgrade, to which release, and what it records. The directories
-// are real. The agent only notes the requests. Also tests whether a release's self-test passes or
-// fails, by what the program does.
+// Tests the follower, which requests upgrades to the desired release: when it requests an upgrade,
+// to which release, and what it records in the ledger. The directories are real. The test takes the
+// part of the agent, and only records the requests. Also tests which programs pass a release's
+// self-test.
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +28,7 @@ namespace {
 constexpr auto patience = 20s;
 
 struct Bench {
-  // Makes a release without a manifest, as people do by hand.
+  // Makes a release without a manifest, as people do manually.
   void release(const std::string& version, const std::string& commands) {
     const std::string path = directory.write(".new", "#!/bin/sh\n" + commands + "\n");
     ::chmod(path.c_str(), 0755);
@@ -63,7 +64,8 @@ struct Bench {
     follower->begin();
   }
 
-  // Lets the follower work until the condition is true.
+  // Lets the follower work until the condition is true. Returns false if the condition is still
+  // false after `limit`.
   template <class Condition>
   bool until(Condition condition, std::chrono::milliseconds limit = patience) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
@@ -78,8 +80,8 @@ struct Bench {
   bool asks(std::size_t count) {
     return until([&] { return asked.size() >= count; });
   }
-  // Lets the follower look at all releases once more. Returns true if it has made no further
-  // request.
+  // Lets the follower work for 100 ms. Returns true if the follower has made no more than `count`
+  // requests.
   bool asks_no_more(std::size_t count) {
     return !until([&] { return asked.size() > count; }, 100ms);
   }
@@ -106,8 +108,8 @@ struct Bench {
 using Texts = std::vector<std::string>;
 
 struct SelfTestBench {
-  // Runs this file as a release's self-test. Returns the reason of the failure, or "" if the
-  // self-test has passed.
+  // Runs the self-test of the release whose program is `path`. Returns the reason of the failure,
+  // or "" if the self-test has passed.
   std::string run(const std::string& path, std::chrono::milliseconds limit = 20s,
                   const std::vector<std::string>& arguments = {"--input=a b"}) {
     SelfTest test(path, arguments, *Version::parse("1.2.3+b4"));
@@ -132,7 +134,7 @@ struct SelfTestBench {
   SelfTest::Verdict last = SelfTest::Verdict::passed;
 };
 
-// Waits until the process has died: it may live for a moment after a signal was sent to it.
+// Waits until the process has died. The process may live for a moment after it was sent a signal.
 bool is_gone_soon(const std::string& pid) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (std::chrono::steady_clock::now() < deadline) {
@@ -221,7 +223,7 @@ TEST_CASE("a version that was tried before a crash and has no ending is not trie
   bench.start();
   REQUIRE(bench.asks(1));
 
-  bench.start();  // starts a new follower; as after a power cut, the upgrade has no recorded ending
+  bench.start();  // starts a new follower, as after a power cut: the upgrade has no recorded ending
 
   CHECK(bench.asks_no_more(1));
 }

@@ -1,6 +1,7 @@
-// Runs libFuzzer on all code that reads bytes from outside: see target.h. FUZZ_TARGET, a number,
-// selects one kind of input: inputs of other kinds are ignored, and no input is changed into one of
-// them. PLANTED_FAULT, a number, plants an error that the fuzzer must find.
+// Runs libFuzzer on all code that reads bytes from outside: see target.h. The variable FUZZ_TARGET,
+// a number, selects one kind of input. Inputs of all other kinds are then ignored, and no input is
+// changed into another kind. The variable PLANTED_FAULT, a number, injects an error that the fuzzer
+// must find.
 
 #include <algorithm>
 #include <array>
@@ -19,8 +20,8 @@
 namespace releases_target {
 namespace {
 
-// Changes a tar archive into another valid one. Random changes of bytes would seldom do so, since
-// every header has a checksum.
+// The next functions change a tar archive into a different archive with valid checksums. Random
+// changes of bytes would seldom have this result, because every header has a checksum.
 
 // The layout of the header of an entry in a tar file, in bytes.
 constexpr std::size_t block_bytes = 512;
@@ -83,9 +84,9 @@ auto pick(const Choices& choices, unsigned luck) {
   return choices[luck % choices.size()];
 }
 
-// Changes one property of one entry: its name, kind, target, mode, size or position. `luck` chooses
-// the property and the entry. Changes nothing if the bytes do not begin like an uncompressed tar
-// archive.
+// Changes one property of one entry: the entry's name, kind, target, mode, size or position.
+// `luck`, a random number, selects the property and the entry. Changes nothing if the bytes do not
+// begin like an uncompressed tar archive.
 void mutate_entry(std::span<std::uint8_t> tar, unsigned luck) {
   const std::vector<Block> headers = headers_of(tar);
   if (headers.empty()) return;
@@ -119,7 +120,7 @@ void mutate_entry(std::span<std::uint8_t> tar, unsigned luck) {
   }
 }
 
-// Gives every header its right checksum.
+// Writes the correct checksum into every header.
 void mend_checksums(std::span<std::uint8_t> tar) {
   for (const Block header : headers_of(tar)) {
     const Block checksum = header.subspan(checksum_at, checksum_bytes);
@@ -153,8 +154,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t, std::
 
 namespace {
 
-// Changes only the text between two neighbouring quotes, blanks or ends of lines. If any byte could
-// change, hardly any changed manifest would still be JSON.
+// Changes only the text between two neighbouring quotes, blanks or ends of lines. If all bytes
+// could change, most changed manifests would not be JSON.
 std::size_t mutate_word(std::uint8_t* text, std::size_t size, std::size_t size_max, unsigned luck) {
   const std::string_view whole(reinterpret_cast<const char*>(text), size);
   std::vector<std::size_t> begins{0};
@@ -180,9 +181,9 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
   return 0;
 }
 
-// Changes an input. In one call of four, on average, libFuzzer changes bytes at any place. In the
-// other calls only one entry of an archive or one word of a text changes, so that the input remains
-// an archive or a text.
+// Changes an input. In one of four calls, on average, libFuzzer's own code changes any bytes. In
+// all other calls, only one entry of an archive or one word of a text changes, so that the input
+// remains a valid archive or text.
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t size_max, unsigned luck) {
   if (size == 0) data[size++] = 0;

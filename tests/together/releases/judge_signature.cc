@@ -1,4 +1,4 @@
-// Judges a signature as agent-releases does.
+// This program verifies a signature as agent-releases does.
 //
 // usage: judge_signature MESSAGE SIGNATURE KEY
 //

@@ -1,6 +1,6 @@
-// Holds the lock of a file as another process would, until a test calls release(). After 20 s it
-// releases the lock by itself, and reports that: so a test whose code waits without limit ends,
-// too.
+// Holds the lock of a file, as a second process would, until a test calls release(). After 20 s the
+// holder releases the lock by itself, and has_held() then returns false. So a test also ends if the
+// tested code waits for the lock without a limit.
 #pragma once
 
 #include <fcntl.h>
@@ -41,8 +41,8 @@ class LockHolder {
     changed_.notify_all();
   }
 
-  // Returns false if release() was called too late: this holder had then released the lock by
-  // itself.
+  // Returns false if this holder has released the lock by itself, because release() was called too
+  // late.
   [[nodiscard]] bool has_held() {
     const std::lock_guard lock(mutex_);
     return has_held_;

@@ -1,4 +1,5 @@
-// Tests the locks on files of a directory: which process waits, for how long, and for which file.
+// Tests the locks on files in a directory of releases: which process waits, for how long, and for
+// which file.
 #include <sys/stat.h>
 
 #include <catch2/catch.hpp>

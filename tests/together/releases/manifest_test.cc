@@ -1,5 +1,6 @@
-// Tests which texts are versions, and their order; which manifests are accepted, and why the others
-// are refused; and whether a release may be added on this machine at this time.
+// Tests which texts are versions, and how versions are ordered. Also tests which manifests are
+// accepted, why all other manifests are refused, and whether a release may be added on this machine
+// at this time.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -16,8 +17,8 @@ namespace {
 
 const std::string digits(64, 'a');
 
-// Returns a good manifest, with other JSON for some members. If the JSON for a member is empty, the
-// member is removed.
+// Returns a good manifest after some changes. Each change is the name of a member and new JSON for
+// its value. If the JSON is empty, the member is removed.
 std::string with(const std::vector<std::pair<std::string, std::string>>& changes = {}) {
   std::vector<std::pair<std::string, std::string>> members{
       {"name", R"("agent")"}, {"version", R"("1.2.3")"},

@@ -66,13 +66,13 @@ TEST_CASE("a bomb's bytes are bounded by those of the archive") {
   CHECK(unpacked_bytes_max(release_bytes_max) > 0);
 }
 
-// Tests which of five releases are pruned, against the rules of agent-releases(1), in every
-// combination: each release needed or not, each young or not, with every --keep and some --older.
-// The releases do not stand in the order of their versions.
+// Tests which of five releases are pruned, and compares the result with the rules of
+// agent-releases(1). Tries all combinations: each release needed or not, each release young or not,
+// with every value of --keep and some values of --older. The releases are not sorted by version.
 // Rows: H-105
 TEST_CASE("the right releases are pruned in every combination of needed and young ones") {
   const std::vector<std::string> versions{"1.10.0", "1.2.0", "2.0.0-rc.1", "1.1.0", "1.9.0"};
-  // For each of the five versions, how many of the other four are newer.
+  // For each of the five versions, the number of newer versions.
   const std::vector<std::size_t> newer_ones{1, 3, 0, 4, 2};
   constexpr Moment young = 100;
   constexpr Moment old = 10;

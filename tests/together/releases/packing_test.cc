@@ -1,6 +1,6 @@
-// Tests packing: for which processor a program is, which trees and programs are accepted, why the
-// others are refused, and that keys and signatures have minisign's format. The table of
-// agent-releases(1), which is written a second time here, has the right processors.
+// Tests packing: for which processor a program is built, which trees and programs are accepted, why
+// all other trees and programs are refused, and that keys and signatures have minisign's format.
+// The expected processors are those of the table in agent-releases(1), which this file repeats.
 #include "tools/agent-releases/core/packing.h"
 
 #include <elf.h>
@@ -46,8 +46,8 @@ std::string refusal_of(const Wanted& words, std::vector<Found> tree) {
   return packing ? "none" : packing.reason();
 }
 
-// Returns the beginning of an ELF file, by the system's own elf.h; a big-endian one is written byte
-// by byte.
+// Returns the beginning of an ELF file. Uses the structures of the system's elf.h. Writes a
+// big-endian header byte by byte.
 template <class Header>
 std::string elf_of(unsigned char bits, unsigned char order, unsigned machine, unsigned flags = 0) {
   const auto number = [&](unsigned value, auto& member) {

@@ -1,5 +1,5 @@
-// Runs all inputs of the corpus, good and hostile, without a fuzzer. As canaries, plants errors
-// that some input must reveal.
+// Runs the fuzz target with all inputs of the corpus, good and hostile ones, without a fuzzer. As
+// canaries, injects errors that at least one input must reveal.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ std::vector<std::string> corpus() {
   return inputs;
 }
 
-// Returns whether a child process with this planted error aborts at some input of the corpus.
+// Returns whether a child process with this injected error aborts at some input of the corpus.
 bool finds(Planted fault, const std::vector<std::string>& inputs) {
   const pid_t pid = fork();
   if (pid == 0) {

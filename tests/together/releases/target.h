@@ -1,7 +1,7 @@
-// Gives bytes to all code of agent-releases that reads bytes from outside: manifests, signatures,
-// keys, ledgers, lists of files, a status.json, and archives, which are unpacked into a directory.
-// The first byte of an input selects which of these kinds the rest is. Aborts the process if an
-// accepted input breaks a rule.
+// The fuzz target of agent-releases. It passes bytes to all code that reads bytes from outside:
+// manifests, signatures, keys, ledgers, lists of files, a status.json, and archives, which are
+// unpacked into a directory. The first byte of an input selects one of these kinds for the
+// remaining bytes. Aborts the process if an accepted input breaks a rule.
 #pragma once
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ using namespace agent_releases;
 inline constexpr unsigned kinds = 6;
 inline constexpr unsigned archive = 5;
 
-// Errors that a canary plants in results. An error shows only if the input is accepted.
+// Errors that a canary injects into results. An error has an effect only if the input is accepted.
 enum class Planted { nothing, name_that_leads_out, entry_of_nothing, file_that_is_not_listed };
 inline Planted planted = Planted::nothing;
 
@@ -67,7 +67,8 @@ inline void take_ledger(std::string_view text) {
     must(parse_ledger(to_line(entry)).size() == 1);
 }
 
-// Makes a directory, in memory if possible: unpacking syncs each file, which is slow on a disk.
+// Makes a directory, in a memory file system if possible, because unpacking syncs each file, which
+// is slow on a disk.
 inline std::string make_place() {
   std::string place = "/dev/shm/fuzz-releases-XXXXXX";
   if (::mkdtemp(place.data()) == nullptr) {
@@ -77,8 +78,9 @@ inline std::string make_place() {
   return place;
 }
 
-// Checks an unpacked archive. No file may have been made outside the directory into which it was
-// unpacked, and that directory must have the files of the archive's list.
+// Unpacks an archive, and checks the result. The unpacking must not create a file outside the
+// target directory. If the archive is accepted, that directory must have exactly the files of the
+// archive's list.
 inline void take_archive(std::string_view bytes) {
   const std::string place = make_place();
   const auto outside = Directory::open(place);
@@ -102,7 +104,7 @@ inline void take_archive(std::string_view bytes) {
   must(sound);
 }
 
-// Gives an input to the code that reads this kind of it.
+// Passes an input to the code that reads this kind of input.
 inline void take(std::string_view input) {
   if (input.empty()) return;
   const std::string_view text = input.substr(1);

@@ -1,5 +1,5 @@
-// Tests that directories and keys are used only if they belong to root or the caller, and no other
-// user may write to them. A refusal must say how to correct that.
+// Tests that agent-releases uses directories and keys only if they belong to root or to the caller,
+// and no other user can write to them. A refusal must say how to correct the owner or the mode.
 #include <pwd.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-# The fixture of agent-releases' tests: a directory of releases with trusted keys, a publisher, an
-# HTTP server, and the program itself.
+# The fixture of the tests of agent-releases: a directory of releases with trusted keys, a
+# publisher, an HTTP server, and the program agent-releases.
 import hashlib
 import http.server
 import json
@@ -17,10 +17,11 @@ from cases import case, has, run_cases, same, wait  # noqa: E402, F401
 
 BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
 PROGRAM = os.path.join(BUILD, "agent-releases")
-# The processor for which the programs are built. It is not this machine's if an emulator runs them.
+# The processor for which the programs are built. It differs from this machine's processor if an
+# emulator runs the programs.
 MACHINE = os.environ.get("MACHINE") or os.uname().machine
 DEADLINE_S = 120
-# The members of a manifest that a publisher sets by an option.
+# The members of a manifest that a publisher sets with an option.
 TRUE_MEMBERS = {"version", "arch", "expires"}
 
 
@@ -42,8 +43,7 @@ def print_result(layer, command, figures, bar, met):
 def strace(log, *arguments):
     """Returns the beginning of a strace command. strace runs the command that follows, and writes
     its system calls to `log`."""
-    # A sanitizer looks for leaks by tracing its own process, which it cannot do while strace traces
-    # that.
+    # LeakSanitizer must trace its own process, which is impossible while strace traces the process.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return ["strace", "-qq", "-o", log, "-E", "ASAN_OPTIONS=" + sanitizer, *arguments]
 
@@ -287,8 +287,8 @@ class Double:
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.server.daemon_threads = True
         self.server.double = self
-        # Prints no error messages: clients hang up after an answer that was cut off, which is not
-        # an error here.
+        # Prints no error messages: a client closes the connection after a truncated answer, which
+        # is not an error here.
         self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 

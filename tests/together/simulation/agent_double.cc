@@ -265,8 +265,8 @@ std::optional<AgentMessage> AgentDouble::message_for(Deed deed) {
   }
 }
 
-// Returns a request for an upgrade. Most are those that the exploration in tests/decisions/explore
-// makes, too; some have random members.
+// Returns a request for an upgrade. Most of these requests also occur in the exploration in
+// tests/decisions/explore; some have random members.
 Upgrade AgentDouble::request() {
   Machine& its = process_.machine;
   Random& random = its.random;
@@ -331,8 +331,8 @@ void AgentDouble::misbehave(Deed deed) {
   if (process_.life == Process::Life::running) wake();
 }
 
-// Makes the agent send messages at a time at which the protocol does not allow them, some of them
-// malformed.
+// Makes the agent send random messages, some of them malformed, at a time at which the protocol
+// does not allow them.
 void AgentDouble::say_anything() {
   Random& random = process_.machine.random;
   for (std::size_t left = 1 + random.below(12); left > 0; --left) {

@@ -20,18 +20,18 @@ class AgentDouble {
  public:
   explicit AgentDouble(Process& process);
 
-  // Returns the time at which the agent will act next if no event comes before.
+  // Returns the time at which the agent will act next if no event wakes it before.
   [[nodiscard]] std::optional<Time> wakes() const;
   void act();
-  // Notifies the agent that its input has changed. The agent reads its input at once, or as soon as
-  // it has finished its present act.
+  // Notifies the agent that its input has changed. The agent reads its input immediately, or as
+  // soon as it has finished its current act.
   void wake();
   void signalled(int signal);
 
   // Makes the agent send only what a guide (guide.h) chooses, from now on. The agent still reads
-  // its input, but does nothing else by itself.
+  // its input, but otherwise does nothing by itself.
   void become_puppet();
-  // Makes the agent stop reading its input, or start again.
+  // Makes the agent stop reading its input, or read its input again.
   void read_on(bool wanted);
 
  private:

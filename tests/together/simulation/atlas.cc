@@ -97,8 +97,8 @@ bool is_exit(EventClass event) {
 }
 
 // Returns the length of a move of the map, for the search for the shortest ways. There are several
-// searches, numbered by `choice`. In search 0 all moves have the same length. In the others the
-// lengths are random, so that each finds other ways.
+// searches, numbered by `choice`. In search 0 all moves have the same length. In the other searches
+// the lengths are random, so that each search finds different ways.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);
@@ -175,8 +175,8 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // The exploration has tried all moves from one place one after the other, so they are neighbours
-  // in the list of moves.
+  // The exploration has tried all moves from one place one after the other, so these moves are
+  // neighbours in the list of moves.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
     sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);

@@ -1,15 +1,17 @@
-// The maps of the exploration, one for each policy, and the moves on them that runs have visited. A
-// move, also called an edge, is a state and an event, and is counted once. Which states count as
-// equal is decided as in the exploration. Two events count as equal if they are of the same kind
-// and about the same agent, and if the orders that they lead to have the same outcomes.
+// The maps of the exploration, one for each policy, and the moves that runs of the simulation have
+// made on these maps. A map has the states of the supervisor as places. A move, also called an
+// edge, is a pair of a state and an event, and is counted once. The exploration's rules decide
+// which states count as equal. Two events count as equal if they are of the same kind and about the
+// same agent, and if the supervisor's orders after them have the same outcomes.
 //
 // In the exploration any event may happen in any state. The upgrader's shell code does not allow
-// some of these moves, so no simulation of that code can visit them:
-// * After an agent's last words and stray output comes its exit, and nothing else (rule IO-2).
-// * After the upgrader's end comes nothing.
-// * No deadline is reported to the supervisor before it has passed.
+// some of these moves, so the simulation, which runs this code, can never make them:
+// * An agent's last words and stray output are followed by its exit, and by no other event (rule
+//   IO-2).
+// * No event follows the upgrader's end.
+// * No deadline is reported to the supervisor before the deadline has passed.
 // * An `activate` is lost only to an agent that was sent one.
-// * A request that contradicts itself (`healthy` with a trial of 0) is malformed to the codec.
+// * The codec refuses a request that contradicts itself (`healthy` with a trial of 0) as malformed.
 #pragma once
 
 #include <array>
@@ -25,7 +27,7 @@
 namespace upgrader::simulation {
 
 // A hash of 64 bits. A move of the map has such a hash as its key. If there are ten million moves,
-// the chance that a given one has the same key as another is about 10^-12.
+// the probability that a given move has the same key as another move is about 10^-12.
 using Key = std::uint64_t;
 
 // A table from keys to numbers, which is filled only once.
@@ -33,7 +35,7 @@ class KeyTable {
  public:
   static constexpr std::uint32_t nothing = 0xffffffff;
   void reserve(std::size_t count);
-  // Returns false if the key is there already.
+  // Adds the key with its number. Returns false if the table has the key already.
   bool add(Key key, std::uint32_t value);
   [[nodiscard]] std::uint32_t find(Key key) const;
 
@@ -60,15 +62,15 @@ struct Sheet {
   // of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // The last move of a way to a place. If that move must follow an agent's last words, `dying` is
-  // the agent.
+  // The last move of a way, which is a path over the map, to a place. If this move must follow an
+  // agent's last words, `dying` names the agent.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
   };
   // The shortest ways to each place, found by several searches. In search 0 all moves are equally
-  // long. In the others their lengths are random: a run that has failed on one way can take
-  // another.
+  // long. In the other searches the lengths of the moves are random, so that a run that has failed
+  // on one way can try a different way.
   static constexpr std::size_t choices = 12;
   std::array<std::vector<Way>, choices> ways;
   [[nodiscard]] const Way& way(std::uint32_t place, test::Speaker dying, std::size_t choice) const {
@@ -92,14 +94,15 @@ class Atlas {
 };
 
 // Returns true if the upgrader's shell code can deliver this event when the run is at this place of
-// the map. `dying` is the agent whose last words have just been delivered.
+// the map. `dying` is the agent whose last words have just been delivered, or nobody.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
-// Returns the agent that sends this event among its last words, or nobody if the event is not one
-// of an agent's last words.
+// Returns the agent among whose last words this event is, or nobody if the event is not among an
+// agent's last words.
 [[nodiscard]] test::Speaker dies_in(test::EventClass event);
 
-// The moves of the maps that runs have made, in memory that processes share.
+// The places and moves of the maps that runs have visited. All processes of the simulation share
+// this memory.
 class Visits {
  public:
   explicit Visits(const Atlas& atlas);
@@ -111,18 +114,18 @@ class Visits {
   void mark_edge(int policy, std::uint32_t move) { at(policy, places(policy) + move) = 1; }
   void mark_cell(int policy, Phase phase, std::size_t event);
 
-  // Returns true if the upgrader's shell code allows this move, and no run has made it.
+  // Returns true if the upgrader's shell code allows this move, but no run has made the move.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
   // Returns how many moves from this place of the map no run has made, although the upgrader's
   // shell code allows them.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
-    // The number of states, moves or cells of the whole map, and the number of those that runs have
+    // The number of all states, moves or cells of the maps, and how many of these runs have
     // visited. A cell is a pair of a phase and an event.
     std::uint64_t all = 0, all_visited = 0;
-    // The same two numbers, without the states, moves and cells that the upgrader's shell code does
-    // not allow.
+    // The same two numbers for only the states, moves and cells that the upgrader's shell code
+    // allows.
     std::uint64_t allowed = 0, allowed_visited = 0;
   };
   [[nodiscard]] Share states() const;
@@ -152,7 +155,7 @@ class Follower : public Tracker {
   void before(const Supervisor& supervisor, const Event& event, Time now) override;
   void after(const Supervisor& supervisor, const test::Watcher& watcher) override;
 
-  // Returns the place at which the run is now, or KeyTable::nothing if that is not known.
+  // Returns the place at which the run is now, or KeyTable::nothing if the place is not known.
   [[nodiscard]] std::uint32_t place() const { return place_; }
   [[nodiscard]] std::optional<int> policy() const { return policy_; }
 
@@ -161,7 +164,7 @@ class Follower : public Tracker {
   Visits* visits_;  // counts the visits of states and moves; null if they are not counted
   std::optional<int> policy_;
   Key key_ = 0;    // the key of the supervisor's last state between two events
-  Key chain_ = 0;  // that key, extended by the events since
+  Key chain_ = 0;  // key_, extended by the events since that state
   bool known_ = false;
   bool begins_ = false;
   std::uint32_t place_ = KeyTable::nothing;

@@ -9,15 +9,15 @@ namespace {
 
 using namespace agent_protocol;
 
-// After this number of events a run has no more faults, so that it comes to its end. No upgrade
-// needs so many events.
+// After this number of events a run has no more faults, so that the run comes to its end. No
+// upgrade needs so many events.
 constexpr int events_max = 600;
-// After the faults have ceased, how many steps a run may take until it ends, and how many events
-// its good upgrade may take.
+// How many steps a run may take after the end of its faults, and how many events the good upgrade
+// at its end may take.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// How many more events a good upgrade may take if a fallback stands by: the standby's start, its
-// hello, its ready and its exit.
+// How many more events a good upgrade may take with a standby: the standby's start, its `hello`,
+// its `ready` and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

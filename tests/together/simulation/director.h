@@ -1,6 +1,6 @@
-// Leads the end of a run, when its faults are over: all agents cooperate, the upgrader must come to
-// rest, a good upgrade must be committed, and the upgrader is told to stop. Also leads a guided
-// run, in which agents act as the guide wants: see guide.h.
+// The director leads the end of a run, when its faults are over. All agents then cooperate, the
+// upgrader must come to rest, a good upgrade must be committed, and at last the upgrader gets a
+// signal to stop. In a guided run, the director first lets the guide choose each step: see guide.h.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace upgrader::simulation {
 
-// Takes the next step of a run when the machine is at rest. If no step is left, the run ends.
+// Takes the next step of a run whenever the simulated machine is at rest.
 class Guide {
  public:
   virtual ~Guide() = default;
@@ -24,13 +24,14 @@ class Director {
  public:
   Director(Machine& machine, Guide* guide);
 
-  // Takes the run's next step: an act of the guide, the end of the faults, a step of one agent, the
-  // request of the good upgrade, or the signal that stops the upgrader. Must be called when no
-  // descriptor is ready and no timer has run out. Returns false if there was no step to take.
+  // Takes the run's next step. This is an act of the guide, the end of the faults, a step of one
+  // agent, the request for the good upgrade, or the signal that stops the upgrader. Must be called
+  // when no descriptor is ready and no timer has run out. Returns false if there was no step to
+  // take.
   bool act(const Supervisor* supervisor);
-  // Counts an event. Must be called after each event.
+  // Counts an event of the supervisor. Must be called for each event.
   void count_event(const Supervisor& supervisor);
-  // Returns how the run's end was wrong, or "".
+  // Returns what was wrong at the run's end, or "".
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
   [[nodiscard]] bool was_useful() const { return act_ == Act::stop; }
   [[nodiscard]] bool expects_clean_end() const { return act_ == Act::stop; }

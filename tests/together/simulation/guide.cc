@@ -14,7 +14,7 @@ using test::Speaker;
 
 namespace {
 
-// Returns whether an event of this kind puts off a deadline, and changes nothing else.
+// Returns whether an event of this kind postpones a deadline, and changes nothing else.
 bool puts_off(EventKind kind) {
   return kind == EventKind::extend || kind == EventKind::heartbeat;
 }
@@ -76,8 +76,8 @@ Goal Goals::goal(std::uint64_t seed) const {
 }
 
 // Returns the options for the supervisor with which a rehearsal (rehearsal.h) tries the way. The
-// exploration limits the wait for `confirm` only if there is a gate. So if there is no gate, the
-// limit is removed here.
+// exploration limits the wait for `confirm` only if the upgrade has a gate. So if the options set
+// no gate, this function removes the limit.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
   if (swarm.options.defaults.gate == agent_protocol::Gate::none)
@@ -97,8 +97,8 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Draws random time limits until the run can make all moves of its way with them. Returns false if
-// none of draws_max draws allows that; the limits of the last draw then stay.
+// Draws random time limits until the run can make all moves of its way with these limits. Returns
+// false if all draws_max draws fail; the limits of the last draw then stay.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -189,7 +189,7 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   if (pauses_.empty()) hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
     // perform() may have made several moves of the way at once, such as an agent's last words and
-    // then its exit. So only now it is known which place comes next.
+    // then its exit. So only now the guide knows which place comes next.
     expected_ = sheet_.map.moves[way_.front()].to;
     leave_move();
     arrived_ = way_.empty();
@@ -224,9 +224,9 @@ void MapGuide::leave_move() {
   if (!pauses_.empty()) pauses_.pop_front();
 }
 
-// Lets time pass before a move. The length of the pause is the one that the rehearsal has found, or
-// else random. Pauses matter, since deadlines that are set at the same instant always pass in the
-// same order.
+// Lets time pass before a move. The length of the pause is what the rehearsal (rehearsal.h) has
+// found, or otherwise random. Pauses matter, since deadlines that are set at the same instant
+// always pass in the same order.
 void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
   if (!pauses_.empty()) {
     machine_.pass_to(machine_.now() + pauses_.front());
@@ -240,8 +240,8 @@ void MapGuide::let_some_time_pass(const Supervisor& supervisor) {
 }
 
 // Lets time pass until shortly before the next deadline, if the next move closes a pipe and a later
-// move needs that deadline to pass. An agent that has closed a pipe is soon killed, so a deadline
-// that is far off could not pass before.
+// move needs that deadline to pass. An agent that has closed a pipe is soon killed, so a distant
+// deadline could not pass before the kill.
 void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   const auto event_of = [&](std::uint32_t move) { return sheet_.map.moves[move].steps[0]; };
   if (!closes(event_of(way_.front()))) return;
@@ -257,8 +257,8 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   machine_.pass_to(*deadline - Duration(machine_.random.between(1, 150)));
 }
 
-// Makes the moves that lead from this place back to the same place. Messages are sent all together,
-// in any order. The other moves are made one by one.
+// Makes the moves that lead from this place of the map back to the same place. Messages are sent
+// all together, in random order. The other moves are made one by one.
 void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most) {
   const std::uint32_t place = follower_.place();
   std::vector<std::uint32_t> moves;
@@ -268,9 +268,9 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     if (!sheet_.allowed[at] || !comes_by_the_way(move)) continue;
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
-    // Messages, events of unknown agents, and signals that lead to no order are sent all at once.
-    // If a signal leads to orders, the guide prescribes their outcomes, so that signal is sent
-    // alone.
+    // Messages, events of unknown agents, and signals after which the supervisor orders nothing are
+    // sent all together. If the supervisor orders something after a signal, the guide prescribes
+    // the outcomes of these orders, so that signal is sent alone.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

@@ -1,8 +1,8 @@
 // Leads a run of the simulation to a far place of the exploration's map, which is a state that
 // random runs hardly reach. The run has bytes, exits, signals and time like any other run. But its
-// agents are puppets: they do what the next move on the way needs. At the place, the guide makes
-// all moves that change nothing, and then the move that is the run's goal. After that, the run
-// continues at random.
+// agents are puppets: they do only what the next move on the way (the path to that place) needs. At
+// the place, the guide makes all moves that do not change the supervisor's state, and then the move
+// that is the run's goal. After that, the run continues at random.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ namespace upgrader::simulation {
 
 // Goals: the moves of the exploration's map to which guided runs are led, one for each run.
 
-// In every row of this many seeds, one run is random. The other runs are led to a goal by a guide,
-// if the map of the exploration is there.
+// Of this many consecutive seeds, one gives a random run. The runs of the other seeds are led to a
+// goal by a guide, if the maps of the exploration are loaded.
 inline constexpr std::uint64_t unguided_every = 4;
 [[nodiscard]] constexpr bool is_guided(std::uint64_t seed) {
   return seed % unguided_every != 0;
@@ -35,20 +35,20 @@ inline constexpr std::uint64_t unguided_every = 4;
 struct Goal {
   int policy = 0;
   std::uint32_t move = 0;
-  // If the move must follow an agent's last words, the agent.
+  // The agent whose last words the move must follow, or nobody.
   test::Speaker dying = test::Speaker::nobody;
 };
 
-// Returns whether the event is a message among an agent's last words.
+// Returns whether the event is a message among an agent's last words (read after its exit).
 [[nodiscard]] bool is_last_word(test::EventClass event);
 
-// Returns whether the event is a message that a puppet can send together with many others.
+// Returns whether the event is a message that a puppet can send together with many other messages.
 [[nodiscard]] bool is_speech(test::EventClass event);
-// Returns whether the event is that an agent closes one of its pipes.
+// Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether a guide makes this move in any case when it comes to the place from which the
-// move leads. Such a move changes nothing, and need not be the goal of a run.
+// Returns whether a guide makes this move in any case as soon as the run is at the place from which
+// the move leads. Such a move does not change the state, so it need not be the goal of a run.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
 // The goals of guided runs: all moves, for all options, that the upgrader's shell code allows,
@@ -69,8 +69,8 @@ class Goals {
 
 class MapGuide : public Guide {
  public:
-  // Chooses time limits for the run, with which it can make every move on its way to the goal in
-  // time. If none are found, the run keeps random limits.
+  // Chooses time limits for the run with which the run can make every move on its way to the goal
+  // in time. If no such limits are found, the run keeps random limits.
   MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal,
            Swarm& swarm);
 
@@ -84,8 +84,8 @@ class MapGuide : public Guide {
 
  private:
   using Event = test::EventClass;
-  // How many ways to its goal the guide tries, and how many sets of time limits it draws for each
-  // way.
+  // How many ways to its goal the guide tries, and how many sets of time limits the guide draws for
+  // each way.
   static constexpr int plans_max = 6;
   static constexpr int draws_max = 8;
   void plan_way(std::uint32_t place, test::Speaker dying);
@@ -124,22 +124,24 @@ class MapGuide : public Guide {
   Machine& machine_;
   const Sheet& sheet_;
   const Follower& follower_;
-  std::deque<std::uint32_t> way_;  // the moves that the guide has still to make to reach its goal
-  // The pauses before the moves of way_, one for each. Empty if no deadline has to pass on the way.
+  std::deque<std::uint32_t> way_;  // the moves that the guide still has to make to reach its goal
+  // The pauses before the moves of way_, one for each move. Empty if no deadline has to pass on the
+  // way.
   std::deque<Duration> pauses_;
   SaidTimes said_;
-  std::uint32_t expected_ = 0;  // the place of the map to which the present move must lead
+  std::uint32_t expected_ = 0;  // the place of the map to which the current move must lead
   bool on_way_ = true;
   bool arrived_ = false;
   int wanders_ = 8;
   int tries_ = 0;
   // The places of the map at which the guide has already sent all messages that change nothing.
   std::vector<std::uint32_t> rested_;
-  // The moves that change nothing and are still to be made at the present place of the map.
+  // The moves that change nothing and that the guide still has to make at the current place of the
+  // map.
   std::vector<std::uint32_t> idle_;
 
-  // When agents leave their input unread: never; from their `ready` on; or always, except for an
-  // `activate`. Unread bytes stay in the pipe as long as the agent lives.
+  // Since when agents leave their input unread: never, from the moment at which they send `ready`,
+  // or always except for an `activate`. Unread bytes stay in the pipe as long as the agent lives.
   enum class Clog { never, from_ready, but_activate };
   Clog clog_ = Clog::never;
 };

@@ -1,4 +1,4 @@
-// The acts of a guide: it makes agents send messages and end, leaves their input unread, sends
+// The acts of a guide. A guide makes agents send messages, leave their input unread and exit, sends
 // signals to the upgrader, and lets deadlines pass.
 #include <algorithm>
 #include <csignal>
@@ -16,7 +16,7 @@ using test::Speaker;
 
 // Chooses when agents leave their input unread. If an agent closes its input on the way to the
 // goal, agents mostly do not read: the upgrader notices a closed input only when it sends something
-// to the agent, or when bytes for the agent have been waiting.
+// to the agent, or when bytes for the agent are waiting.
 void MapGuide::choose_clog() {
   const bool closed = std::any_of(way_.begin(), way_.end(), [&](std::uint32_t move) {
     return closes(sheet_.map.moves[move].steps[0]);
@@ -45,14 +45,15 @@ bool MapGuide::says_more(Speaker speaker) const {
 }
 
 // Returns true if this agent, later on the way to the goal, closes its input before its `activate`
-// is written. Until then, no other bytes may wait for the agent in the upgrader: the first write
-// that fails must be that of the `activate`.
+// is written. Until then, no other bytes may wait for the agent in the upgrader, since the first
+// write that fails must be that of the `activate`.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes room in the agent's pipe for all bytes that wait in the upgrader, if in the next move an
-// `activate` is lost because the agent has closed its input. Returns true if any bytes waited.
+// Makes room in the agent's pipe for all bytes that wait in the upgrader. Does so only if in the
+// next move an `activate` is lost because the agent has closed its input. Returns true if any bytes
+// waited.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -140,7 +141,7 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
 }
 
 // Returns true if the event's deadline is the next one to pass, or if only deadlines that change
-// nothing pass before.
+// nothing pass before it.
 bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
   for (int others = 0; others < 3; ++others) {
     const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);
@@ -192,7 +193,8 @@ bool MapGuide::perform_of(Process& process, const Agent& agent, Event event,
 }
 
 // Makes an agent send last words, which are messages that the upgrader reads only after the agent's
-// exit. Then makes it do what the next moves of the way need: send more last words, and exit.
+// exit. Then makes the agent do what the next moves of the way need: send more last words, and
+// exit.
 bool MapGuide::say_last_words(Process& process, const Agent& agent, Event event,
                               const State& state) {
   const bool on_way = !way_.empty() && sheet_.map.moves[way_.front()].steps[0] == event;
@@ -242,8 +244,9 @@ bool MapGuide::speak(Process& process, const Agent& agent, EventKind kind, const
   return true;
 }
 
-// Makes the agent's input full or free, as choose_clog() has decided: full from its `ready` on, or
-// full at all times except at its `ready`. `makes_ready` is true if the agent says `ready` now.
+// Makes the agent's input full or free, as choose_clog() has decided: full once it sends `ready`,
+// or free when it sends `ready` and full at all other times. `makes_ready` is true if the agent
+// sends `ready` now.
 void MapGuide::clog(Process& process, bool makes_ready) {
   if (clog_ == Clog::from_ready && makes_ready) process.input.capacity = 0;
   if (clog_ == Clog::but_activate) process.input.capacity = makes_ready ? 65'536 : 0;
@@ -254,9 +257,9 @@ bool MapGuide::has_unsent(const Process& process) {
   return process.input.capacity == 0 && !process.orders.empty();
 }
 
-// Closes the agent's input so that the upgrader notices it at once, by a write that fails. If no
-// bytes wait for the agent, the agent first sends a message that is answered by an `error`. If the
-// agent cannot send one, the input stays open, and the function returns false.
+// Closes the agent's input so that the upgrader notices this immediately, since a write fails. If
+// no bytes wait for the agent, the agent first sends a message that the upgrader answers with an
+// `error`. If the agent cannot send such a message, leaves the input open and returns false.
 bool MapGuide::close_input(Process& process, const Agent& agent) {
   if (!process.input.reader || !has_unsent(process)) {
     if (agent.killed || agent.terminated || !process.output.writer) return false;
@@ -277,7 +280,7 @@ bool MapGuide::is_one_which(const Agent& agent, Event closes_output) const {
 }
 
 // Makes agents send messages whose answers do not fit into the agents' inputs. If such an agent
-// closes its input later, the upgrader notices, since bytes are waiting for it.
+// closes its input later, the upgrader notices this, since bytes are waiting for the agent.
 void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   if (clog_ == Clog::never) return;
   const State& state = supervisor.state();
@@ -292,9 +295,9 @@ void MapGuide::let_replies_wait(const Supervisor& supervisor) {
   }
 }
 
-// Puts off a deadline that would pass before the wanted one: the agent whose deadline it is asks
-// for more time, or sends a heartbeat. Returns false if no deadline comes first, or if it cannot be
-// put off.
+// Postpones a deadline that would pass before the wanted deadline: the agent with the earlier
+// deadline sends `extend` or a heartbeat. Returns false if no deadline would pass before the wanted
+// one, or if that deadline cannot be postponed.
 bool MapGuide::make_way(const Supervisor& supervisor, Event event) {
   const State& state = supervisor.state();
   const std::optional<Time> wanted = deadline_of(state, event);

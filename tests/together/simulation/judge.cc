@@ -19,7 +19,8 @@ namespace {
 
 // ---- events and actions as text, for the trace
 
-// Calls `use` with the generation of the agent that the event is about, if there is one.
+// Calls `use` with the generation of the agent that the event is about. Does nothing if the event
+// is about no agent.
 template <class AnyEvent, class Use>
 void with_generation(AnyEvent& event, const Use& use) {
   std::visit(
@@ -88,8 +89,8 @@ std::vector<std::string> print(const Actions& actions) {
 
 // ---- lines and rules
 
-// The most events in a run. A sound run has fewer, so this ends a run whose loop never rests
-// although time passes.
+// The maximum number of events in a run. A correct run has fewer events, so this limit ends a run
+// whose loop never rests although time passes.
 constexpr std::uint64_t spinning_events_max = 50'000;
 
 bool is_reply(const UpgraderMessage& message) {
@@ -102,8 +103,9 @@ bool nobody_answers(const Meaning& meaning) {
   return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
 }
 
-// Returns whether the agent and the upgrader's codec agree on the meaning of a line. If both refuse
-// the line, their reasons may differ: the two have different texts.
+// Returns whether the agent's double and the upgrader's codec agree on the meaning of a line. If
+// both call the line malformed, their reasons may differ, since the double and the codec have
+// different texts.
 bool same(const Meaning& one, const Meaning& other) {
   const auto* malformed = std::get_if<Malformed>(&one);
   const auto* its = std::get_if<Malformed>(&other);
@@ -182,8 +184,8 @@ Actions Judge::step(Supervisor& supervisor, const Event& event, Time now) {
   return actions;
 }
 
-// Delivers every event that can be about an agent that the supervisor does not know. Does so
-// between two of a dead agent's last words, since a guide (guide.h) cannot act at that moment.
+// Delivers every event that can be about an agent that the supervisor does not know. This happens
+// between two of a dead agent's last words, a moment at which a guide (guide.h) cannot act.
 void Judge::throw_in_between_last_words(const Event& event) {
   const auto* received = std::get_if<MessageReceived>(&event);
   if (machine_.calm || received == nullptr || !received->posthumous) return;
@@ -203,7 +205,8 @@ void Judge::tell_stale(test::EventClass kind) {
   }
 }
 
-// Checks rule S7 of tests/INVARIANTS.md: an event of an agent that has ended changes nothing.
+// Delivers this event with a generation that the supervisor does not know. Checks rule S7 of
+// tests/INVARIANTS.md: an event of an agent that has ended changes nothing.
 void Judge::tell_stale_event(Event stale) {
   set_generation(stale, supervisor_->state().last_generation + 7);
   const State before = supervisor_->state();
@@ -243,8 +246,8 @@ void Judge::see_event(const Event& event) {
   }
 }
 
-// Notes what an agent's message says: that the agent sends `healthy` or has sent it, or that it
-// confirms its stop and leaves a state.
+// Records the facts in an agent's message that later checks need: that the agent will send
+// `healthy`, that it has sent `healthy`, or that it has stopped and leaves a state.
 void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto* hello = std::get_if<Hello>(&received.message);
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
@@ -263,8 +266,8 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   if (cancel != nullptr && counts && process.stop_id == cancel->id) process.told_to_stop = false;
 }
 
-// Checks that the upgrader's shell code delivers an agent's lines as they were written, in their
-// order, and that it leaves none out.
+// Checks that the upgrader's shell code delivers an agent's lines unchanged and in order, and
+// leaves out no line.
 void Judge::see_line(Process* process, const Meaning& meaning) {
   if (process == nullptr || process->buried) return broken("IO-4: a line of nobody");
   const bool posthumous = process->life == Process::Life::reaped;
@@ -303,17 +306,17 @@ void Judge::see_exit(Process& process) {
   if (!silent) broken("IO-2: an exit is told before what was said");
 }
 
-// Checks an event about the agent's `activate`: that it was sent, and whether it has been written
-// whole.
+// Checks an event that reports the fate of the agent's `activate`. The supervisor must have sent
+// `activate`, and the event must be right about whether it has been written completely.
 void Judge::see_activated(const Process* process, bool whole) {
   if (process == nullptr || !process->promised) return broken("an activate that was not sent");
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
 // Checks rule IO-1 of ARCHITECTURE.md: before the upgrader's shell code reports that a deadline has
-// passed, it looks for news. It must have delivered all lines and all ends of processes that were
-// there when it began to look. It must also have written an `activate` for which there was room
-// then.
+// passed, it checks all pipes and processes. It must have delivered all lines and all exits of
+// processes that were there when this check began. It must also have written an `activate` if the
+// pipe had room for it at that time.
 void Judge::see_deadline() {
   for (const auto& process : machine_.processes()) {
     if (process->buried) continue;
@@ -329,7 +332,7 @@ void Judge::see_deadline() {
 }
 
 // Checks each deadline that is reported to the supervisor more than a second late. The supervisor
-// must put the deadline off once, by as long as it was late, but by at most ten seconds.
+// must postpone the deadline once, by as long as the report was late, but by at most ten seconds.
 void Judge::check_put_off(const State& before, Time by, Time now, const State& after) {
   const auto names_of = [](State state) {
     std::map<std::string, Time> times;
@@ -341,8 +344,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
   };
   const auto times = names_of(before), times_after = names_of(after);
   const std::map<std::string, Time> put_off_before = put_off_;
-  // When the supervisor puts off a deadline, it remembers only the new time, and not the deadline's
-  // name. So any other deadline at the same millisecond counts as put off, too.
+  // When the supervisor postpones a deadline, it remembers only the new time, and not the
+  // deadline's name. So any other deadline at the same millisecond counts as postponed, too.
   const auto is_put_off = [&](Time time) {
     return std::any_of(put_off_before.begin(), put_off_before.end(),
                        [time](const auto& before_it) { return before_it.second == time; });
@@ -358,7 +361,7 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const auto found = times_after.find(name);
     put_off_[name] = until;
     // If other deadlines have passed in this step, they may have ended the wait that this deadline
-    // limits. Then this deadline no longer exists, or its name belongs to a new one.
+    // limits. Then this deadline no longer exists, or its name belongs to a new deadline.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -412,8 +415,8 @@ void Judge::see_send(const Send& send) {
   process->orders.push_back({line.value(), is_reply(send.message)});
 }
 
-// Checks an `activate`: no other agent is active, and the message has the right facts about the
-// agent that was active last.
+// Checks that no other agent is active when an `activate` is sent, and that this message has the
+// right facts about the agent that was active last.
 void Judge::see_activate(const Process& process, const Activate& activate) {
   const Process* last = nullptr;
   for (const auto& other : machine_.processes()) {
@@ -428,7 +431,7 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
 }
 
 // Checks a `welcome`. If a fallback's `welcome` does not say why the upgrade failed, the fallback
-// must be a standby: another agent has been sent `activate`, and has not ended.
+// must be a standby. The agent on trial has then been sent `activate`, and has not ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();
@@ -441,8 +444,8 @@ void Judge::see_welcome(Process& process, const Welcome& welcome) {
   if (!stands_by) broken("Answers: a fallback is started in nobody's place and not told why");
 }
 
-// Checks that a fallback is sent the reason of the failed upgrade exactly once, in its `welcome` or
-// its `activate`, and that no other agent is sent it.
+// Checks that a fallback is sent the reason why the upgrade failed exactly once, in its `welcome`
+// or its `activate`, and that no other agent is sent this reason.
 void Judge::see_reason(const Process& process, const Activate& activate) {
   if (!activate.failure && process.is_fallback && !process.knows_reason) {
     broken("Answers: a fallback gets the work and is not told why");
@@ -453,8 +456,8 @@ void Judge::see_reason(const Process& process, const Activate& activate) {
   }
 }
 
-// Checks a part of rule S9 of tests/INVARIANTS.md: when the new version has passed its trial, its
-// standby is not needed any more, and is killed in the same step.
+// Checks a part of rule S9 of tests/INVARIANTS.md: when the new version has passed its trial, the
+// standby is no longer needed, and is killed in the same step.
 void Judge::check_standbys() {
   for (const auto& process : machine_.processes()) {
     const bool stands_by = process->is_fallback && !process->promised && !process->killed;
@@ -491,7 +494,8 @@ void Judge::order_signal(Generation generation, int signal) {
   }
 }
 
-// Checks that the orders of the previous step have been carried out.
+// Checks that the upgrader's shell code has carried out the orders of the supervisor's previous
+// step.
 void Judge::check_orders() {
   for (const auto& process : machine_.processes()) {
     if (process->signals_due.empty() || process->life == Process::Life::reaped) continue;

@@ -1,8 +1,8 @@
 // The judge sits between the real loop and the real supervisor, and sees every event and every
-// action. It also knows what has really happened on the machine. It reports which rule was broken:
-// a rule of the watcher (tests/support), a rule of the upgrader's shell code (IO-1 to IO-6 of
-// ARCHITECTURE.md), or the rule that the upgrader always comes to rest and stays useful.
-// tests/INVARIANTS.md lists the rules.
+// action. The judge also knows what has really happened on the simulated machine. It reports which
+// rule was broken. This is a rule of the watcher (tests/support), a rule of the upgrader's shell
+// code (IO-1 to IO-6 of ARCHITECTURE.md), or the rule that the upgrader always comes to rest and
+// stays useful. tests/INVARIANTS.md lists the rules.
 #pragma once
 
 #include <deque>
@@ -37,7 +37,8 @@ enum class World {
   relink_fails,
 };
 
-// A function that is called instead of Supervisor::step. A canary passes a function with a fault.
+// A function that the judge calls instead of Supervisor::step. A canary passes a function with a
+// bug.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
 // Follows the supervisor's steps on the map of its states. atlas.h has the class that implements
@@ -49,19 +50,19 @@ class Tracker {
   virtual void after(const Supervisor& supervisor, const test::Watcher& watcher) = 0;
 };
 
-// The counts of what has happened in one run, or in many.
+// Counts of events and upgrades, over one run or over many runs.
 struct Tally {
   std::uint64_t runs = 0;
   std::uint64_t events = 0;
   std::uint64_t accepted = 0;
   std::uint64_t committed = 0;
-  std::uint64_t failed = 0;       // upgrades after which the old agent stayed
+  std::uint64_t failed = 0;       // upgrades after which the old agent stayed active
   std::uint64_t rolled_back = 0;  // upgrades after which a fallback was started
   std::uint64_t stood_by = 0;     // upgrades after which a standby became active
-  std::uint64_t cut_short = 0;    // upgrades without any ending, because the upgrader ended before
+  std::uint64_t cut_short = 0;    // upgrades without any ending, because the upgrader exited before
   std::uint64_t requests = 0;     // requests of operators that have been answered
   std::uint64_t granted = 0;      // requests of operators that were not refused
-  // Runs in which a good upgrade was committed after all faults had ceased.
+  // Runs in which a good upgrade was committed after the end of all faults.
   std::uint64_t useful = 0;
   std::uint64_t guided = 0;
   std::uint64_t arrived = 0;  // guided runs that have made the move to which they were led
@@ -87,15 +88,15 @@ class Judge {
   Judge(Machine& machine, Director& director, const StepFunction& step, Tracker* tracker,
         std::string* trace);
 
-  // ---- the function that the loop calls instead of Supervisor::step
+  // ---- the function that the upgrader's loop calls instead of Supervisor::step
   Actions step(Supervisor& supervisor, const Event& event, Time now);
 
   // ---- the event loop
   void look_begins();
   void turn_begins();
   void turn_ended();
-  // Judges a machine at rest, and makes something happen on it. Must be called when no descriptor
-  // is ready and no timer has run out. Returns true if something has happened.
+  // Judges the machine at rest, and then makes the next step of the run happen on it. Must be
+  // called when no descriptor is ready and no timer has run out. Returns true if a step was made.
   bool at_rest(const std::optional<Time>& timer);
   [[nodiscard]] bool over() const { return over_; }
 
@@ -105,7 +106,7 @@ class Judge {
   // ---- calls by the doubles of libuv and of system calls, when the upgrader's shell code acts on
   // the simulated machine
   [[nodiscard]] World next_outcome(World asked);
-  // Returns true if the upgrader is about to change AGENT's link in order to put it back
+  // Returns true if the upgrader is about to point AGENT's link at the last committed version again
   // (PutLinkBack).
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
@@ -128,8 +129,8 @@ class Judge {
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // Returns an id that no upgrade has had yet: "u" and capital letters. Ids of this form may differ
-  // where the exploration always uses u1: both count as the same place of the map.
+  // Returns an id that no upgrade has had yet: "u" and capital letters. The exploration uses only
+  // the id u1. On the map, all ids of this form count as u1.
   [[nodiscard]] std::string next_request();
 
   // ---- the end
@@ -193,9 +194,10 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
-  int timer_settings_ = 0;  // how often the upgrader's shell code has set its timer in this turn
+  // How often the upgrader's shell code has set its timer in this turn of the event loop.
+  int timer_settings_ = 0;
   Time event_at_{0};
-  // The new times of deadlines that have been put off, by their names.
+  // The new times of postponed deadlines, by the deadlines' names.
   std::map<std::string, Time> put_off_;
   std::deque<Time> init_told_at_;  // the times of messages to init in the last second
   // ---- the requests that operators have written, and the answers
@@ -205,8 +207,8 @@ class Judge {
     std::optional<bool> ok;  // whether the request was granted; nullopt if it is not answered yet
   };
   std::string control_line_;  // the beginning of a line that has not been read whole
-  // The lines that the upgrader has read from the FIFO, as long as the judge does not know that the
-  // upgrader has handled them.
+  // The lines that the upgrader has read from the FIFO, and of which the judge does not know yet
+  // whether the upgrader has handled them.
   std::deque<std::string> control_lines_;
   std::deque<Given> given_;  // the last sixteen answers to operators' requests, newest first
   std::deque<std::string> ids_ended_;  // the ids of the last sixteen ended upgrades, newest first

@@ -1,6 +1,7 @@
-// The judge's checks of the upgrader's shell code: of the calls that it makes, of the lines that
-// agents read, of the messages to init (how often they are sent, in which order, and that no
-// message that makes init act is lost), of the event loop, and of the upgrader's end. See judge.h.
+// The judge's checks of the upgrader's shell code (see judge.h). The judge checks the calls that
+// the shell code makes, the lines that agents read, the event loop, and the upgrader's end. It also
+// checks the messages to init: their rate, their order, and that no message that makes init act is
+// lost.
 #include <algorithm>
 #include <climits>
 #include <csignal>
@@ -14,21 +15,21 @@ using namespace agent_protocol;
 
 namespace {
 
-// The most turns of the event loop at one instant without an event. The longest flood of messages
-// takes fewer turns.
+// The maximum number of turns of the event loop at one instant without an event. The longest flood
+// of messages takes fewer turns.
 constexpr int turns_at_once_max = 20'000;
-// The most settings of the timer that the upgrader's shell code may make in one turn of the loop.
-// Each callback and each signal counts as a turn. How many lines a callback reads makes no
-// difference.
+// How often the upgrader's shell code may set its timer in one turn of the loop. Each callback and
+// each signal counts as a turn, however many lines a callback reads.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
 // ---- the calls of the upgrader's shell code
 
-// Chooses the outcome of an action. Without a guide, that is `asked`. A guide has a list of
-// outcomes: the next one is taken from the list, and is returned instead if it is a failure. For an
-// action that checks a program, an outcome is taken only if it is a failed check.
+// Chooses the outcome of an action. Without a guide, that is `asked`. A guide (guide.h) has a list
+// of outcomes. The next outcome is taken from this list, and is returned instead of `asked` if it
+// is a failure. For an action that checks a program, an outcome is taken only if it is a failed
+// check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -181,7 +182,7 @@ void Judge::init_told(std::string_view text) {
   }
 }
 
-// Checks that init has been sent every message that makes it act. Checks nothing while init's
+// Checks that init has been sent every message that makes init act. Checks nothing while init's
 // socket is full.
 void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
@@ -258,8 +259,8 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // init must be notified regularly if it has a watchdog, so then the loop always has a timer, even
-  // if no agent has a deadline.
+  // Init must be notified regularly if it has a watchdog for the upgrader. The loop then always has
+  // a timer, even if no agent has a deadline.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {

@@ -1,6 +1,6 @@
-// The judge's checks of the control directory: each request of an operator is answered once and
-// obeyed at most once, in the order of writing; status.json is whole and true, and is not written
-// too often. The rules are in upgrader(8), CONTROL DIRECTORY.
+// The judge's checks of the control directory. Each request of an operator must be answered once
+// and obeyed at most once, in the order of writing. status.json must be complete and true, and must
+// not be written too often. The rules are in upgrader(8), CONTROL DIRECTORY.
 #include <rapidjson/document.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kept = 16;  // how many answers and how many ended upgrades status.json has
 constexpr std::size_t status_bytes_max = 65'536;
-// The shortest time between two writings of status.json: the upgrader's 100 ms, less 2 ms, since
-// time may pass in the system call that writes before the judge sees it.
+// The shortest time between two writes of status.json. The upgrader waits 100 ms, but time may pass
+// in the system call that writes before the judge sees the write, so 2 ms are subtracted.
 constexpr Duration status_pause{100 - 2};
 
 using Value = rapidjson::Value;
@@ -33,8 +33,8 @@ std::size_t count_of(const Value& object, const char* name) {
 
 // ---- lines
 
-// Cuts the bytes into lines without the upgrader's own code. Text that a newline ends is a line;
-// text that the end of the file ends is an incomplete line.
+// Cuts the bytes into lines without the upgrader's own code. Text before a newline is a line; text
+// before the end of the file is an incomplete line.
 void Judge::control_read(std::string_view bytes) {
   if (bytes.empty()) {
     // An incomplete line is not a request.
@@ -67,8 +67,9 @@ void Judge::give(Given given) {
   if (given_.size() > kept) given_.pop_back();
 }
 
-// Handles the next line that was read, if the upgrader answers or ignores it without its
-// supervisor. Returns false if there is no line, or if the supervisor must see the line.
+// Handles the next line that the upgrader has read, if the upgrader answers or ignores this line
+// without its supervisor. Returns false if there is no line, or if the supervisor must get the
+// line.
 bool Judge::take_line_without_supervisor() {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());
@@ -168,9 +169,9 @@ void Judge::check_status(const std::string& text, bool last) {
       broken("S12: status.json says another ending");
     }
   }
-  // The judge cannot see when the upgrader answers a request without its supervisor. So it counts
-  // such requests as answered, one after the other, until its own list of answers agrees with
-  // status.json.
+  // The judge cannot see when the upgrader answers a request without its supervisor. So the judge
+  // counts such requests as answered, one after the other, until its own list of answers agrees
+  // with status.json.
   const std::size_t requests = count_of(status, "requests");
   const auto newest_is = [&](const Given& given) {
     return requests > 0 && text_of(status["requests"][0U], "request") == given.name;
@@ -191,8 +192,8 @@ void Judge::check_status(const std::string& text, bool last) {
   }
 }
 
-// Checks that the upgrader has the FIFO open after all faults have ceased. From then on, opening it
-// succeeds, and the upgrader tries every second.
+// Checks that the upgrader has the FIFO open after the end of all faults. From then on, opening the
+// FIFO succeeds, and the upgrader tries to open it every second.
 void Judge::check_fifo() {
   const bool taken = machine_.swarm.options.control_directory && started_ && !exit_;
   if (taken && machine_.calm && !machine_.operators.pipe.is_open()) {
@@ -200,14 +201,14 @@ void Judge::check_fifo() {
   }
 }
 
-// Checks the control directory of an upgrader at rest: every line that was read has been answered,
-// and status.json shows the present state.
+// Checks the control directory of an upgrader at rest: every line that the upgrader has read has
+// been answered, and status.json shows the current state.
 void Judge::check_control() {
   if (!machine_.swarm.options.control_directory || supervisor_ == nullptr) return;
   while (take_line_without_supervisor()) {
   }
   if (!control_lines_.empty()) broken("Control: a request is never taken");
-  // While no agent is active, the upgrader may put off writing status.json.
+  // While no agent is active, the upgrader may delay writing status.json.
   const auto& all = machine_.processes();
   const bool served = std::any_of(all.begin(), all.end(), [](const auto& process) {
     return process->activated && !process->buried;

@@ -1,7 +1,7 @@
-// Replaces the part of libuv that the upgrader's shell code uses: polls, one timer and idle
-// handles, here on the simulated machine. Ready descriptors are handled in any order. The timer is
-// handled before them, as in libuv 1.44, or after them, as in 1.45. The loop may be held up before
-// it looks for ready descriptors.
+// This file replaces the part of libuv that the upgrader's shell code uses: polls, one timer and
+// idle handles. All of these work on the simulated machine. Ready descriptors are handled in random
+// order. The timer is handled before the descriptors, as in libuv 1.44, or after them, as in libuv
+// 1.45. The loop may be held up before it checks for ready descriptors.
 #include <uv.h>
 
 #include <algorithm>
@@ -182,7 +182,7 @@ int uv_loop_close(uv_loop_t*) {
 }
 
 int uv_backend_fd(const uv_loop_t*) {
-  // The descriptor is passed only to epoll_wait(), which the simulation replaces.
+  // The upgrader passes this descriptor only to epoll_wait(), which the simulation replaces.
   return -1;
 }
 

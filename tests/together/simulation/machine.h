@@ -1,6 +1,7 @@
 // The machine on which a simulated upgrader runs: a clock, processes with their two pipes,
-// descriptors and signals. The calls of system_calls.cc connect the upgrader's real shell code with
-// it. Its time stands still except when the event loop waits or is held up (libuv_double.cc).
+// descriptors and signals. The replaced system calls in system_calls.cc connect the upgrader's real
+// shell code with this machine. The machine's time stands still except when the event loop waits or
+// is held up (libuv_double.cc).
 #pragma once
 
 #include <cstdint>
@@ -25,9 +26,9 @@ namespace upgrader::simulation {
 class AgentDouble;
 class Machine;
 
-// A line of an agent, with the meaning that the upgrader should read in it. The agent's double
-// knows the meaning, since it writes the line. The judge compares it with what the upgrader has
-// read.
+// The meaning that the upgrader should find in a line of an agent. The agent's double knows the
+// meaning, since the double writes the line. The judge compares this meaning with the message that
+// the upgrader has decoded.
 using Meaning = agent_protocol::Decoded<agent_protocol::AgentMessage>;
 
 struct Pipe {
@@ -37,14 +38,15 @@ struct Pipe {
   bool writer = true;
 };
 
-// A process that has been started for the upgrader, as the kernel knows it. For the judge it also
-// records what the process has really written, and what the supervisor wanted to send it.
+// A child process of the upgrader, as the kernel knows it. For the judge, this object also records
+// which lines the process has really written, and which lines the supervisor wanted to send to the
+// process.
 class Process {
  public:
   enum class Life { running, zombie, reaped };
 
   struct Spoken {
-    std::size_t end = 0;  // where the line ends, among all bytes of the process
+    std::size_t end = 0;  // where the line ends, counted over all bytes of the process
     Meaning meaning;
   };
 
@@ -58,7 +60,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Puts a line into a buffer of the process. push() then writes its bytes.
+  // Puts a line into a buffer of the process, from which push() writes it into the pipe.
   void say(std::string_view line, Meaning meaning);
   void say(const agent_protocol::AgentMessage& message);
   // Writes as many of the buffered bytes as fit into the pipe, at most `bytes_max`.
@@ -85,11 +87,11 @@ class Process {
   std::size_t written = 0;    // how many of these bytes it has written so far
   std::deque<Spoken> spoken;  // lines that have not been reported to the supervisor yet
   std::size_t told = 0;       // how many lines have been reported to the supervisor
-  // How many lines the process had written when the upgrader last began to look for news.
+  // How many lines the process had written when the callback of the upgrader's timer last began.
   std::size_t held_at_look = 0;
   bool ended_at_look = false;
   std::deque<Order> orders;  // lines that the process has not read yet
-  // Signals that the supervisor has ordered and the upgrader's shell code has not sent.
+  // Signals that the supervisor has ordered and that the upgrader's shell code has not sent yet.
   std::deque<int> signals_due;
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
@@ -97,12 +99,12 @@ class Process {
   bool activated = false;  // true if all of the `activate` is in the agent's pipe
   std::string incoming;    // the line that is being written to the process
   std::size_t taken = 0;   // how many bytes the upgrader has written to the process's input
-  // How many bytes the upgrader had written to the process's input when it last began to look for
-  // news; no value if the pipe was full then.
+  // How many bytes the upgrader had written to the process's input when the callback of its timer
+  // last began; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
   bool owes_word = false;    // true if the agent must still send `healthy`
   bool is_fallback = false;  // true if the process's `welcome` has the role `fallback`
-  // True if the process has been sent the reason of the upgrade's failure.
+  // True if the upgrader has sent the process the reason why the upgrade failed.
   bool knows_reason = false;
   bool told_to_stop = false;
   std::optional<std::string> stop_id;
@@ -125,8 +127,8 @@ class Machine {
 
   // ---- time
   [[nodiscard]] Time now() const { return now_; }
-  // Makes the next planned event of the machine happen, such as the end of a process, if it comes
-  // no later than `limit`. Returns false if there is none.
+  // Makes the next planned event of the machine happen, such as the exit of a process, if the event
+  // comes no later than `limit`. Returns false if there is no such event.
   bool step(Time limit);
   [[nodiscard]] std::optional<Time> next() const;
   void pass_to(Time later) { now_ = std::max(now_, later); }
@@ -154,8 +156,8 @@ class Machine {
   void raise(int signal) { pending_signals_ |= 1ULL << static_cast<unsigned>(signal); }
   void schedule(Time at, int signal) { scheduled_.push_back({at, signal}); }
   void unschedule() { scheduled_.clear(); }
-  // Returns whether init's socket is full. By turns, init reads its socket for some time, and
-  // leaves it unread for as long.
+  // Returns whether init's socket is full. Init alternates: for a while it reads its socket, and
+  // for an equally long while it leaves the socket unread.
   [[nodiscard]] bool init_is_full() const {
     return !calm && swarm.init_reads > Duration(0) &&
            now_.count() / swarm.init_reads.count() % 2 == 1;
@@ -168,7 +170,7 @@ class Machine {
   Operators operators{*this};
   bool calm = false;          // true at the end of a run, when no more faults happen
   bool lock_is_free = false;  // true if no other process holds the lock of --lock any more
-  // The outcomes of actions that a guide wants, in their order.
+  // The outcomes that a guide (guide.h) wants for the next actions, in their order.
   std::deque<test::EventClass> outcomes;
 
  private:
@@ -190,7 +192,7 @@ class Machine {
   static constexpr int first_fd = 1'000'000;
 };
 
-// The machine that the calls of the upgrader's shell code reach; null outside a run.
+// The machine on which the system calls of the upgrader's shell code act; null outside a run.
 extern Machine* the_machine;
 
 }  // namespace upgrader::simulation

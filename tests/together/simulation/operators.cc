@@ -17,8 +17,9 @@ std::string member(const char* name, const std::string& text) {
 // ---- the FIFO
 
 void ControlPipe::opened(int fd) {
-  // As on Linux, a reader of the FIFO sees the end of the file when the last writer leaves. If no
-  // writer has the FIFO open now, the reader sees it only after the next writer has come and gone.
+  // As on Linux, a reader of the FIFO sees the end of the file when the last writer closes the
+  // FIFO. If no writer has the FIFO open now, the reader sees the end only after the next writer
+  // has opened and closed the FIFO.
   readers_.emplace(fd, writers_ == 0 ? came_ : came_ - 1);
 }
 
@@ -117,8 +118,8 @@ const Asked* Operators::meaning_of(const std::string& line) const {
 void Operators::write_one() {
   std::string line = line_of_any_kind();
   written_.push_back(line);
-  // If a writer ends without a newline, its last line is cut off when the writer leaves, or the
-  // line of the next writer continues it.
+  // If a writer's last line has no newline, this line is cut off when the writer closes the FIFO,
+  // or is continued by the line of the next writer.
   if (!machine_.random.chance(4)) line += '\n';
   if (the_judge != nullptr) the_judge->note("an operator writes " + line.substr(0, 100));
   pipe.write(line);
@@ -132,7 +133,7 @@ std::string Operators::line_of_any_kind() {
   return good_request();
 }
 
-// Returns a name for a request. Sometimes it is a name that was used before.
+// Returns a name for a request. Sometimes the name was used before.
 std::string Operators::name() {
   if (names_ > 0 && machine_.random.chance(6)) {
     return "r" + std::to_string(machine_.random.between(1, names_));
@@ -140,7 +141,7 @@ std::string Operators::name() {
   return "r" + std::to_string(++names_);
 }
 
-// Returns an id, mostly that of the upgrade under way.
+// Returns an id for a request: mostly the id of the upgrade under way.
 std::string Operators::id() {
   const std::string now = the_judge == nullptr ? "" : the_judge->id_under_way();
   if (!now.empty() && !machine_.random.chance(10)) return now;

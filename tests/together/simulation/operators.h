@@ -1,7 +1,7 @@
-// The FIFO of the control directory as the kernel keeps it, and the operators who write to it. They
-// write good requests, requests whose names or ids were used before, malformed requests, lines that
-// are not requests, and incomplete lines. They also record the meaning of each line for the judge
-// (judge.h).
+// The FIFO of the control directory as the kernel keeps it, and the simulated operators who write
+// to this FIFO. The operators write good requests, requests whose names or ids were used before,
+// malformed requests, lines that are not requests, and incomplete lines. They also record the
+// meaning of each line for the judge (judge.h).
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace upgrader::simulation {
 
 class Machine;
 
-// A line of an operator, as the upgrader has to understand it. The upgrader must show each
-// well-formed line to its supervisor, with two exceptions: a request of this name has been answered
-// already, or the id of the requested upgrade is known already.
+// A line of an operator, as the upgrader has to understand it. The upgrader must pass each
+// well-formed line to its supervisor, with two exceptions: a request of this name has already been
+// answered, or the id of the requested upgrade is already known.
 struct Asked {
   std::string name;
   std::string type;
@@ -46,7 +46,7 @@ class ControlPipe {
   // Returns false if nobody reads the FIFO, or if it does not exist.
   [[nodiscard]] bool open_to_write();
   void close_to_write();
-  // Writes all of the text, or nothing at all if it does not fit.
+  // Writes the whole text, or nothing if the text does not fit into the FIFO.
   void write(const std::string& text);
   [[nodiscard]] bool is_open() const { return exists_ && !readers_.empty(); }
 
@@ -55,8 +55,8 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  // For each descriptor by which the upgrader reads the FIFO, how many writers had come before it
-  // was opened.
+  // For each descriptor by which the upgrader reads the FIFO, how many writers had opened the FIFO
+  // before this descriptor was opened.
   std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;
@@ -70,14 +70,14 @@ class Operators {
   // FIFO open for `stays`.
   void expect(Time at, int lines, Duration stays);
   [[nodiscard]] std::optional<Time> next() const;
-  // Lets each operator act whose time has come.
+  // Lets each operator act whose planned time has come.
   void act();
-  // Ends all visits: present operators leave, and no operator comes any more.
+  // Ends all visits: operators who have the FIFO open close it, and no more operators come.
   void go_home();
 
-  // Lets an operator come, confirm the upgrade `id`, and leave. At the end of a run, no fault ends
-  // an upgrade that waits at its gate, and nobody else confirms it. Returns false if the upgrader
-  // does not have the FIFO open for reading.
+  // Lets an operator come, confirm the upgrade `id`, and leave. This is needed at the end of a run:
+  // no fault then ends an upgrade that waits at its gate, and nobody else confirms it. Returns
+  // false if the upgrader does not have the FIFO open for reading.
   [[nodiscard]] bool confirm(const std::string& id);
 
   // Returns the meaning of a whole line, or null if the line is not a request.
@@ -88,7 +88,7 @@ class Operators {
  private:
   struct Visit {
     Time at;
-    int lines = 0;      // lines that the operator has still to write; at 0 the visit ends
+    int lines = 0;      // lines that the operator still has to write; at 0 the visit ends
     Duration stays{0};  // how long the operator stays after the last line
     bool began = false;
   };

@@ -14,10 +14,10 @@ using test::Speaker;
 
 namespace {
 
-// Returns an id for a message of the agent. With `by_signal`, the id has the form of those that the
-// upgrader gives to upgrades by SIGUSR2; otherwise it has another form. Returns the first of these
-// that has the wanted form: the id of the upgrade under way, the id of which the agent was
-// notified, the id that the exploration uses.
+// Returns an id for a message of the agent. With `by_signal`, the id has the form that the upgrader
+// gives to the ids of upgrades by SIGUSR2; otherwise it does not have this form. Returns the first
+// id that fits: the id of the upgrade under way, the id that the agent was told, or the id that the
+// exploration uses.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
@@ -144,9 +144,9 @@ bool Rehearsal::run(const std::deque<std::uint32_t>& way) {
 }
 
 // Lets some time pass before the next event. Deadlines that were set at the same instant always
-// pass in the same order; those that were set with a pause between them may pass in another order.
-// After an agent has closed a pipe, another deadline can pass first only if it is near, since the
-// agent is soon killed.
+// pass in the same order; deadlines that were set with a pause between them may pass in a different
+// order. An agent that has closed a pipe is soon killed. Before that, a deadline can pass only if
+// it is near.
 void Rehearsal::pause(EventKind next_kind) {
   const std::optional<Time> next = supervisor_.next_deadline();
   const Duration left = next ? *next - now_ : Duration(1'000);
@@ -185,7 +185,7 @@ bool Rehearsal::make(const test::Move& move) {
   return judge_passed(move.to);
 }
 
-// Lets the deadline of the move pass. Other deadlines may pass before, if they change nothing.
+// Lets the deadline of the move pass. Other deadlines may pass before it, if they change nothing.
 // Returns false if a deadline that changes something would pass first.
 bool Rehearsal::let_pass(const test::Move& move) {
   const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);
@@ -201,7 +201,7 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// Lets the other deadlines pass that are due by now. Returns whether all of them change nothing.
+// Lets the other deadlines pass that are due by now. Returns true if all of them change nothing.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();
@@ -246,8 +246,8 @@ std::optional<Event> Rehearsal::event_of(const Agent& agent, EventKind kind) {
     case EventKind::closes_output:
       return OutputClosed{its};
     case EventKind::closes_input:
-      // The upgrader sends nothing more to an agent that was killed or told to end. So it cannot
-      // notice a second time that the agent's input is closed.
+      // The upgrader sends nothing more to an agent that was sent SIGKILL or SIGTERM. So the
+      // upgrader cannot notice a second time that the agent's input is closed.
       if (agent.input_closed && (agent.killed || agent.terminated)) return std::nullopt;
       return InputClosed{its};
     case EventKind::takes_activate:

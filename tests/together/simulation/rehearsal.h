@@ -1,8 +1,8 @@
-// Finds out whether a run of the simulation can follow a given path on the map. The map (atlas.h)
-// consists of the supervisor's states and of the events that lead from one state to another. The
-// map has no times, so on it any deadline that is set may pass next. In a run, the time limits in
-// its options decide which deadline passes first. So a run can follow some paths only if it has
-// suitable time limits.
+// A rehearsal finds out whether a run of the simulation can follow a given path on the map. The map
+// (atlas.h) consists of the supervisor's states and of the events that lead from one state to
+// another. The map has no times, so on the map any deadline that is set may pass next. In a run,
+// the time limits in the run's options decide which deadline passes first. So a run can follow some
+// paths only if it has suitable time limits.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct SaidTimes {
   std::int64_t extend_ms = 86'400'000;
 };
 
-// Returns the message of an agent that causes such an event. Returns nullopt if no message causes
-// it.
+// Returns the message with which an agent causes an event of this kind. Returns nullopt if no
+// message causes such an event.
 [[nodiscard]] std::optional<agent_protocol::AgentMessage> message_for(test::EventKind kind,
                                                                       const Agent& agent,
                                                                       const State& state,
@@ -38,7 +38,7 @@ struct SaidTimes {
 // leads to no order whose outcome matters. Returns nullopt if the map has no such move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
-// Returns the deadline that the event is about, if that deadline is set.
+// Returns the deadline that passes with this event, if this deadline is set.
 [[nodiscard]] std::optional<Time> deadline_of(const State& state, test::EventClass event);
 // Returns true if the event can come only when a deadline has passed, or is near.
 [[nodiscard]] bool is_timed(test::EventClass event);

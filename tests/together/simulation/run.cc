@@ -9,7 +9,7 @@ namespace upgrader::simulation {
 namespace {
 
 // Changes the random options and faults of a run so that it can be guided. The run gets the options
-// with which the guide's way was found. It loses the random events that would hinder the guide:
+// with which the guide's way was found. This removes the random events that would hinder the guide:
 // signals, operators, hold-ups of the loop, and late events of ended agents.
 void leave_to_guide(Swarm& swarm, int policy, Random& random) {
   const Policy explored = test::explored_policy(policy);

@@ -17,7 +17,7 @@ struct RunOutcome {
 };
 
 struct Setting {
-  // Replaces Supervisor::step, for a canary; null: the real one.
+  // For a canary, the function that replaces Supervisor::step; if null, the real function runs.
   const StepFunction* step = nullptr;
   const Atlas* atlas = nullptr;  // the maps; if null, no run is guided, and visits are not counted
   const Goals* goals = nullptr;

@@ -1,6 +1,6 @@
-// Puts the judge between the loop and its supervisor. This file is included before all others when
-// loop.cc and loop_actions.cc are compiled for the simulation: the judge then sees every event and
-// every action.
+// Puts the judge between the loop and its supervisor. This file is included before all other
+// headers when loop.cc and loop_actions.cc are compiled for the simulation, so that the judge sees
+// every event and every action.
 #pragma once
 
 #include "tests/together/simulation/judge.h"
@@ -13,7 +13,7 @@ class SeatedSupervisor {
   explicit SeatedSupervisor(const Policy& policy) : supervisor_(policy) {}
 
   // The third argument is memory that the real supervisor reuses for its result, to save time. Here
-  // that memory is not used, since the judge copies the result anyway.
+  // the memory is not used, since the judge copies the result anyway.
   [[nodiscard]] Actions step(const Event& event, Time now, const Actions&) {
     return simulation::the_judge->step(supervisor_, event, now);
   }

@@ -1,5 +1,6 @@
-// make simulate: runs seeds in two processes. For the first seed that fails, prints the line that
-// repeats it. Prints how much of the exploration's map was visited.
+// `make simulate` runs seeds in two processes. For the first seed that fails, it prints the command
+// line that repeats this seed. At the end it prints how much of the exploration's maps the runs
+// have visited.
 //
 //   simulate SEEDS [N]     runs the seeds from 1 to SEEDS, and prints figures and a result line;
 //                          then, N times, further seeds that lead to moves that were missed
@@ -42,7 +43,7 @@ double percent(std::uint64_t part, std::uint64_t whole) {
 
 std::string in_percent(std::uint64_t part, std::uint64_t whole) {
   char text[32];
-  // Rounds a percentage down, so that 100 % is shown only if everything was reached.
+  // Rounds a percentage down, so that 100 % is shown only if all moves or states were reached.
   const double cut = static_cast<double>(static_cast<int>(percent(part, whole) * 100)) / 100;
   std::snprintf(text, sizeof text, "%.2f %%", cut);
   return text;
@@ -124,7 +125,7 @@ void note_failure(Report& report, std::uint64_t seed, const std::string& verdict
   verdict.copy(report.verdict.data(), report.verdict.size() - 1);
 }
 
-// The seeds to run: those of the list. If there is no list, the numbers from 1 on.
+// The seeds to run: the seeds of the list or, if there is no list, the numbers from 1 on.
 struct Seeds {
   std::uint64_t count = 0;
   const std::vector<std::uint64_t>* list = nullptr;
@@ -180,8 +181,8 @@ int run_one(std::uint64_t seed, bool traced) {
   return good ? 0 : 1;
 }
 
-// Looks for an error that was planted in this program. Random seeds alone must find it: no run is
-// guided by the map.
+// Looks for a bug that was injected into this program. Random runs alone must find the bug: no run
+// is guided by the map.
 int run_canary(std::uint64_t seeds) {
   Report& report = *shared_report();
   run_all(report, {.count = seeds}, {});
@@ -204,14 +205,15 @@ void check_repetition(Report& report, const Atlas& atlas, const Goals& goals) {
   }
 }
 
-// Returns how many consecutive seeds it takes to lead to each goal once.
+// Returns how many consecutive seeds are needed so that each goal occurs once.
 std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
 // Returns those of the next seeds after `above` that can lead a run to something new: to a move
-// that no run has made, or to a place with other such moves. Looks at as many seeds as it takes to
-// lead to each goal once. For each place, returns at most one seed.
+// that no run has made, or to a place from which such moves lead. Looks at as many seeds as are
+// needed so that each goal occurs once. For the second reason, returns at most one seed for each
+// place.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

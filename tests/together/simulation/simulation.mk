@@ -36,7 +36,7 @@ $(BUILD)/tests/together/simulation/simulation_test: \
 	@mkdir -p $(@D)
 	$(LINK) $(simulation_wraps) -o $@ $^ -pthread
 
-# The simulations with an error planted, one for each row of canaries.table.
+# The simulations with an injected bug, one for each row of canaries.table.
 simulation_canaries := $(patsubst %,$(BUILD)/canaries/%/simulate, \
   $(shell awk -F ' [|] ' '!/^\#/ { print $$1 }' tests/together/simulation/canaries.table))
 $(BUILD)/canaries/%/simulate: tests/together/simulation/canaries.table \

@@ -1,6 +1,6 @@
 // Runs a small fixed set of seeds, and checks that a seed always gives the same run. As canaries,
-// it runs supervisors with a fault that chance must find. The long run, with its map and more
-// canaries, is `make simulate`.
+// this test runs supervisors with a bug, which random runs must find. The long run, with the maps
+// and more canaries, is `make simulate`.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::string trace_of(std::uint64_t seed) {
 }
 
 // Runs the seeds from 1 to `seeds` until a run breaks a rule. Returns that rule, or "" if no run
-// breaks one.
+// breaks a rule.
 std::string verdict_of(const StepFunction& faulty, std::uint64_t seeds) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const RunOutcome outcome = run_seed(seed, {.step = &faulty});
@@ -118,8 +118,8 @@ TEST_CASE("a way can be gone with limits that let its deadlines pass in its orde
     return Rehearsal(sheet, policy, said, random).run({0, 1});
   };
 
-  // The upgrader reports a missing `hello` after five seconds. If the start timeout is shorter, it
-  // ends the agent before.
+  // The upgrader reports a missing `hello` after five seconds. If the start timeout is shorter, the
+  // upgrader ends the agent before that report.
   CHECK(can_be_gone(Duration(60'000)));
   CHECK_FALSE(can_be_gone(Duration(1'000)));
 }

@@ -23,7 +23,7 @@ Duration limit(Random& random, bool none) {
 
 Options draw_options(Random& random) {
   Options options;
-  // In most runs, as in the exploration, either all time limits are set or none is.
+  // In most runs, as in the exploration, either all time limits are set or no time limit is set.
   const bool no_limits = random.chance(25);
   const bool mixed = random.chance(10);
   options.defaults.start_timeout = limit(random, mixed ? random.chance(30) : no_limits);

@@ -1,6 +1,6 @@
-// A swarm, as in swarm testing: the upgrader's options and a random subset of all faults with their
-// rates, drawn from a seed. Most draws have few faults, since an upgrade in which everything fails
-// never gets far.
+// A swarm, as in swarm testing, has the upgrader's options and a random subset of all faults with
+// their rates, all drawn from a seed. Most draws have few faults, since an upgrade in which
+// everything fails never gets far.
 #pragma once
 
 #include <cstdint>
@@ -86,15 +86,15 @@ struct Swarm {
   int mischief_makers = 0;         // how many of a hundred agents misbehave
   std::vector<Deed> deeds;         // the kinds of misbehaviour from which each process draws
   std::size_t mischief_max = 1;    // how often a process misbehaves at most
-  int trickles = 0;                // how many of a hundred processes write one byte at a time
+  int trickles = 0;                // how many of a hundred agents move few bytes at a time
   std::int64_t slowness_ms = 100;  // milliseconds that an agent takes for each act
   int upgrades_at_most = 3;
   int cancels = 0;
   int odd_requests = 0;  // the percentage of requests that have random members
   int stale_events = 0;  // how often a late event about an ended agent is delivered
   bool guided = false;
-  // Init reads its socket for this time, then leaves it unread for the same time, and so on; 0: it
-  // always reads.
+  // Init reads its socket for this time, then leaves the socket unread for the same time, and so
+  // on. If 0, init always reads its socket.
   Duration init_reads{0};
 
   // The settings of the people who send signals and requests, and of init.

@@ -1,7 +1,7 @@
-// Replaces everything outside the upgrader's real shell code by the simulated machine. The linker's
-// --wrap replaces the few system calls of loop.cc, agents.cc and channel.cc. Other classes and
-// functions that the shell calls are written anew here: those of process.h, program.h, link.h,
-// lock.h and control_directory.h.
+// This file replaces everything that the upgrader's real shell code calls by the simulated machine.
+// The linker's --wrap replaces the few system calls of loop.cc, agents.cc and channel.cc. This file
+// also has its own versions of the classes and functions of process.h, program.h, relink.h, lock.h
+// and control_directory.h.
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -84,7 +84,7 @@ ssize_t __wrap_read(int fd, void* buffer, size_t size) {
       the_machine->random.chance(the_machine->swarm.interrupts)) {
     return fails_with(EINTR);
   }
-  // Reads as many bytes as the caller asks for, or all bytes of the pipe if these are fewer.
+  // Reads as many bytes as the caller asks for, or all bytes of the pipe if the pipe has fewer.
   const std::size_t count = std::min(size, pipe.bytes.size());
   the_judge->bytes_read(*descriptor->process, count);
   std::memcpy(buffer, pipe.bytes.data(), count);
@@ -99,8 +99,8 @@ ssize_t __wrap_write(int fd, const void* buffer, size_t size) {
   the_machine->jostle();
   Pipe& pipe = descriptor->process->input;
   if (!pipe.reader) return fails_with(EPIPE);
-  // As on Linux, a write of up to PIPE_BUF bytes is made whole or not at all. A longer one may be
-  // made in part.
+  // As on Linux, a write of up to PIPE_BUF bytes is made completely or not at all. A longer write
+  // may be made partly.
   const std::size_t room = pipe.capacity - std::min(pipe.capacity, pipe.bytes.size());
   if (room < std::min<std::size_t>(size, PIPE_BUF)) return fails_with(EAGAIN);
   std::size_t count = std::min(size, room);
@@ -148,8 +148,8 @@ ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*,
   return static_cast<ssize_t>(size);
 }
 
-// The loop calls epoll_wait() only once, to find out whether the kernel permits that call. All
-// other waiting is done by libuv_double.cc.
+// The upgrader's loop calls epoll_wait() only once, to find out whether the kernel permits this
+// call. All waiting is done in libuv_double.cc.
 int __wrap_epoll_wait(int, epoll_event*, int, int) {
   return 0;
 }
@@ -203,7 +203,7 @@ int send_signal(pid_t pid, int signal_number) {
   }
   the_judge->signal_sent(*process, signal_number);
   if (process->life != Process::Life::running) return 0;
-  // In a guided run, only the guide ends processes.
+  // In a guided run (guide.h), only the guide ends processes.
   if (the_machine->swarm.guided && !the_machine->calm) return 0;
   if (signal_number == SIGKILL) {
     const bool late =
@@ -236,8 +236,8 @@ agent_protocol::Result<Program> check_program(const std::string& path, std::stri
   return program_at(path, std::move(name), std::move(args));
 }
 
-// Checks AGENT on the simulated machine. At the upgrader's start the program always exists:
-// otherwise the run would be over at once.
+// Checks AGENT on the simulated machine. At the upgrader's start the program always exists, since
+// otherwise the run would be over immediately.
 agent_protocol::Result<Program> check_agent(const std::string& agent,
                                             std::vector<std::string> args) {
   if (the_judge->started()) return check_program(agent, agent, std::move(args));
@@ -260,7 +260,7 @@ agent_protocol::Result<Link> Link::open(const std::string&, const std::optional<
   return link;
 }
 
-// Stands for a sync: lets as much time pass as a sync may take.
+// Simulates the syncs of the program: lets as much time pass as syncs may take.
 int Link::prove(const Program&, const BeforeSync& before_sync) const {
   for (int syncs = 0; syncs < 3; ++syncs) {
     before_sync();

@@ -1,6 +1,6 @@
-# make check-updates: tests daemons and agents that update themselves by the libraries for Node.js
-# and Python. Uses the real npm and pip, with a registry of the test. If one of them is not
-# installed, its tests are left out, and the report says so.
+# make check-updates: tests daemons and agents that update themselves with the libraries for Node.js
+# and Python. Uses the real npm and pip, with a package registry that the test runs. If one of them
+# is not installed, its tests are left out, and the report says so.
 
 updates_tests := $(addprefix tests/together/updates/,agents npm pip)
 long_tests += $(updates_tests)

@@ -1,5 +1,5 @@
-// Tests what upgraderctl reads from a control directory and writes into it: status.json, whatever
-// that file contains, the news that a file has changed, and the lines of requests for the FIFO.
+// Tests how upgraderctl uses a control directory: how it reads status.json with any content, how it
+// notices that a file has changed, and which lines it writes into the FIFO as requests.
 #include <unistd.h>
 #include <uv.h>
 
@@ -126,8 +126,8 @@ TEST_CASE("files that change faster than they are looked at do not hold up a tim
   REQUIRE(uv_loop_init(&loop) == 0);
   const auto write = [&] { std::ofstream(directory + "/status.json") << "{}"; };
   {
-    // Changes the file again at each look, as if another process always wrote before upgraderctl
-    // has finished looking.
+    // Changes the file each time that upgraderctl looks at it, as if a second process always wrote
+    // before upgraderctl has finished reading.
     int looks = 0;
     bool is_due = false;
     News news(&loop, directory, [&] {

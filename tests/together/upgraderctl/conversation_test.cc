@@ -1,6 +1,6 @@
-// Tests requests of upgraderctl by sequences of events: the statuses that it reads, the lines that
-// it sends, and the end of the request. Some requests have an id that another request, for another
-// executable, already has; some end without the usual facts, such as an answer.
+// Tests requests of upgraderctl with sequences of events: the statuses that upgraderctl reads, the
+// lines that it sends, and how the request ends. Some requests have the same id as an earlier
+// request for a different executable. Some requests end without the usual facts, such as an answer.
 #include "tools/upgraderctl/core/conversation.h"
 
 #include <catch2/catch.hpp>
@@ -420,7 +420,7 @@ TEST_CASE("another request's upgrade may be recognised only by its ending or its
   CHECK_FALSE(talk.finish);
 
   talk.status.upgrade.reset();
-  // The upgrade of the other request, to version 1.1, has ended.
+  // The upgrade of the earlier request, to version 1.1, has ended.
   talk.status.endings = {ending_of("u1", "committed")};
   talk.look();
   CHECK(talk.ended_with() == exit_refused);

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-# A fake upgrader that consists of its control directory alone: it has no agents. It keeps
-# status.json, previous.json and the FIFO as upgrader(8) says, and obeys orders of the test on
-# standard input. Shares no code with upgraderctl or the upgrader.
+# A fake upgrader that has a control directory and no agents. It handles status.json, previous.json
+# and the FIFO as upgrader(8) says, and executes orders that the test writes to its standard input.
+# It shares no code with upgraderctl or the upgrader.
 #
 # usage: double.py DIR [NOW]    NOW: a time in seconds, at which the clock stands until `pass`
 #
-# Each order is one line: it is obeyed, status.json is written, and `done` is printed. An order that
-# begins with `when` waits until a request of that type has been read. See the class Double.
+# Each order is one line. The double executes the order, writes status.json, and prints `done`. An
+# order that begins with `when` waits until a request of the named type has been read. See the class
+# Double.
 
 import fcntl
 import json
@@ -17,7 +18,7 @@ import time
 
 LINE_MAX = 4096
 KEPT = 16
-IDLE_MAX = 300  # after so many seconds without an order the test must have died, and it exits
+IDLE_MAX = 300  # exits after this many seconds without an order: the test has died
 
 
 def spelled(seconds):
@@ -34,9 +35,9 @@ class Double:
         self.directory = directory
         self.now = now
         self.offset = 0.0
-        self.mute = False  # true: writes no status.json, as on a full disk
+        self.mute = False  # true: does not write status.json, as on a full disk
         self.refusal = None    # the reason with which the next request is refused
-        self.hold = 0  # how many of the next requests stay without an answer
+        self.hold = 0  # how many of the next requests get no answer
         self.taken = []  # types of the requests that were obeyed or refused
         self.sent = 0  # how many lines were read, including repeated ones
         self.accepted_ends = {}
@@ -44,7 +45,7 @@ class Double:
         self.lock = None
         self.fifo = None
         self.line = b""
-        self.lost = False  # true when the directory has vanished: no request is read any more
+        self.lost = False  # true if the directory has vanished: no requests are read
         self.begin()
 
     def clock(self):
@@ -310,8 +311,8 @@ class Double:
                 if not got:
                     return
                 orders += got
-            # Obeys the orders that have been read, one in each line. Stops at an order `when` until
-            # the request for which it waits has come.
+            # Executes the orders that have been read, one in each line. Stops at an order `when`
+            # until the request for which this order waits has come.
             while awaited is None or awaited in self.taken:  # ends when no whole line is left
                 if awaited is not None:
                     self.taken.remove(awaited)

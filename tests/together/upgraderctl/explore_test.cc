@@ -1,8 +1,8 @@
-// Walks through every order of events between an upgrader and a conversation, which is the part of
-// upgraderctl that sends a request and waits for its end. The upgrader reads lines late or never.
-// The status is written late or never. The upgrader ends, with or without a last status, and is
-// restarted. Deadlines pass, the operator leaves, and another operator opens the gate. Whenever a
-// conversation ends, what upgraderctl reports is compared with what has really happened.
+// Tries every order of events between an upgrader and a conversation, which is the part of
+// upgraderctl that sends a request and waits for the end of that request. The upgrader may read
+// lines late or never, write its status late or never, exit with or without a last status, and be
+// restarted. Deadlines may pass, the operator may interrupt upgraderctl, and a second operator may
+// open the gate. When a conversation ends, its report is compared with the true events.
 #include <catch2/catch.hpp>
 #include <deque>
 #include <map>
@@ -23,8 +23,8 @@ namespace {
 const std::string upgrade_line = "upgrade\n";
 const std::string cancel_line = "cancel\n";
 
-// The true facts about the upgrader to which the request was sent. They are kept until that
-// upgrader ends.
+// The true facts about the upgrader to which the request was sent. They do not change after that
+// upgrader has exited.
 struct Truth {
   bool alive = true;
   bool last_word = false;  // true if status.json says that the upgrader has ended
@@ -71,8 +71,8 @@ Status of_another_life() {
   return status;
 }
 
-// Returns a text with everything on which the future depends: if two worlds have the same text, the
-// same can happen in both.
+// Returns, as text, all facts on which future events depend. If two worlds have the same text, the
+// same events can happen in both.
 std::string key_of(const World& world) {
   const Conversation::State& state = world.conversation.state();
   std::string key;
@@ -153,8 +153,8 @@ void answer(Truth& truth, const std::string& request, bool ok) {
   truth.answers.insert(truth.answers.begin(), Answer{request, "", ok, ""});
 }
 
-// Lets the upgrader read one line from the FIFO. A request whose name it knows already is not
-// obeyed again.
+// Lets the upgrader read one line from the FIFO. The upgrader ignores a request whose name it
+// already knows.
 void read_line(World& world, bool refuses) {
   Truth& truth = world.truth;
   const std::string line = world.fifo.front();
@@ -318,7 +318,7 @@ bool was_refused(const World& world) {
   return own_answer(world) != nullptr && own_answer(world)->ok == false;
 }
 
-// Returns what the conversation has reported wrongly at its end, or "".
+// Returns the error in the conversation's final report, or "" if the report is true.
 std::string complaint_of(const World& world) {
   const Truth& truth = world.truth;
   if (truth.begun > 1) return "it was begun twice";
@@ -360,7 +360,7 @@ void judge_end(const World& world) {
   FAIL(complaint);
 }
 
-// Checks that a conversation with a time limit ends even if nothing happens but that time passes.
+// Checks that a conversation with a time limit ends even if time passes and nothing else happens.
 void judge_time(World world) {
   constexpr int deadlines_max = 40;
   for (int i = 0; i < deadlines_max && !world.finish; ++i) {
@@ -371,8 +371,8 @@ void judge_time(World world) {
   REQUIRE(world.finish);
 }
 
-// Checks that upgraderctl trusts a good upgrader: if the upgrader lives and obeys every request,
-// the conversation must end as the upgrade did.
+// Checks that upgraderctl reports the success of a good upgrader: if the upgrader lives and obeys
+// every request, the conversation must end with the upgrade's true ending.
 void judge_usefulness(World world) {
   if (!world.truth.alive || world.vanished || world.interrupted) return;
   const bool in_time = world.now < *world.errand.timeout;
@@ -397,7 +397,7 @@ void judge_usefulness(World world) {
 
 struct Figures {
   std::size_t worlds = 0;
-  std::size_t lies_caught = 0;  // how many of the planted wrong exit statuses the test has found
+  std::size_t lies_caught = 0;  // how many wrong exit statuses were noticed
   std::map<int, std::size_t> ends;
   std::set<std::string> moves;
 };

@@ -1,5 +1,5 @@
-// Tests times and durations, as status.json writes them and as people read them, also if somebody
-// has set the clock since the upgrader's start.
+// Tests how times of status.json are parsed, and how times and durations are shown to people, even
+// if somebody has set the clock since the upgrader's start.
 #include "base/moment.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Tests upgraderctl's command line: which control directory it names, and what it wants of the
-// upgrader.
+// Tests upgraderctl's command line: which control directory it names, and which request it makes to
+// the upgrader.
 #include "tools/upgraderctl/core/options.h"
 
 #include <catch2/catch.hpp>

@@ -17,7 +17,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 CTL = str(pathlib.Path(os.environ.get("BUILD", "build"), "upgraderctl").absolute())
-DEADLINE = 60  # seconds for one wait; only a process that hangs takes so long
+DEADLINE = 60  # the limit of one wait, in seconds; only a process that hangs needs more
 
 
 class Failed(Exception):

@@ -1,6 +1,6 @@
-// A conversation, the part of upgraderctl that sends a request and waits for its end, and the texts
-// of status.json that it sees. For tests. Each text describes an upgrader at rest, except for the
-// changes that a test makes.
+// A fixture with a conversation, the part of upgraderctl that sends a request and waits for the end
+// of that request. The fixture also has the statuses that the conversation reads. They describe an
+// upgrader at rest, except for the changes that a test makes.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 
 namespace upgraderctl {
 
-// Returns the time `seconds` after 2026-11-22 08:00 UTC, which is the present time in these tests.
+// Returns the time `seconds` after 2026-11-22 08:00 UTC. At second 0, the upgrader of at_rest() was
+// started.
 inline Moment at(int seconds) {
   return *parse_moment("2026-11-22T08:00:00Z") + std::chrono::seconds{seconds};
 }
@@ -86,7 +87,7 @@ inline Errand errand_for(Errand::Goal goal) {
   return errand;
 }
 
-// A conversation, and the status, answers and FIFO that it sees.
+// A conversation with its surroundings: the status, the answers and the FIFO.
 class Talk {
  public:
   explicit Talk(Errand errand, WriteOutcome outcome = WriteOutcome::written)
@@ -110,8 +111,8 @@ class Talk {
     status.requests.insert(status.requests.begin(), Answer{request, "upgrade", ok, reason});
   }
 
-  // Restarts the upgrader. previous.json then has the previous upgrader's last status, which does
-  // not say how it ended.
+  // Restarts the upgrader. After that, `previous.json` has the last status of the upgrader before,
+  // which does not say how that upgrader ended.
   void begin_another_life() {
     previous = status;
     status = at_rest();

@@ -1,5 +1,5 @@
-// Tests the texts for people: sentences, the page of `status`, the tables, and the steps of an
-// upgrade. Texts from other programs are made safe for a terminal.
+// Tests upgraderctl's texts for people: sentences, the output of `status`, tables, and the steps of
+// an upgrade. Texts from agents and upgraders must be made safe for a terminal.
 #include <catch2/catch.hpp>
 
 #include "base/shown.h"
@@ -303,11 +303,11 @@ TEST_CASE("whether an upgrader listens is told by its FIFO, its process and its 
     return hearing_of({fifo_error, there, stopped, full});
   };
   CHECK(of(0, true) == Hearing::listens);
-  // Its pid is one of another PID namespace, so no process is found.
+  // The upgrader's pid belongs to a different PID namespace, so no process is found.
   CHECK(of(0, false) == Hearing::listens);
   CHECK(of(0, true, true) == Hearing::stopped);
   CHECK(of(0, true, false, true) == Hearing::full);
-  // The process with the upgrader's pid is another program.
+  // The process with the upgrader's pid runs a different program.
   CHECK(of(ENXIO, true) == Hearing::gone);
   CHECK(of(ENOENT, true) == Hearing::deaf);
   CHECK(of(EINVAL, true) == Hearing::deaf);
