@@ -54,7 +54,6 @@ std::string seen_text(const BatchSeen& seen) {
   std::string text;
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
   if (!seen.is_soak_over) add("the soak is not over");
-  if (!seen.missing.empty()) add("no report of the end from " + listed(seen.missing));
   if (seen.seen_ms * 100 < seen.soak_ms * judge_seen_min) {
     add(std::to_string(seen.soak_ms == 0 ? 0 : seen.seen_ms * 100 / seen.soak_ms) +
         "% of the soak was seen, " + std::to_string(judge_seen_min) + "% is needed");

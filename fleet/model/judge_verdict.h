@@ -44,8 +44,7 @@ struct Compared {
 // The facts about the soak of the batch under way.
 struct BatchSeen {
   bool is_soak_over = false;
-  std::vector<std::string> missing = {};  // nodes that have not reported the end of their soak
-  Ms seen_ms = 0;                         // how much of soak_ms this controller has seen
+  Ms seen_ms = 0;  // how much of soak_ms this controller has seen
   // The soaks of all nodes of the batch, added up, in node-milliseconds.
   Ms soak_ms = 0;
 };

@@ -23,11 +23,8 @@ BatchSeen seen_of(const RolloutView& view, Ms seen_ms, Ms soak_ms) {
         (sight.node.stage == NodeStage::not_judged && sight.node.again < view.rollout->again);
     const bool soaks =
         sight.node.stage == NodeStage::applying && sight.upgrade.phase != UpgradePhase::soaked;
-    if (begins || soaks) seen.missing.push_back(node);
+    if (begins || soaks) seen.is_soak_over = false;
   }
-  if (!seen.missing.empty()) seen.is_soak_over = false;
-  // During the soak, no node has to report its end yet, so no node is missing.
-  if (!seen.is_soak_over) seen.missing.clear();
   return seen;
 }
 
