@@ -74,16 +74,18 @@ std::vector<Check> checks_of_state() {
       with_state("state-absent",
                  "It is made active, on trial, after a clean stop that left no state.",
                  {{"MESSAGES TO AN AGENT",
-                   "a text, if the agent that was active last left any; never for a first agent"}},
+                   "a text, if the agent that was active last has left one; never for "
+                   "a first agent"}},
                  activate_on_trial(true), "candidate"),
       with_state("state-empty", "It is made active with an empty state.", {unread},
                  activate_on_trial(true, "")),
-      with_state(
-          "state-unclean",
-          "It is made active with a state, after a stop that was not confirmed: clean is "
-          "false.",
-          {{"MESSAGES TO AN AGENT", "true only if the agent before confirmed its stop."}, unread},
-          activate_on_trial(false, "line 4711")),
+      with_state("state-unclean",
+                 "It is made active with a state, after a stop that was not confirmed: clean is "
+                 "false.",
+                 {{"MESSAGES TO AN AGENT",
+                   "true only if the agent that was active last confirmed its stop."},
+                  unread},
+                 activate_on_trial(false, "line 4711")),
       with_state("state-long", "It is made active with a state of 32,768 bytes.",
                  {{"MESSAGES FROM AN AGENT",
                    "It has at most 32,768 bytes, and at most 65,000 as the escaping rule writes "
@@ -130,8 +132,8 @@ Check stop_for_rollback() {
               "reason rollback.",
           .expected = "It says stopped.",
           .quotes = {{"FAILURES",
-                      "An agent that fails its trial and still runs gets stop with "
-                      "reason \u2018rollback\u2019, and after its time SIGKILL."},
+                      "An agent that fails its trial and still runs is sent stop with "
+                      "reason \u2018rollback\u2019, and SIGKILL when the stop timeout has passed."},
                      stop_quote},
           .needs = {"state-absent"},
           .script = [](const Terms& terms) {
@@ -193,8 +195,8 @@ Check standby() {
                       "Like any held agent it verifies all that it needs, says ready, and does "
                       "nothing"},
                      {"FAILURES",
-                      "When the trial fails and the failed agent has been reaped, a standby that "
-                      "is ready is activated at once"}},
+                      "When the trial has failed and the failed agent has been reaped, a "
+                      "standby that is ready is activated immediately"}},
           .needs = {"fallback", "held-effects"},
           .script = standby_script};
 }

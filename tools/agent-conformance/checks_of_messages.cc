@@ -37,8 +37,8 @@ std::vector<Check> checks_of_words() {
              "deeper than 32 levels, is longer than the limit, or is cut off by the end of the "
              "output."},
             {"CHANNEL",
-             "An agent keeps the pipes from its own children and from stray "
-             "prints."}},
+             "An agent must not let its own children use the two pipes, and must "
+             "not print anything but messages to them."}},
        .needs = {"exit"},
        .script = held_life,
        .rules = rule_stray},
@@ -47,11 +47,12 @@ std::vector<Check> checks_of_words() {
        .expected = "Every message is of a type that an agent has, with the members that it needs, "
                    "within their limits.",
        .quotes = {{"LINES",
-                   "Nothing but a well-formed message of a known type is obeyed, and "
-                   "nothing else ever ends an agent."},
+                   "Upgrader and agent obey only well-formed messages of known types, "
+                   "and no other line ever ends an agent."},
                   {"LINES",
-                   "A known type that is malformed, one that its sender may not send now, "
-                   "and an unknown type are answered with error and change nothing."}},
+                   "A message is answered with error, and changes nothing, if the "
+                   "message is malformed, if its type is unknown, or if its sender may "
+                   "not send it now."}},
        .needs = {"exit"},
        .script = held_life,
        .rules = rule_form},
@@ -59,8 +60,9 @@ std::vector<Check> checks_of_words() {
        .doing = held_life_in_words,
        .expected = "It says nothing that it may not say at that moment.",
        .quotes = {{"LINES",
-                   "A known type that is malformed, one that its sender may not send now, "
-                   "and an unknown type are answered with error and change nothing."}},
+                   "A message is answered with error, and changes nothing, if the "
+                   "message is malformed, if its type is unknown, or if its sender may "
+                   "not send it now."}},
        .needs = {"exit"},
        .script = held_life,
        .rules = rule_turn},
@@ -76,8 +78,8 @@ using Kind = Step::Kind;
 
 constexpr Quote ignored_quote{"LINES", "A reader ignores members that it does not know."};
 constexpr Quote only_quote{"LINES",
-                           "Nothing but a well-formed message of a known type is obeyed, and "
-                           "nothing else ever ends an agent."};
+                           "Upgrader and agent obey only well-formed messages of known types, "
+                           "and no other line ever ends an agent."};
 
 // Makes the script that sends `lines` to an agent twice, once while the agent is held and once
 // while it is active. Afterwards the agent must still obey `stop`.
@@ -112,16 +114,15 @@ Check unknown_types() {
 }
 
 Check crossed_errors() {
-  return told(
-      "error",
-      "It is told error, as for a message that crossed one of the upgrader's, held and "
-      "active.",
-      "It takes no harm, and says stopped when it is told to stop.",
-      {{"LINES",
-        "An agent must take no harm from an error: it may get one without any fault of its own, "
-        "for a message that crossed one of the upgrader's."}},
-      "{\"type\":\"error\",\"about\":\"status\",\"reason\":\"it crossed a stop\"}\n"
-      "{\"type\":\"error\",\"reason\":\"it is not known what this was\"}\n");
+  return told("error",
+              "It is told error, as for a message that crossed one of the upgrader's, held and "
+              "active.",
+              "It takes no harm, and says stopped when it is told to stop.",
+              {{"LINES",
+                "An agent must expect an error even if it has made no mistake: its "
+                "message may have crossed a message of the upgrader."}},
+              "{\"type\":\"error\",\"about\":\"status\",\"reason\":\"it crossed a stop\"}\n"
+              "{\"type\":\"error\",\"reason\":\"it is not known what this was\"}\n");
 }
 
 Check stray_lines() {
@@ -237,7 +238,7 @@ Check slow_reader() {
                       "and blocking at the agent's end."},
                      {"LINES",
                       "While an agent does not read its replies, the upgrader stops "
-                      "reading from it."}},
+                      "reading from that agent."}},
           .needs = {"exit"},
           .script = [](const Terms& terms) {
             return join({{start_first(welcome_first(), Start{.clogged = true}), watch(terms.watch),
@@ -287,7 +288,7 @@ Check malformed_orders() {
               "that there is not, with a text as deadline, with a second type. The upgrader "
               "of today writes no such thing.",
           .expected = "It obeys none of them.",
-          .quotes = {only_quote, {"LINES", "a member that the reader knows is there twice"}},
+          .quotes = {only_quote, {"LINES", "a member that the reader knows occurs twice"}},
           .needs = {"stop", "in-turn"},
           .script =
               [](const Terms& terms) {

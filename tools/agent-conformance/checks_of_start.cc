@@ -29,9 +29,9 @@ Check hello() {
           .expected = "It says hello, well formed, and nothing before it.",
           .quotes = {{"MESSAGES FROM AN AGENT", "From any agent, once, before all else."},
                      {"LINES",
-                      "A known type that is malformed, one that its sender may not send "
-                      "now, and an unknown type are answered with error and change "
-                      "nothing."}},
+                      "A message is answered with error, and changes nothing, if the "
+                      "message is malformed, if its type is unknown, or if its sender may "
+                      "not send it now."}},
           .needs = {},
           .script = [](const Terms&) -> Script {
             return {start_first(welcome_first()), await(0, What::hello)};
@@ -65,35 +65,37 @@ Check stays_held() {
 }
 
 Check held_end() {
-  return {
-      .name = "held-end-of-input",
-      .doing = "Its input ends while it is ready and held: the upgrader has gone.",
-      .expected = "It exits at once.",
-      .quotes = {{"CHANNEL", "An agent that is held then exits at once, without any side effect."}},
-      .needs = {"ready", "held"},
-      .script = [](const Terms&) {
-        return join({held(), {hang_up(0), await(0, What::exit)}});
-      }};
+  return {.name = "held-end-of-input",
+          .doing = "Its input ends while it is ready and held: the upgrader has gone.",
+          .expected = "It exits at once.",
+          .quotes = {{"CHANNEL",
+                      "An agent that is held then exits immediately, without any side "
+                      "effect."}},
+          .needs = {"ready", "held"},
+          .script = [](const Terms&) {
+            return join({held(), {hang_up(0), await(0, What::exit)}});
+          }};
 }
 
 Check early_end() {
-  return {
-      .name = "early-end-of-input",
-      .doing = "Its input ends when it has said hello, before it is welcome.",
-      .expected = "It exits at once.",
-      .quotes = {{"CHANNEL", "An agent that is held then exits at once, without any side effect."},
-                 {"CHANNEL", "An agent never carries on without an upgrader."}},
-      .needs = {"hello"},
-      .script = [](const Terms&) -> Script {
-        return {start_first(""), await(0, What::hello), hang_up(0), await(0, What::exit)};
-      }};
+  return {.name = "early-end-of-input",
+          .doing = "Its input ends when it has said hello, before it is welcome.",
+          .expected = "It exits at once.",
+          .quotes = {{"CHANNEL",
+                      "An agent that is held then exits immediately, without any side "
+                      "effect."},
+                     {"CHANNEL", "An agent never continues to work without an upgrader."}},
+          .needs = {"hello"},
+          .script = [](const Terms&) -> Script {
+            return {start_first(""), await(0, What::hello), hang_up(0), await(0, What::exit)};
+          }};
 }
 
 Check held_sigterm() {
   return {.name = "held-sigterm",
           .doing = "It gets SIGTERM while it is ready and held.",
           .expected = "It exits at once.",
-          .quotes = {{"LIFE AND DEATH", "A held agent that gets SIGTERM exits at once."}},
+          .quotes = {{"LIFE AND DEATH", "A held agent that gets SIGTERM exits immediately."}},
           .needs = {"ready"},
           .script = [](const Terms&) {
             return join({held(), {send_sigterm(0), await(0, What::exit)}});
@@ -110,8 +112,8 @@ Check effects() {
               "removes are notes.",
           .quotes = {held_quote,
                      {"SERVING A PORT",
-                      "The agent makes the socket itself, at activate and not "
-                      "before, and has closed it before it says stopped."}},
+                      "The agent makes the socket itself, when it receives activate and "
+                      "not before, and closes the socket before it says stopped."}},
           .needs = {"held", "held-end-of-input"},
           .script = [](const Terms& terms) {
             return held_effects(start_first(welcome_first()), terms);

@@ -60,10 +60,12 @@ Check private_pipes() {
               "it is stopped, and its output read to the end.",
           .expected = "No other process has the pipe on which it speaks.",
           .quotes = {{"CHANNEL",
-                      "An agent keeps the pipes from its own children and from stray prints."},
+                      "An agent must not let its own children use the two pipes, and must "
+                      "not print anything but messages to them."},
                      {"CHANNEL",
-                      "A good way is to move descriptors 0 and 1 to private close-on-exec ones, to "
-                      "open /dev/null as 0, and to make 1 a copy of 2, before anything else."}},
+                      "A good way is to move descriptors 0 and 1 to other, close-on-exec "
+                      "descriptors before anything else, then to open /dev/null as 0, and "
+                      "to make 1 a copy of 2."}},
           .needs = {"exit"},
           .script = [](const Terms& terms) {
             return join({looked_at(terms),
@@ -89,8 +91,8 @@ Check private_environment() {
           .doing = "It works for a while, and the processes that it has started are looked at.",
           .expected = "None of them has a variable whose name begins with AGENT_PROTOCOL.",
           .quotes = {{"CHANNEL",
-                      "An agent removes these variables from its environment before it starts "
-                      "anything."}},
+                      "An agent removes the variables AGENT_PROTOCOL* from its "
+                      "environment before it starts any other program."}},
           .needs = {"activate"},
           .script = [](const Terms& terms) {
             return join({looked_at(terms), {examine(judge_children_environment)}});
@@ -158,8 +160,8 @@ Check gives_port_up() {
           .doing = "It works for a while; if it listens on an address then, it is told to stop.",
           .expected = "It has stopped listening when it says stopped.",
           .quotes = {{"SERVING A PORT",
-                      "The agent makes the socket itself, at activate and not before, and has "
-                      "closed it before it says stopped."}},
+                      "The agent makes the socket itself, when it receives activate and "
+                      "not before, and closes the socket before it says stopped."}},
           .needs = {"stop"},
           .script = [](const Terms& terms) {
             return join(
@@ -176,8 +178,9 @@ Check alone() {
               "SIGTERM.",
           .expected = "It works, writes no message, and SIGTERM ends it.",
           .quotes = {{"CHANNEL",
-                      "If AGENT_PROTOCOL is absent there is no upgrader: the same program runs "
-                      "alone, and its input and output are its own."}},
+                      "If AGENT_PROTOCOL is absent, there is no upgrader: the program "
+                      "runs alone, and its input and output are not connected to an "
+                      "upgrader."}},
           .needs = {},
           .script = [](const Terms& terms) -> Script {
             return {start_first("", Start{.alone = true}), watch(terms.watch * 2), send_sigterm(0),

@@ -17,7 +17,7 @@ Check activates() {
   return {.name = "activate",
           .doing = "It is told activate, without state, and left to work for a while.",
           .expected = "It works on, and keeps both pipes open.",
-          .quotes = {{"MESSAGES TO AN AGENT", "The work is the agent's, now."},
+          .quotes = {{"MESSAGES TO AN AGENT", "The agent has the work from now on."},
                      {"CHANNEL",
                       "An active agent that closes its output goes on serving, but it "
                       "cannot confirm a stop."}},
@@ -39,8 +39,8 @@ Check active_end() {
   return {.name = "active-end-of-input",
           .doing = "Its input ends while it is active: the upgrader has gone.",
           .expected = "It finishes, and exits by itself.",
-          .quotes = {{"CHANNEL", "An active one stops cleanly and exits."},
-                     {"CHANNEL", "An agent never carries on without an upgrader."}},
+          .quotes = {{"CHANNEL", "An active agent stops cleanly and exits."},
+                     {"CHANNEL", "An agent never continues to work without an upgrader."}},
           .needs = {"activate"},
           .script = [](const Terms& terms) {
             return join(
@@ -54,9 +54,9 @@ Check active_sigterm() {
           .doing = "It gets SIGTERM while it is active.",
           .expected = "It finishes, and exits by itself: the signal does not kill it.",
           .quotes = {{"LIFE AND DEATH",
-                      "An active agent that gets SIGTERM itself, from an operator or from the "
-                      "kernel when the upgrader has died, finishes, gives everything up and exits, "
-                      "as for a stop."}},
+                      "An active agent that gets SIGTERM itself, from an operator or from "
+                      "the kernel when the upgrader has died, finishes, gives everything "
+                      "up and exits, as after a stop."}},
           .needs = {"activate"},
           .script =
               [](const Terms& terms) {
@@ -112,9 +112,9 @@ Check heartbeats() {
               "It sends heartbeat at least every half of that time. The kit complains where "
               "less than half of them have come.",
           .quotes = {{"GROWTH",
-                      "If welcome has watchdog_ms, an active agent sends heartbeat at least "
-                      "every half of that time, from activate until it says stopped or is sent "
-                      "stop with reason rollback."}},
+                      "If welcome has watchdog_ms, an active agent sends heartbeat at "
+                      "least once in every half of that time, from activate until it says "
+                      "stopped or is sent stop with reason rollback."}},
           .needs = {"activate"},
           .script = heartbeat_script,
           .twice = true};
@@ -157,8 +157,8 @@ Check exits() {
           .expected = "It exits.",
           .quotes = {last_quote,
                      {"UPGRADES",
-                      "An agent that has said stopped but lingers is killed after the "
-                      "exit grace."}},
+                      "An agent that has said stopped but does not exit is killed after "
+                      "the exit grace."}},
           .needs = {"stop"},
           .script = whole_life};
 }
@@ -245,13 +245,14 @@ Check candidate_is_lost() {
               "it cancels, it is told to stop again later.",
           .expected = "It cancels that upgrade and stays active, or it says stopped and exits.",
           .quotes = {{"MESSAGES TO AN AGENT",
-                      "If the agent can still take the work back it says cancel, and stays active "
-                      "without a gap."},
+                      "If the agent can still take the work back, it answers with cancel, "
+                      "and stays active without a gap."},
                      {"MESSAGES TO AN AGENT",
-                      "An agent that does not know this message just goes on stopping."},
+                      "An agent that does not know this message simply continues its "
+                      "stop."},
                      {"MESSAGES TO AN AGENT",
-                      "It is sent at most once to an agent, but may be sent again after a "
-                      "cancel."}},
+                      "stop is sent at most once to an agent, and again only after the "
+                      "agent has sent cancel."}},
           .needs = {"exit", "stop-shutdown"},
           .script =
               [](const Terms& terms) {
@@ -286,10 +287,11 @@ Check extends() {
               "long; where it says extend, that long.",
           .expected = "It says stopped in time, or extend as long as it needs more.",
           .quotes = {{"MESSAGES FROM AN AGENT",
-                      "the deadline that it has to meet next is moved, if it is earlier, to ms "
-                      "from now."},
+                      "its current deadline is moved to ms from now, unless it is later "
+                      "already."},
                      {"MESSAGES TO AN AGENT",
-                      "an integer of at least 1: what is left of the stop timeout"}},
+                      "an integer of at least 1: the time that is left of the stop "
+                      "timeout"}},
           .needs = {"stop"},
           .script = short_stop,
           .twice = true};
