@@ -1,8 +1,7 @@
 // Serves a counter on a TCP port: each connection gets the next number. No number is given twice.
 //
 // usage: hello-agent PORT FILE, where FILE contains the last number that was given. Each number is
-// on the disk before it is sent, so a crash or a power cut may skip a number, but never repeats a
-// number.
+// on the disk before it is sent, so a crash or a power cut may skip a number, but repeats none.
 #include <agent-protocol/agent.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
