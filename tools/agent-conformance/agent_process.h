@@ -64,7 +64,7 @@ class LineCutter {
   static constexpr std::size_t shown_max = 1'000;
 
   std::string begun_;
-  bool skips_ = false;  // the rest of a too long line is being skipped
+  bool skips_ = false;  // the rest of an overlong line is being skipped
 };
 
 // Owns a descriptor, polls it, and calls a function when the descriptor is readable.

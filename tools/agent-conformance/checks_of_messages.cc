@@ -1,6 +1,6 @@
-// Checks the messages of an agent. For the messages that the agent sends, it checks their form and
-// their order, from the agent's start to its exit. For the agent's input, it sends unknown
-// messages, lines that are not messages, and messages in several pieces.
+// Checks the messages that an agent sends: their form, and their order from the agent's start to
+// its exit. Also checks how the agent reads its input: unknown messages, lines that are not
+// messages, and messages in several pieces.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"
@@ -119,8 +119,9 @@ Check crossed_errors() {
               "active.",
               "It takes no harm, and says stopped when it is told to stop.",
               {{"LINES",
-                "An agent must expect an error even if it has made no mistake: its "
-                "message may have crossed a message of the upgrader."}},
+                "An agent must take no harm from an error, since it may get one "
+                "without any mistake of its own: its message may have crossed a "
+                "message of the upgrader."}},
               "{\"type\":\"error\",\"about\":\"status\",\"reason\":\"it crossed a stop\"}\n"
               "{\"type\":\"error\",\"reason\":\"it is not known what this was\"}\n");
 }

@@ -63,8 +63,8 @@ Check private_pipes() {
                       "An agent must not let its own children use the two pipes, and must "
                       "not print anything but messages to them."},
                      {"CHANNEL",
-                      "A good way is to move descriptors 0 and 1 to other, close-on-exec "
-                      "descriptors before anything else, then to open /dev/null as 0, and "
+                      "A good way is, before anything else, to move descriptors 0 and 1 "
+                      "to other, close-on-exec descriptors, to open /dev/null as 0, and "
                       "to make 1 a copy of 2."}},
           .needs = {"exit"},
           .script = [](const Terms& terms) {
