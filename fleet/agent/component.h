@@ -44,7 +44,8 @@ struct NodeDesk {
   bool is_doubtful = false;           // while true, no upgrade is begun
   // How much evidence of a failure the node reports.
   EvidenceLevel evidence = EvidenceLevel::reason;
-  // The trouble of each component on this machine, such as a full disk. Empty if it has none.
+  // The trouble of each component on this machine, such as a full disk. The text is empty if the
+  // component has no trouble.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
@@ -149,9 +150,9 @@ class Component {
   [[nodiscard]] const std::string& asked() const {
     return wish_reports_ ? machine_.upgrade().attempt : commander_->ledger().upgrade.id;
   }
-  // Returns the id of the upgrade in the component's record `node/ID/upgrade/COMPONENT`, which an
-  // earlier process may have begun. Returns an empty string if a command began that upgrade, and
-  // not a desired version.
+  // Returns the id of the upgrade in the component's record `node/ID/upgrade/COMPONENT`. An earlier
+  // process may have begun that upgrade. Returns an empty string if there is no such record, or if
+  // the upgrade is not for a desired version.
   [[nodiscard]] std::string attempt_recorded() const;
 
  private:

@@ -16,7 +16,7 @@ class PendingRequest {
  public:
   explicit PendingRequest(upgraderctl::UpgradeRequest request) : request_(std::move(request)) {}
 
-  // Returns the request, with the name under which it was sent last.
+  // Returns the request, with the name under which it was most recently sent.
   [[nodiscard]] const upgraderctl::UpgradeRequest& request() const { return request_; }
   // Gives the request a new name. This is needed before the request is sent again, since an
   // upgrader ignores a request whose name it has already answered. The id of the upgrade stays the

@@ -52,8 +52,8 @@ struct DevNeed {
 [[nodiscard]] std::string missing_words(const std::map<std::string, std::string>& programs);
 
 [[nodiscard]] CellTerms dev_cell_terms(const DevPorts& ports);
-// Returns the certificates that a trial cell needs and an ordinary cell does not: one for each
-// node, and one for the person who uses the cell.
+// Returns the certificates that a trial cell needs: those that certificates_of() returns, one for
+// each node, and one for the person who uses the cell.
 [[nodiscard]] std::vector<CertificateWanted> dev_certificates(const DevTerms& terms);
 // Returns the name of the node with this number: n1, n2 and so on.
 [[nodiscard]] std::string dev_node(int number);

@@ -94,7 +94,7 @@ class Front {
   void perform(const ReleaseWatcher::Order& step);
   void perform(const ReleaseWatcher::Rest& step);
   // Returns the revision at which this controller created the key for writing the history. Returns
-  // 0 if another controller writes the history.
+  // 0 if this controller does not write the history.
   [[nodiscard]] Revision fence() const;
   [[nodiscard]] bool writes_history() const;
   void leave();

@@ -21,7 +21,8 @@ using fleet::NodeView;
 [[nodiscard]] std::vector<std::string> version_table(const std::vector<NodeView>& nodes);
 
 // Returns the records as one JSON object. Each name in the object is a record's key without
-// `/fleet/v1/`. Each value is the record, byte for byte as in the store.
+// `/fleet/v1/`. Each value is the record exactly as the store has it, or a JSON string with the
+// record if the record is not a JSON object.
 [[nodiscard]] std::string as_json(const fleet::Reading& reading);
 
 // The maximum width of a table cell. Most names, such as `node/NODE/upgrade/COMPONENT`, are

@@ -61,7 +61,8 @@ std::string head_of(const std::string& id, const fleet::Rollout& rollout, const 
          (rollout.reason.empty() ? "" : ", " + rollout.reason);
 }
 
-// Draws the lines on the terminal, over the `before` lines that were drawn last.
+// Draws the lines on the terminal, over the lines that were drawn last; `before` is the number of
+// those lines.
 void draw(const std::vector<std::string>& lines, std::size_t before) {
   if (before > 0) std::printf("\x1b[%zuA", before);
   for (const std::string& line : lines) {

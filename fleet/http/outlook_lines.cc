@@ -123,8 +123,8 @@ void add_certificates(const CellState& cell, const Health& health, UnixSeconds n
   for (const auto& [name, until] : cell.expiries()) {
     if (const auto own = told.find(name); own != told.end() && own->second == until) continue;
     const bool is_node = name.starts_with(std::string(node_kind) + ":");
-    // Only count expired certificates, for one line under `notes`, since the owner of such a
-    // certificate may have left the cell on purpose.
+    // Do not list expired certificates one by one, but count them, for one line under `notes`: the
+    // owner of an expired certificate may have left the cell on purpose.
     if (until <= now) {
       ++ended;
       continue;

@@ -238,8 +238,8 @@ struct Approval {
   bool operator==(const Approval&) const = default;
 };
 
-// The record signer/NAME: a fleet-signer that is running. The record has a lease, so it vanishes if
-// this fleet-signer dies. Times are in seconds since 1970.
+// The record signer/NAME: a fleet-signer that is running. The record has a lease, so it vanishes
+// when this fleet-signer has exited or was killed. Times are in seconds since 1970.
 struct SignerAtWork {
   std::string version = {};
   std::string since = {};

@@ -36,7 +36,7 @@ inline constexpr Ms event_gather_ms = 500;
 // A node counts as silent if it had no living fleet-agent for this time. A restart of fleet-agent
 // takes less time.
 inline constexpr Ms silence_ms = 30'000;
-// How often the driver looks for events that are too old, to erase them.
+// How often the driver erases old events.
 inline constexpr Ms event_prune_ms = 3'600'000;
 
 class ChronicleTask {

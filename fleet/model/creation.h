@@ -27,8 +27,9 @@ class Creation {
  public:
   // All records are written, so the new rollout or plan begins. There is no next step.
   struct Begun {};
-  // The new rollout or plan does not begin, for this reason. There is no next step. If `is_known`
-  // is false, the store has not answered, so the rollout or plan may begin nevertheless.
+  // The new rollout or plan was not begun, for the reason here. There is no next step. If
+  // `is_known` is false, the store has not answered, so the rollout or plan may have begun after
+  // all.
   struct NotBegun {
     std::string reason = {};
     bool is_known = true;
@@ -46,8 +47,8 @@ class Creation {
   [[nodiscard]] Next next(const KeyValue* found, const Outcome* last);
 
  protected:
-  // `refusal` is the message for people if the store refuses a transaction. The message names the
-  // likely cause.
+  // `refusal` is the error message to show if the store refuses a transaction. It names the likely
+  // cause.
   Creation(std::string key, std::string refusal)
       : key_(std::move(key)), refusal_(std::move(refusal)) {}
   Creation(const Creation&) = default;

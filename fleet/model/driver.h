@@ -320,8 +320,9 @@ class Driver {
     task_.take_absent(event.key);
   }
 
-  // Returns whether a change is newer than the last reading and not older than the newest known
-  // change of its key. A watch may report a change that is older than the driver's own last write.
+  // Returns whether a change is news: it came after the driver last read the store, and the driver
+  // knows no newer change of the same key. A watch may report a change that is older than the
+  // driver's own last write.
   bool is_news(const std::string& key, Revision revision) {
     if (revision <= read_at_) return false;
     Revision& known = newest_[key];

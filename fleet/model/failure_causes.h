@@ -2,8 +2,8 @@
 //
 // For one rollout, the file groups the failures: nodes that failed in the same way form one group,
 // however many they are. For each group, it names the facts and labels by which the group's nodes
-// differ from the other nodes of the rollout. It also collects the rollout's nodes from the
-// records, and writes the groups as JSON, for `fleetctl why` and for the web page.
+// differ from the other nodes that the rollout has reached. It also collects the rollout's nodes
+// from the records, and writes the groups as JSON, for `fleetctl why` and for the web page.
 //
 // For a node that has become degraded, the file names each rollout that may be the cause
 // (BakeSuspects). This file does no input or output.
@@ -61,8 +61,8 @@ struct FailureGroup {
   bool operator==(const FailureGroup&) const = default;
 };
 
-// Returns whether the node has failed, has gone back for lack of a `confirm` (`unconfirmed`), or
-// could not be undone (`kept`).
+// Returns whether the node's upgrade failed, was rolled back because no `confirm` came
+// (`unconfirmed`), or could not be undone (`kept`).
 [[nodiscard]] bool has_failed(const RolloutNode& node);
 
 // Returns the groups of failed nodes, the largest first. Failures are in one group if their stage,

@@ -78,7 +78,8 @@ struct GateReply {
 
 // ---- the rounds of a rollout
 
-// The time from the beginning of one round of questions to the beginning of the next.
+// How often the gates of a batch are asked: the time from the beginning of one round of questions
+// to the gates to the beginning of the next round.
 inline constexpr Ms gate_again_ms = 10'000;
 // The time limit for the answer of a gate. After this time, the question to the gate is cancelled.
 inline constexpr Ms gate_answer_ms = 10'000;

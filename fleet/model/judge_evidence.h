@@ -95,20 +95,21 @@ struct AtRisk {
 // version fail `tolerate` times as often as nodes of the control group.
 [[nodiscard]] double chance_of_new(const AtRisk& at_risk, double tolerate);
 
-// Returns the chance that the gauge of the next node is worse, if the versions are alike. A gauge
-// has a value and no failures. Each node gives one number for each batch: the gauge's change over
-// the soak. A node is *worse* if its change is worse than the median change of the control group's
-// nodes in the same time. For the first node this chance is about one half. For each later node,
-// the chance depends on the earlier nodes, since the median is only an estimate from a few hundred
-// values. After n nodes, of which a were worse, and with m control nodes:
+// Returns the chance that the gauge of the next node is worse, assuming that both versions behave
+// alike. A gauge is a measured value, such as a latency, and not a count of failures. Each node
+// gives one number for each batch: the gauge's change over the soak. A node is *worse* if its
+// change is worse than the median change of the control group's nodes in the same time. For the
+// first node this chance is about one half. For each later node, the chance depends on the earlier
+// nodes, since the median is only an estimate from a few hundred values. After n nodes, of which a
+// were worse, and with m control nodes:
 //
 //     chance of the next = (m/2 + a) / (m + 1 + n)      (if m is odd: (m+1)/2 in place of m/2)
 //
 // This is the formula of Pólya's urn. It is exact if all values are exchangeable and no two values
 // are equal. Equal values count as not worse, which can only weaken the evidence. A chance of one
-// half for every node would ignore that the median of 500 control nodes is itself an estimate. If
-// the control nodes changed in every batch as in the batch before, the judge would then err three
-// times as often as is allowed (`make judge`).
+// half for every node would ignore that the median of 500 control nodes is itself an estimate. With
+// that fixed chance, the judge would err three times as often as is allowed if each control node
+// changed in every batch as it did in the batch before (`make judge`).
 [[nodiscard]] double chance_of_worse(std::int64_t controls, std::int64_t before,
                                      std::int64_t worse_before);
 

@@ -6,8 +6,8 @@
 //     control     the control group: the last control_size() nodes in the random order of the seed,
 //                 until they move
 //     others      all other nodes that have not moved are watched, but not compared. If such a node
-//                 fails, it is not compared after its move, either; nor is a node of the control
-//                 group that has failed
+//                 fails, it is not compared after its move, either. A node of the control group
+//                 that fails leaves the group, and is not compared after its move
 //     new         nodes on which the new version is active: from a minute after its activation to
 //                 the end of the rollout
 //     a failure   a new process of fleet-agent is active, of the same version as the process before
@@ -26,6 +26,7 @@
 //                 soaked: see judge_verdict.h
 //     unseen      the time in which a node of the batch is silent during its soak, or in which
 //                 there is no driver, does not count as time in which the node was seen to work
+//
 // The record rollout/NAME/judge has the findings, so that a driver that takes over can continue
 // from them. The record is written immediately when a compared node fails, and within a minute when
 // a node fails that is not compared. In addition, it is written about ten times in a soak, with the

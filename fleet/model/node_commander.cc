@@ -208,8 +208,8 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // If the store has a different command by now, and that command was answered already, the answer
-  // to that command is reported instead, since a controller waits for it.
+  // If a newer command has replaced this one in the store, and the newer command was answered
+  // already, the answer to the newer command is reported, since a controller waits for it.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;

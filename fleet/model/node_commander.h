@@ -41,8 +41,8 @@
 
 namespace fleet {
 
-// The time after which a question to the store, or a report, is repeated if the store has not
-// answered.
+// The time after which a question to the store is repeated if the store has not answered, and a
+// report if it was not committed.
 inline constexpr Ms ask_again_ms = 1'000;
 
 // The time after which an order to commit or to go back that has not reached the upgrader, or was

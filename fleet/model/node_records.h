@@ -185,7 +185,7 @@ struct NodeHealth {
   // How many failures this process of fleet-agent had counted before the comparison `run` began. If
   // there were any, the judge does not compare the node.
   std::int64_t before = 0;
-  std::int64_t ends = 0;       // how often the component's program has exited by itself
+  std::int64_t ends = 0;       // how often the component's program has exited without an order
   std::int64_t unhealthy = 0;  // how often the component's health check has failed
   std::int64_t fallbacks = 0;  // how often an upgrade has fallen back to the old version
   bool over = false;           // the comparison is over, so the measures' changes are known
@@ -253,8 +253,8 @@ struct Command {
 // message in place of one of these results.
 inline constexpr std::string_view result_done = "done";
 inline constexpr std::string_view result_reboot_required = "reboot-required";
-// The node does not know how the command ended, since fleet-agent exited in the middle. The
-// versions that run on the node may show how the command ended.
+// The outcome of the command is unknown, since fleet-agent exited while it carried out the command.
+// The versions that run on the node may show the outcome.
 inline constexpr std::string_view result_interrupted = "interrupted";
 // The result of a command `rollback` that came too late: the new version is committed and stays.
 inline constexpr std::string_view result_committed = "committed";

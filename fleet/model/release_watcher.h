@@ -5,9 +5,11 @@
 // a source as a step, and the caller makes the query and passes in the answer.
 //
 // A release that was tried once is never tried again automatically. Under the setting `desire` or
-// `rollout`, no new release is taken while the record `stop` exists, or while a plan or a rollout
-// of the component is under way. Neither is one taken if the watcher's own last change has failed.
-// Then a person has to start a rollout or to change the desired version.
+// `rollout`, no new release is taken while the record `stop` exists, while any plan is under way,
+// or while a rollout of the component is under way. Under `desire`, none is taken before all nodes
+// that report run the desired version. If the watcher's last rollout has failed or, under `desire`,
+// a node has failed to move to the desired version, a person has to start a rollout or to change
+// the desired version first.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ Stand prepare_stand(const NodeSight& sight) {
 }
 
 // Returns the node's state according to the upgrade that this rollout began there. Returns
-// `pending` if the upgrade has not begun, or if it says nothing yet.
+// `pending` if the upgrade has not begun, or has neither soaked nor ended yet.
 Stand upgrade_stand(const NodeSight& sight, const RolloutView& view) {
   if (!is_ours(sight, view)) return {Standing::pending};
   switch (sight.upgrade.phase) {

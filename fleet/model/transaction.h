@@ -94,8 +94,8 @@ struct Erase {
 };
 
 // A transaction: if all compares hold, the store makes all writes, at one revision; otherwise it
-// makes none. A transaction without writes only asks whether its compares hold. The majority of the
-// store's members answers.
+// makes none. A transaction without writes only asks whether its compares hold. A majority of the
+// store's members confirms the answer, so the answer is never out of date.
 struct Transaction {
   std::vector<Compare> compares = {};
   std::vector<Put> puts = {};

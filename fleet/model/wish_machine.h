@@ -22,8 +22,8 @@
 //   cutover-ready        | a claim on the node   | cancel the attempt, then rolled-back
 //   rolled-back          | the claim is gone     | staging, as a new attempt
 //   any                  | the upgrade fails     | failed, with the error
-//   any                  | the upgrade is        | done, as the new instance of fleet-agent reports
-//                        | committed             |
+//   any                  | the upgrade is        | done. After an upgrade of fleet-agent itself,
+//                        | committed             | the new instance reports this
 #pragma once
 
 #include <optional>
@@ -138,8 +138,8 @@ class WishMachine {
   // carries out the upgrade to a desired version, since an upgrader carries out one upgrade at a
   // time.
   [[nodiscard]] bool must_wait(CommandAction action) const;
-  // Returns whether the upgrader was asked for the upgrade with this id, this upgrade is still
-  // wanted, and its new version does not wait beside the old one yet.
+  // Returns true if three conditions hold: the upgrader was asked for the upgrade with this id,
+  // this upgrade is still wanted, and its new version is not yet ready beside the old one.
   [[nodiscard]] bool asks_for(const std::string& attempt) const {
     return stage_ == Stage::asking && upgrade_.attempt == attempt;
   }

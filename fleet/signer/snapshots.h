@@ -1,6 +1,6 @@
-// Takes a snapshot of the store every hour. Each snapshot is one file, which `etcdctl snapshot
-// restore` accepts. fleet/model/store_snapshots.h decides when a snapshot is taken and which old
-// snapshots are deleted.
+// Takes a snapshot of the store every hour, and keeps the last `kept` snapshots. Each snapshot is
+// one complete file, which `etcdctl snapshot restore` accepts. fleet/model/store_snapshots.h
+// decides when a snapshot is taken and which old snapshots are deleted.
 #pragma once
 
 #include <sodium.h>

@@ -86,7 +86,8 @@ class Endpoints {
   std::vector<std::string> urls_;
   std::size_t at_ = 0;
   std::mt19937_64 chance_;
-  Backoff losses_;  // computes the pause after the loss of a connection that has worked
+  // Computes the pause after the loss of a connection that has worked, or after a slow member.
+  Backoff losses_;
   Backoff rounds_;  // computes the pause after all members have failed
   Endpoint present_;
   bool has_worked_ = false;

@@ -13,9 +13,9 @@ using Milliseconds = Timers::Milliseconds;
 // Endpoints::stretched(). Otherwise the repeated requests of all clients would keep members without
 // a leader so busy that they could not elect a leader.
 constexpr Milliseconds pause_max{1'000};
-// How long after its time limit a call is ended here. Usually libcurl has ended the call by then,
-// with a better error message. But libcurl does not end a call that is waiting for a connection
-// that another call opens.
+// How long after its time limit this code ends a call. Usually libcurl has ended the call by then,
+// with a better error message. But libcurl does not end a call that waits for a connection that
+// another call is still opening.
 constexpr Milliseconds behind_libcurl{50};
 
 }  // namespace

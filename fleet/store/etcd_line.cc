@@ -23,9 +23,9 @@ std::unique_ptr<Http2::Call> EtcdLine::Rider::call(const std::string& path, std:
                           std::move(observer));
 }
 
-// Removes a rider, that is, a call or a watch that uses this connection. If this rider has sent the
-// member a heartbeat request, the rider can no longer receive the answer. So if the member stays
-// silent, another rider sends a heartbeat request.
+// Removes a rider, that is, a call or a watch that uses this connection. A rider that is removed
+// cannot receive the answer to a heartbeat request that it has sent. So if the member stays silent,
+// another rider sends a heartbeat request.
 void EtcdLine::forget(Rider* rider) {
   riders_.erase(rider);
   if (asking_ != rider) return;

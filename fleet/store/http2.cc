@@ -261,7 +261,7 @@ void Http2::Call::send(const std::string& framed) {
   owner_.push();
 }
 
-// Returns the error message for a call that got no answer in time. It says how far the call came.
+// Returns the error message for a call that got no answer in time. It says how far the call got.
 // libcurl's own message is not used, since it may blame the lookup of a host name even if the URL
 // contains an IP address.
 std::string Http2::Call::timeout_words() const {

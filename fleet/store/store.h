@@ -114,8 +114,8 @@ class Store {
   virtual void read(Keys keys, Then<Reply<Reading>> then) = 0;
 
   // Carries out a transaction. The store refuses the transaction if a put has a lease that has
-  // ended. If the outcome is Unknown, the store may still carry out the transaction, but at most
-  // twice the time limit for an answer later.
+  // ended. If the outcome is Unknown, the store may still carry out the transaction later, but only
+  // within twice the time limit for an answer.
   virtual void commit(Transaction transaction, Then<Outcome> then) = 0;
 
   // Requests a lease of at least `ttl`. The store may grant a longer one.

@@ -102,8 +102,9 @@ class Run {
 
   // Waits until the last agent works.
   void wait_for_last_agent();
-  // Waits until the run has made all its hand-overs. If the last agent is to stay, ends the
-  // contender then. Otherwise waits until the contender exits by itself.
+  // Waits until the run has made all its hand-overs. Ends the contender then if it is a service
+  // supervisor, or if the last agent is to stay. Otherwise waits until the contender exits by
+  // itself with status 0.
   void finish();
   void end();
 

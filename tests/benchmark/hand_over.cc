@@ -200,8 +200,8 @@ struct Gaps {
   std::vector<Milliseconds> warm;
 };
 
-// Measures one run, in which hand-overs and fall-backs alternate. Adds their gaps to `hand_over`
-// and `fall_back`.
+// Measures one run, in which hand-overs and fall-backs alternate. Adds the time without a working
+// agent in each of them to `hand_over` or `fall_back`.
 void measure_fall_backs(const Place& place, const Contender& contender, const Load& load,
                         std::vector<Milliseconds>& hand_over,
                         std::vector<Milliseconds>& fall_back) {

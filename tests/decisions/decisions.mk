@@ -2,7 +2,8 @@
 # model checker spin, and the system calls that unit tests make fail.
 
 # make explore: tries every event in every state of the supervisor, compares each step with the
-# second table (an independent version of the decisions), and prints result lines.
+# second table (an independent second description of the supervisor, in
+# tests/decisions/explore/second_*), and prints result lines.
 
 .PHONY: explore
 explore_tests := $(addprefix $(BUILD)/tests/decisions/explore/,explore_test second_table_test)

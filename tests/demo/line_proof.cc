@@ -80,7 +80,7 @@ void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
   for (const SeenEvent& event : events) {
-    if (event.text.starts_with("started")) {  // a new process may have an old pid
+    if (event.text.starts_with("started")) {  // the pid may be reused
       succeeded.erase(event.pid);
       if (active == event.pid) active = 0;
     }

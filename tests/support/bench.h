@@ -24,8 +24,8 @@ class Bench {
   explicit Bench(Policy policy = default_policy());
   [[nodiscard]] static Policy default_policy();
 
-  // ---- events. Each function returns the supervisor's actions after the event, including the
-  // actions after the outcomes of earlier actions.
+  // ---- events. Each function returns all actions of the supervisor to which the event leads,
+  // including those to which the outcomes of these actions lead.
   Actions start();
   Actions say(Generation generation, agent_protocol::AgentMessage message);
   Actions last_word(Generation generation, agent_protocol::AgentMessage message);

@@ -1,5 +1,5 @@
 // A scenario: a test of the supervisor as text. Events stand at the left margin. Below an event,
-// each action that the event causes follows after "> ", and the new phase after "= ".
+// each action that the event causes follows after "> ", and the phase after "= ".
 // tests/decisions/scenario/README.md has the vocabulary.
 #pragma once
 

@@ -396,8 +396,8 @@ void Watcher::check_standby() {
   }
 }
 
-// Checks rule S4 of tests/INVARIANTS.md: a candidate causes no message to the active agent except
-// messages about the upgrade.
+// Checks rule S4 of tests/INVARIANTS.md: a candidate's message causes no message to the active
+// agent, except messages about the upgrade.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
   const auto* refused = std::get_if<MessageRefused>(&event);

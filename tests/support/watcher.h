@@ -37,8 +37,8 @@ class Watcher {
   // This keeps the order of the generations: see ranks_of() in tests/decisions/explore/canonical.h.
   void renumber(const std::map<Generation, Generation>& ranks);
 
-  // Returns everything that the watcher knows as text. Watchers that know the same return the same
-  // text.
+  // Returns, as text, everything that the watcher knows. Two watchers that know the same return the
+  // same text.
   [[nodiscard]] std::string print() const;
   bool operator==(const Watcher&) const = default;
 

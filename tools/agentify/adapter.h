@@ -202,7 +202,7 @@ struct AskDaemon {  // run one probe of the daemon; causes ProbeAnswered
 
 // ---- actions for the directory of releases (--follow)
 
-struct Follow {  // begin to request an upgrade whenever a new release is due
+struct Follow {  // begin to request an upgrade whenever a release is due
   bool operator==(const Follow&) const = default;
 };
 struct EndFollowing {  // request no more upgrades

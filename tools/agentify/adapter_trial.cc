@@ -56,8 +56,8 @@ void Adapter::judge_if_due() {
   }
 }
 
-// Returns how long a ready daemon must stay well before agentify says `healthy`: at most half the
-// trial, so that the daemon has the other half to become ready.
+// Returns how long a daemon must stay ready without a failure before agentify says `healthy`. This
+// is at most half of the trial, so that the daemon has the other half to become ready.
 Duration Adapter::settle_time() const {
   return trial_ ? std::min(terms_.settle, *trial_ / 2) : terms_.settle;
 }

@@ -56,7 +56,7 @@ sanitized_programs += $(BUILD)/agentify $(BUILD)/agent-releases $(agentify_witne
 
 # kill-agentify runs an upgrade POINTS times. Each time it kills one of agentify, its keeper, the
 # daemon and the upgrader, at a point of the upgrade that differs from run to run. At one point in
-# six there is no process to kill.
+# six the chosen process does not exist, so that run kills nothing.
 .PHONY: kill-agentify fault-agentify check-daemons endurance-agentify
 POINTS ?= 2600
 kill-agentify:

@@ -32,8 +32,8 @@ class LastWords {
 
   // Adds bytes of the output. Must be called by one process only.
   void add(std::string_view bytes);
-  // Returns the last bytes that were added. If the keeper is adding bytes at this moment, a few
-  // bytes of the result may be from before the last ones.
+  // Returns the last bytes that were added. If the keeper is adding bytes at this moment, some of
+  // these newer bytes may stand at the beginning of the result, in the place of the oldest bytes.
   [[nodiscard]] std::string text() const;
   // Returns the last line that is not empty, or "" if there is none.
   [[nodiscard]] std::string last_line() const;

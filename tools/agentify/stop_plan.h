@@ -34,7 +34,7 @@ struct StopPlan {
 // Returns the plan that sends SIGTERM, and SIGKILL only at the deadline.
 [[nodiscard]] StopPlan default_stop_plan();
 
-// The time limit of a stop for which none was given: the default of the upgrader's --stop-timeout.
+// The default time limit of a stop: the same as the default of the upgrader's --stop-timeout.
 inline constexpr Duration stop_time_default = std::chrono::seconds{90};
 
 // Returns how long before the deadline SIGKILL must be sent: a fifth of the stop's time limit, but

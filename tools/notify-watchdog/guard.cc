@@ -183,8 +183,8 @@ std::optional<Time> Guard::feed_time() const {
 }
 
 // Returns when to log that the child is silent: three quarters of the device's timeout after the
-// device was last fed. A program must send WATCHDOG=1 within the device's timeout, and usually
-// sends it twice.
+// device was last fed. A program usually sends WATCHDOG=1 twice in the device's timeout, so by then
+// at least one message is overdue.
 std::optional<Time> Guard::silence_time() const {
   if (phase_ != Phase::watching || silence_logged_) return std::nullopt;
   return fed_ + terms_.device_timeout * 3 / 4;

@@ -1,6 +1,7 @@
-// The supervisor's orders to the shell (the code that does all input and output), as plain data.
-// The shell performs them in order. An order for an agent names the agent by its generation, the
-// number of its process. If that process has been reaped, the shell drops the order.
+// The supervisor's orders to the code in upgrader/shell, which does all input and output. They are
+// plain data. The code in upgrader/shell performs them in order. An order for an agent names the
+// agent by its generation, the number of its process. If that process has been reaped, the order is
+// dropped.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +36,8 @@ struct Spawn {
   bool operator==(const Spawn&) const = default;
 };
 
-// Send a message to an agent. If the message is an `activate`, the next event is the outcome: how
-// much of the message has been written. Other messages have no outcome.
+// Send a message to an agent. If the message is an `activate`, the next event is the outcome: the
+// message has been written whole, waits, or is lost. Other messages have no outcome.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;
@@ -55,7 +56,7 @@ struct Kill {
   bool operator==(const Kill&) const = default;
 };
 
-// Send SIGTERM to a first agent that has not said `hello`, so may not speak the protocol.
+// Send SIGTERM to a first agent that has not said `hello`: perhaps it does not speak the protocol.
 struct Terminate {
   Generation generation = 0;
   bool operator==(const Terminate&) const = default;
@@ -81,8 +82,9 @@ struct ForgetAttempts {
 };
 
 // Check that AGENT's link can be replaced, and sync the new program and the directories that lead
-// to it. Ordered before the old agent stops, so that Relink, which is ordered after the stop, is
-// quick and unlikely to fail. The next event is the outcome of this action.
+// to it. The supervisor returns this action before it stops the old agent, so that Relink, which it
+// returns after the stop, is quick and unlikely to fail. The next event is the outcome of this
+// action.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;

@@ -1,6 +1,6 @@
-// The events that the upgrader can meet, as plain data. The shell makes events; the supervisor
-// decides what follows from them. If an event carries a generation, it is about the process of that
-// agent.
+// The events that the upgrader can meet, as plain data. The code in upgrader/shell makes events;
+// the supervisor decides what follows from them. If an event carries a generation, it is about the
+// process of that agent.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 
 namespace upgrader {
 
-// The number of a process that was started, counted from 1. Only the shell knows pids; all other
-// code refers to an agent by this number.
+// The number of a process that was started, counted from 1. Only the code in upgrader/shell knows
+// pids; all other code refers to an agent by this number.
 using Generation = std::int64_t;
 
-// The number of a program: a checked executable that is kept open, with its arguments. The shell
-// keeps a program open while Supervisor::programs() lists its number.
+// The number of a program: a checked executable that is kept open, with its arguments. The code in
+// upgrader/shell keeps a program open while Supervisor::programs() lists its number.
 using ProgramId = int;
 
 // The upgrader has started, and AGENT on its command line can be started.

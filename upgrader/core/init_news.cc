@@ -19,7 +19,8 @@ std::string name_of(const Agent& agent) {
 }
 
 // Returns true if the agent is active and, if it has the feature readiness, has said `healthy`. An
-// agent that was started as a candidate need not say `healthy`: its trial shows whether it works.
+// agent that was started as a candidate need not say `healthy`: the end of its upgrade shows
+// whether it works.
 bool is_ready(const Agent& agent) {
   return agent.activated && (agent.works || agent.role == Role::candidate);
 }

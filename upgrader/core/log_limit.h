@@ -1,8 +1,8 @@
-// The limit that keeps an agent from flooding the log. A notice is a log line that an agent can
-// cause as often as it likes. For each agent and each kind of notice, at most one line a second is
-// logged. Further notices are held back and counted, and the next logged line of that kind shows
-// the count. The latest `status` that was held back is logged when the second is over. This file
-// only decides what to log: log.h writes the lines.
+// The limit that keeps agents and requests from flooding the log. A notice is a log line that an
+// agent, or a request in the control directory, can cause at will. For each agent and each kind of
+// notice, at most one line a second is logged. Further notices are held back and counted, and the
+// next logged line of that kind shows the count. The latest `status` that was held back is logged
+// when the second is over. This file only decides what to log: log.h writes the lines.
 #pragma once
 
 #include <cstdint>

@@ -117,7 +117,8 @@ struct UpgradeUnderWay {
 // The facts about the last active agent that are needed when the next agent gets the work.
 struct LeftBehind {
   bool clean = false;  // the agent said `stopped` before it exited, so its stop was clean
-  // The `state` from the agent's `stopped`, which is passed on in the next agent's `activate`.
+  // The `state` from the message `stopped` of the last active agent. It is passed on to the next
+  // agent in the message `activate`.
   std::optional<std::string> state;
   int exit_status = 0;  // the upgrader's exit status if no agent follows
   bool operator==(const LeftBehind&) const = default;

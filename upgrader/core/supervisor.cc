@@ -979,8 +979,8 @@ class Step {
 
   // ---- deadlines
 
-  // Handles at most one deadline that has passed. The shell then reads the agents' messages again,
-  // and reports the next deadline after that.
+  // Handles at most one deadline that has passed. The code in upgrader/shell then reads the agents'
+  // messages again, and reports the next deadline after that.
   void judge(const DeadlinePassed& event) {
     passed_by_ = std::min(now_, event.by);
     put_off_what_is_late();

@@ -1,7 +1,7 @@
-// The state machine that decides what the upgrader does. The shell (the code that does input and
-// output) passes the supervisor one event at a time, and performs the actions that the supervisor
-// returns. The supervisor performs nothing itself, reads no clock, and knows no pid. Its contract
-// with agents is the page agent-protocol(7).
+// The state machine that decides what the upgrader does. The code in upgrader/shell, which does all
+// input and output, passes the supervisor one event at a time, and performs the actions that the
+// supervisor returns. The supervisor performs nothing itself, reads no clock, and knows no pid. Its
+// contract with agents is the page agent-protocol(7).
 //
 // THE WORDS. The incumbent is the agent that has the work, or that gets the work as soon as it says
 // `ready`. The candidate is the agent that is to replace the incumbent. The candidate is held: it
@@ -82,9 +82,10 @@
 // clang-format on
 //
 // If init watches the upgrader, an active agent sends heartbeats from its activation until it has
-// said `stopped`, is killed or is rolled back. If an agent on trial misses a heartbeat, it is
-// rolled back. If an agent misses a heartbeat in any other phase, the agent continues to run, but
-// the upgrader no longer tells init that all is well (`WATCHDOG=1`, see init_news.h).
+// said `stopped`, is killed or is rolled back. If no heartbeat of an agent on trial comes within
+// the interval of init's watchdog, the agent is rolled back. An agent that is silent for so long in
+// any other phase continues to run, but the upgrader no longer tells init that all is well
+// (`WATCHDOG=1`, see init_news.h).
 //
 // If the upgrader was frozen, it may find a deadline long after the deadline has passed. The
 // upgrader then puts that deadline off once, and the deadline has no effect before its new time.
@@ -160,7 +161,8 @@ class Supervisor {
   // count as the incumbent's; without an incumbent, 0 is listed for them.
   [[nodiscard]] std::vector<Generation> late(Time by) const;
 
-  // Returns the programs that may still be started. The shell may close all others.
+  // Returns the programs that may still be started. The code in upgrader/shell may close all
+  // others.
   [[nodiscard]] std::vector<ProgramId> programs() const;
 
   [[nodiscard]] Phase phase() const { return phase_of(state_); }

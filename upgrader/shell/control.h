@@ -1,7 +1,8 @@
-// The part of the loop for --control: it writes status.json, at most once in `status_interval`, and
-// reads requests from the FIFO. The number of requests that are handled in one turn of the loop is
-// limited, like the number of messages of one agent. Other files decide what status.json says and
-// what a request leads to. Without --control, the loop has no object of the class `Control`.
+// The part of the loop for --control: it writes status.json, at most once in `status_interval`
+// until the upgrader ends, and reads requests from the FIFO. The number of requests that are
+// handled in one turn of the loop is limited, like the number of messages of one agent. Other files
+// decide what status.json says and what a request leads to. Without --control, the loop has no
+// object of the class `Control`.
 #pragma once
 
 #include <uv.h>

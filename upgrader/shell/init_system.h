@@ -47,9 +47,9 @@ inline constexpr Duration early_beat_interval{100};
 class InitSystem {
  public:
   // `notify_socket` is the value of NOTIFY_SOCKET: an absolute path, or an abstract name after "@".
-  // If the value is null or has any other form, init is sent no messages. `watchdog` is the longest
-  // time between two WATCHDOG=1, or zero. `readiness` is the descriptor of --notify-fd, if there is
-  // one.
+  // If the value is null or has any other form, nothing is sent to a socket. `watchdog` is the
+  // longest time between two WATCHDOG=1, or zero. `readiness` is the descriptor of --notify-fd, if
+  // there is one.
   explicit InitSystem(const char* notify_socket, Duration watchdog = Duration::zero(),
                       OwnedFd readiness = {});
 

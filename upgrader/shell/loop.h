@@ -1,6 +1,6 @@
-// The shell around the supervisor: it turns libuv's callbacks into events, and actions into calls,
-// and decides nothing itself. Everything happens on one thread, and an idle upgrader never wakes
-// up.
+// The event loop around the supervisor: it turns libuv's callbacks into events, and actions into
+// calls, and decides nothing itself. Everything happens on one thread, and an idle upgrader never
+// wakes up.
 #pragma once
 
 #include <uv.h>

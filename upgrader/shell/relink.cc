@@ -141,8 +141,9 @@ int Link::prove(const Program& program, const BeforeSync& before_sync) const {
   return link_.directory.replace_link(link_.name, present);
 }
 
-// Makes the link of --previous name the executable that was committed before `program`. Leaves the
-// link alone if both have the same path, since that path now leads to the new version.
+// Makes the link of --previous point to the executable that was committed before `program`. Leaves
+// the link alone if the two executables have the same path, since that path now leads to the new
+// version.
 int Link::move_previous(const Program& program, const BeforeSync& before_sync) const {
   const bool relative = committed_[0] != '/';
   std::string old = relative ? "{}/{}"_with(link_.directory.path(), committed_) : committed_;

@@ -16,8 +16,8 @@
 
 namespace agent_protocol {
 
-// The two pipes to and from the upgrader. The functions below hide from the program, and from
-// programs that it starts, everything that the upgrader has added to the process: the pipes as
+// The two pipes to and from the upgrader. The functions below hide from the program, or at least
+// from programs that it starts, everything that the upgrader has added to the process: the pipes as
 // descriptors 0 and 1, the lock's descriptor, and environment variables.
 struct Pipes {
   Descriptor input;

@@ -15,7 +15,8 @@ UNKNOWN = ("writev", "pwritev", "fallocate", "copy_file_range", "sendfile", "rmd
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?|(-?\w+)<((?:[^>\\]|\\.)*)>|([^,\s"<]+)')
 LINE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)(?:<([^>]*)>)?(.*)$")
 
-# The umask of this process, which the recorded programs inherit.
+# The umask of this process, which the recorded programs inherit. os.umask() can only be read by
+# setting it, so the next line restores it.
 UMASK = os.umask(0)
 os.umask(UMASK)
 

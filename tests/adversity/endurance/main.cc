@@ -207,7 +207,7 @@ constexpr std::size_t long_upgrades = 10'000;
 constexpr std::size_t canary_upgrades = 120;
 
 // The resources are measured for the first time after this number of upgrades, since the
-// allocator's memory still grows before.
+// allocator's memory still grows until then.
 constexpr std::size_t base_of_long_runs = 300;
 constexpr std::size_t measured_every = 50;
 constexpr auto rest_patience = std::chrono::seconds(5);

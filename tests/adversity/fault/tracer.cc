@@ -92,8 +92,8 @@ char state_of(pid_t pid) {
 constexpr int long_wait_ms = 1'800'000;
 
 // Returns how long the system call may wait, in milliseconds: -1 for no limit, 0 if it does not
-// wait. The state 'S' in /proc does not show whether the process waits, since a process that only
-// checks for an ended child has the same state.
+// wait. The process's state in /proc is not enough to know this: it can be 'S' during a call of
+// wait4() with WNOHANG, too.
 int waits_ms(const RawCall& call) {
   switch (call.number) {
     case SYS_epoll_wait:

@@ -420,8 +420,8 @@ class Stage {
          "there is an end, and a deadline after it");
   }
 
-  // Throws if the shell could not carry out this action, such as sending a message that cannot be
-  // encoded.
+  // Throws if the code in upgrader/shell could not carry out this action, such as sending a message
+  // that cannot be encoded.
   static void look_at(const Action& action) {
     const auto* send = std::get_if<Send>(&action);
     if (send == nullptr) return;

@@ -2,7 +2,7 @@
 # runs the same code on the fuzzer's stored inputs, without clang.
 
 # The sources of the fuzz targets, and of the code that these targets test. This code is the wire
-# format and the decisions, without the shell.
+# format and the decisions, without the code in upgrader/shell.
 fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fuzz/*.cc)) \
   $(addprefix tests/support/,actions.cc every_event.cc print.cc watcher.cc) \
   $(filter-out %_test.cc tests/decisions/explore/second%,$(wildcard tests/decisions/explore/*.cc)) \

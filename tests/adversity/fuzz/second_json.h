@@ -18,7 +18,8 @@ struct Json {
   std::string number{};         // the number as it is spelt in the line
   std::string text{};           // the text in UTF-8, without its lone surrogates
   bool lone_surrogate = false;  // the text has a lone surrogate
-  // The names of an object's members, in the order of the line; each is a text.
+  // The names of an object's members, in the order in which they are in the line. Each name is a
+  // JSON string.
   std::vector<Json> names{};
   std::vector<Json> items{};  // the items of an array, or the values of an object
 };

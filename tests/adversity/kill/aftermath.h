@@ -20,7 +20,7 @@ class Aftermath {
   struct Party {
     int generation = -1;
     pid_t pid = 0;
-    bool ended = false;  // the signal has ended the process; if false, has only stopped it
+    bool ended = false;  // true if the signal has ended the process, not only stopped it
   };
 
   // Records which processes are alive before the signal. Must be constructed before the signal is

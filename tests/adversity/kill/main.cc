@@ -253,7 +253,7 @@ bool Run::name_points() {
 }
 
 // Returns true if ONLY names a kill point that does not belong to this story and setting, so that
-// these need not be played.
+// the story need not be played in this setting.
 bool Run::is_another(const Setting& setting) const {
   std::size_t end = 0;
   for (int part = 0; part < 4 && end != std::string::npos; ++part)

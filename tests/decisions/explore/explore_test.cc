@@ -41,7 +41,8 @@ std::string first_violation(const StepFunction& faulty, int policy = 1) {
 
 // `make check` does not run this test, since an exploration takes long. Instead, `make check` runs
 // second_table_test.cc, which explores the same states, runs the same checks, and also compares
-// every step with the second table.
+// every step with the second table (an independent second description of the supervisor, in
+// tests/decisions/explore/second_*).
 TEST_CASE("no order of events breaks an invariant, and every event is met in every phase",
           "[.walk]") {
   check_walks(walk_all(), "V1");

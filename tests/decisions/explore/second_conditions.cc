@@ -1,6 +1,7 @@
-// The conditions in the rows of the second table (`second.table`), which is compared with the
-// supervisor: the names of the table's events, the translation of each event of the supervisor into
-// such a name, and the guards. Written from the protocol page, without a look at the supervisor.
+// The conditions in the rows of the second table (`second.table`), an independent second
+// description of the supervisor. This file has the names of the table's events, the translation of
+// each event of the supervisor into such a name, and the guards. Written from the protocol page,
+// without a look at the supervisor.
 #include <algorithm>
 #include <array>
 #include <iterator>

@@ -1,6 +1,6 @@
 // The effects on deadlines that the rows of the second table (`second.table`) name. The second
-// table is compared with the supervisor. These effects were written from the protocol page, without
-// a look at the supervisor.
+// table is an independent second description of the supervisor. These effects were written from the
+// protocol page, without a look at the supervisor.
 #include <algorithm>
 
 #include "tests/decisions/explore/second_words.h"

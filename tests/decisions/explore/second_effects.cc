@@ -1,6 +1,7 @@
 // The effects that the rows of the second table (`second.table`) name, except for effects on
-// deadlines, which are in second_deadlines.cc. The second table is compared with the supervisor.
-// These effects were written from the protocol page, without a look at the supervisor.
+// deadlines, which are in second_deadlines.cc. The second table is an independent second
+// description of the supervisor. These effects were written from the protocol page, without a look
+// at the supervisor.
 #include <algorithm>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// The second opinion about each step of an exploration. It compares the step with the second table:
-// see second_opinion() in second_table.h.
+// The second opinion about each step of an exploration. It compares the step with the second table
+// (an independent second description of the supervisor): see second_opinion() in second_table.h.
 #include <algorithm>
 #include <charconv>
 

@@ -1,7 +1,8 @@
-// The second table: a second, independent version of the supervisor's decisions, with which an
-// exploration compares the supervisor. It is a table in a text file, `second.table`, written from
-// the protocol page alone. This file declares the code that reads the table. `second.table`
-// explains the notation, and second_words.h explains the names.
+// The second table: an independent second description of the supervisor, in
+// tests/decisions/explore/second_*, with which an exploration compares the supervisor. It is a
+// table in a text file, `second.table`, written from the protocol page alone. This file declares
+// the code that reads the table. `second.table` explains the notation, and second_words.h explains
+// the names.
 #pragma once
 
 #include <array>

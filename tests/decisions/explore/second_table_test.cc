@@ -1,4 +1,5 @@
-// Explores all states of the supervisor, and compares every step with the second table. Then runs
+// Explores all states of the supervisor, and compares every step with the second table (an
+// independent second description of the supervisor, in tests/decisions/explore/second_*). Then runs
 // canaries: copies of the table, each with an injected error that the comparison must find.
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
-// The vocabulary of the second table (`second.table`), which is compared with the supervisor. This
-// file declares the table's events, the facts that are kept besides the situation (`Notes`), and
-// the guards and effects that the rows name. The vocabulary was written from the protocol page,
-// without a look at the supervisor.
+// The vocabulary of the second table (`second.table`), an independent second description of the
+// supervisor. This file declares the table's events, the facts that are kept besides the situation
+// (`Notes`), and the guards and effects that the rows name. The vocabulary was written from the
+// protocol page, without a look at the supervisor.
 #pragma once
 
 #include <optional>

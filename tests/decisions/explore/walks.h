@@ -10,7 +10,9 @@
 namespace upgrader::test {
 
 // The result of exploring the supervisor under one policy. If the supervisor was compared with the
-// second table, `unused_rows` has the line numbers of the rows that no step has used.
+// second table (an independent second description of the supervisor, in
+// tests/decisions/explore/second_*), `unused_rows` has the line numbers of the rows that no step
+// has used.
 struct Walked {
   int policy = 0;
   Exploration seen;

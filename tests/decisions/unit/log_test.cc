@@ -66,7 +66,7 @@ Stream make_terminal() {
   return terminal;
 }
 
-// Reads all bytes that the stream has to read now.
+// Reads all bytes that are available on the stream now.
 std::string take(const OwnedFd& fd) {
   std::string bytes;
   char buffer[4096];

@@ -50,8 +50,8 @@ class Child {
   }
   std::string hear(std::size_t size) { return read_from(started_.output.get(), size); }
 
-  // Waits until the process has executed its program. Works only for programs that copy their input
-  // to their output.
+  // Waits until the process has called execve(). Works only for programs that copy their input to
+  // their output: the answer shows that the program runs.
   void update_watch() {
     say("x");
     REQUIRE(hear(1) == "x");

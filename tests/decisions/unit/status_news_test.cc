@@ -1,4 +1,4 @@
-// Tests every member of status.json, byte for byte, at chosen moments of a few courses of events.
+// Tests every member of status.json, byte for byte, at chosen moments in a few sequences of events.
 // Also tests which members are left out first if status.json would exceed its size limit.
 #include "upgrader/core/status_news.h"
 

@@ -1,5 +1,6 @@
-// Executes a fault that a sanitizer must find, as a canary of `make sanitize`. Usage: `faults
-// KIND`. The fault depends on the program's arguments, so that the compiler cannot find it.
+// Commits an error that a sanitizer must report. `make sanitize` runs this program to show that the
+// sanitizers work. Usage: `faults KIND`. The error depends on the program's arguments, so that the
+// compiler cannot see it.
 #include <unistd.h>
 
 #include <climits>

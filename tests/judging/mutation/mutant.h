@@ -1,4 +1,4 @@
-// Switches mutants on and off. A mutant is a small change of the source, which some test must
+// Switches mutants on and off. A mutant is a small change of the source, which some test should
 // notice. `make mutate` compiles all mutants into an instrumented copy of the project, of which
 // every file includes this header first. A file named `mutants.control`, in a directory above the
 // program, has the number of the mutant that is on. 0 switches no mutant on. -1 switches no mutant

@@ -318,7 +318,7 @@ bool comes_to_its_end(Place place) {
   constexpr int steps_max = 100;
   for (int steps = 0; steps < steps_max && !place.world.left; ++steps) {
     // If the upgrader stops agentify before its activation, the adapter gets no event: the library
-    // for agents exits from agentify's process.
+    // for agents ends agentify's process by itself.
     if (!place.world.checking && !place.world.activated) return true;
     const Happening happening = last_happening(place);
     if (std::holds_alternative<TimePassed>(happening.event)) {

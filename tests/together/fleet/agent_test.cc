@@ -1,7 +1,8 @@
-// Tests the parts of fleet-agent that do not handle commands. Which releases does a fetcher accept,
-// and which callers get the result? How is a hook run, and when is it not run? Also tested are the
-// ledger on disk, the causes that are named for a failure, and when a node stops trusting the
-// store. Writes and requests must arrive although answers get lost or the upgrader is restarted.
+// Tests the parts of fleet-agent that do not handle commands. The tests check which releases a
+// fetcher accepts, which of its callers get a result, how a hook is run, and when it is not run.
+// They also check the ledger on disk, the causes that are named for a failure, and when a node
+// stops trusting the store. Writes and requests must arrive although answers get lost or the
+// upgrader is restarted.
 #include "fleet/agent/fetcher.h"
 
 #include <agent-protocol/agent.h>

@@ -1,6 +1,6 @@
-// Tests which rollouts and plans a controller begins to drive (to steer), and how a person's order
-// changes a rollout. Also tests that a driver ends if its key in the store is gone, and what a
-// driver does while it cannot reach the store. The store is in memory, and the test moves the
+// Tests which rollouts and plans a controller begins to steer as their driver, and how a person's
+// order changes a rollout. Also tests that a driver ends if its key in the store is gone, and what
+// a driver does while it cannot reach the store. The store is in memory, and the test moves the
 // clock.
 #include <catch2/catch.hpp>
 

@@ -33,7 +33,7 @@ class FakeCell {
   void compact(Revision revision);
 
   // Returns the changes from revision `from` on for a watch, and sets `from` to the revision after
-  // the last of them. Returns no value if there are no changes.
+  // the store's current one. Returns no value if there are no changes.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
   // Registers `changed`, a function that is called whenever the watcher `who` may have new changes
   // to read.

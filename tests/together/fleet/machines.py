@@ -154,7 +154,8 @@ class Machine:
         if not os.path.exists(cell.path(node + ".pem")):
             cell.sign(node, "node:" + node)
         self.home = cell.make("machines", node)
-        # As under fleet-agent.service, the link `current` is outside the directory of the releases.
+        # As with the installed fleet-agent.service, the link `current` is outside the directory of
+        # the releases.
         self.link = os.path.join(self.home, "current")
         if not os.path.lexists(self.link):
             os.symlink(os.path.join(BUILD, "tests/together/fleet/agents", version), self.link)

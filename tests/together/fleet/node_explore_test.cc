@@ -46,7 +46,7 @@ struct NodeSetup {
 };
 
 // One node and its surroundings as a single value: a disk, an upgrader, a fleet-agent, and a store
-// with a driver that orders the commands of a rollout. An exploration copies this value, and makes
+// with a driver that issues the commands of a rollout. An exploration copies this value, and makes
 // one step at a time with each copy. fleet-agent may be killed between any two of its actions.
 class NodeWorld {
  public:

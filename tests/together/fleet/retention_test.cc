@@ -52,7 +52,7 @@ struct Bench {
     put("node/n1/plan/" + name, write_record(PlanMember{}));
     put("once/" + name + "/a", write_record(Once{.version = "3", .success = true}));
   }
-  // Commits all transactions that are due now to erase old records. Returns the number of
+  // Commits all transactions that erase old records and are due now. Returns the number of these
   // transactions.
   int settle() {
     for (int count = 0;; ++count) {

@@ -142,8 +142,8 @@ void RolloutWorld::judge_undo(const std::string& node, const Command& command) {
 }
 
 // Checks a command to confirm: since the batch was applied, the gate must have given this driver
-// the answer `well`. If some nodes of the batch have been told to confirm already, the other nodes
-// need no new answer.
+// the answer `well`. If the batch is already being confirmed, its remaining nodes need no new
+// answer.
 void RolloutWorld::judge_verdict(const std::string& node, const Command& command) {
   if (!setup_.has_gate || command.undo) return;
   if (command.action == CommandAction::apply) gate_said_ = GateSays::unknown;

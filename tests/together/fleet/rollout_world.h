@@ -96,7 +96,7 @@ class RolloutWorld {
     // Kills the driver before its action is performed, and erases the driver's key. A new driver
     // begins.
     kill,
-    // Kills the driver when the store has handled its transaction. A new driver begins.
+    // Kills the driver after the store has handled its transaction. A new driver begins.
     kill_done,
     // Like `kill`, but the transaction of the killed driver arrives later.
     freeze,

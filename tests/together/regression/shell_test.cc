@@ -1,5 +1,5 @@
-// Tests that bugs in the code around the upgrader's decisions (upgrader/shell) that were found and
-// fixed do not come back. Uses the real upgrader.
+// Tests that bugs that were found and fixed in the code in upgrader/shell do not come back. Uses
+// the real upgrader.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -52,7 +52,7 @@ Key longer(Key key, EventClass step) {
   return mixed ^ (mixed >> 29U);
 }
 
-// ---- the events that the upgrader's shell code allows
+// ---- the events that the code in upgrader/shell allows
 
 Speaker dies_in(EventClass event) {
   const EventKind kind = test::kind_of(event);
@@ -106,7 +106,7 @@ std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) 
 }
 
 // Searches the map for the shortest way from the first state to each other state, by the moves that
-// the upgrader's shell code allows.
+// the code in upgrader/shell allows.
 class AllowedWalk {
  public:
   AllowedWalk(Sheet& sheet, std::size_t choice)

@@ -4,7 +4,7 @@
 // which states count as equal. Two events count as equal if they are of the same kind and about the
 // same agent, and if the supervisor's orders after them have the same outcomes.
 //
-// In the exploration any event may happen in any state. The upgrader's shell code does not allow
+// In the exploration any event may happen in any state. The code in upgrader/shell does not allow
 // some of these moves, so the simulation, which runs this code, can never make them:
 // * An agent's last words and stray output are followed by its exit, and by no other event (rule
 //   IO-2).
@@ -56,7 +56,7 @@ struct Sheet {
   // The index of each move, by a key that is made of the place from which the move leads, of the
   // move's event, and of the outcomes of the orders that the event leads to.
   KeyTable edges;
-  std::vector<bool> allowed;        // for each move, whether the upgrader's shell code allows it
+  std::vector<bool> allowed;        // for each move, whether the code in upgrader/shell allows it
   std::vector<bool> place_allowed;  // for each place, whether allowed moves lead there
   // For each place, the index of the first move that leads from it. The last element is the number
   // of all moves.
@@ -93,8 +93,8 @@ class Atlas {
   std::vector<std::unique_ptr<Sheet>> sheets_;
 };
 
-// Returns true if the upgrader's shell code can deliver this event when the run is at this place of
-// the map. `dying` is the agent whose last words have just been delivered, or nobody.
+// Returns true if the code in upgrader/shell can deliver this event when the run is at this place
+// of the map. `dying` is the agent whose last words have just been delivered, or nobody.
 [[nodiscard]] bool is_possible(const test::Map::Place& place, test::EventClass event,
                                test::Speaker dying);
 // Returns the agent among whose last words this event is, or nobody if the event is not among an
@@ -114,17 +114,17 @@ class Visits {
   void mark_edge(int policy, std::uint32_t move) { at(policy, places(policy) + move) = 1; }
   void mark_cell(int policy, Phase phase, std::size_t event);
 
-  // Returns true if the upgrader's shell code allows this move, but no run has made the move.
+  // Returns true if the code in upgrader/shell allows this move, but no run has made the move.
   [[nodiscard]] bool is_missed(int policy, std::uint32_t move) const;
-  // Returns how many moves from this place of the map no run has made, although the upgrader's
-  // shell code allows them.
+  // Returns how many moves from this place of the map no run has made, although the code in
+  // upgrader/shell allows them.
   [[nodiscard]] std::size_t missed_from(int policy, std::uint32_t place) const;
 
   struct Share {
-    // The number of all states, moves or cells of the maps, and how many of these runs have
+    // The number of all states, moves or cells of the maps, and the number of those that runs have
     // visited. A cell is a pair of a phase and an event.
     std::uint64_t all = 0, all_visited = 0;
-    // The same two numbers for only the states, moves and cells that the upgrader's shell code
+    // The same two numbers for only the states, moves and cells that the code in upgrader/shell
     // allows.
     std::uint64_t allowed = 0, allowed_visited = 0;
   };
@@ -132,7 +132,7 @@ class Visits {
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
   // Names, for people, the kinds of events with the most moves that no run has made, although the
-  // upgrader's shell code allows them.
+  // code in upgrader/shell allows them.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:

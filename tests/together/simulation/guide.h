@@ -51,7 +51,7 @@ struct Goal {
 // the move leads. Such a move does not change the state, so it need not be the goal of a run.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// The goals of guided runs: all moves, for all options, that the upgrader's shell code allows,
+// The goals of guided runs: all moves, for all options, that the code in upgrader/shell allows,
 // except those that a guide makes in any case. Two consecutive seeds have goals that lie far apart
 // in this list.
 class Goals {
@@ -140,8 +140,8 @@ class MapGuide : public Guide {
   // map.
   std::vector<std::uint32_t> idle_;
 
-  // Since when agents leave their input unread: never, from the moment at which they send `ready`,
-  // or always except for an `activate`. Unread bytes stay in the pipe as long as the agent lives.
+  // When agents leave their input unread: never, from their `ready` on, or always except for an
+  // `activate`. Unread bytes stay in the pipe as long as the agent lives.
   enum class Clog { never, from_ready, but_activate };
   Clog clog_ = Clog::never;
 };

@@ -266,7 +266,7 @@ void Judge::see_word(Process& process, const MessageReceived& received) {
   if (cancel != nullptr && counts && process.stop_id == cancel->id) process.told_to_stop = false;
 }
 
-// Checks that the upgrader's shell code delivers an agent's lines unchanged and in order, and
+// Checks that the code in upgrader/shell delivers an agent's lines unchanged and in order, and
 // leaves out no line.
 void Judge::see_line(Process* process, const Meaning& meaning) {
   if (process == nullptr || process->buried) return broken("IO-4: a line of nobody");
@@ -313,8 +313,8 @@ void Judge::see_activated(const Process* process, bool whole) {
   if (process->activated != whole) broken("S1b: what is told of an activate is not so");
 }
 
-// Checks rule IO-1 of ARCHITECTURE.md: before the upgrader's shell code reports that a deadline has
-// passed, it checks all pipes and processes. It must have delivered all lines and all exits of
+// Checks rule IO-1 of ARCHITECTURE.md: before the code in upgrader/shell reports that a deadline
+// has passed, it checks all pipes and processes. It must have delivered all lines and all exits of
 // processes that were there when this check began. It must also have written an `activate` if the
 // pipe had room for it at that time.
 void Judge::see_deadline() {
@@ -360,8 +360,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // If other deadlines have passed in this step, they may have ended the wait that this deadline
-    // limits. Then this deadline no longer exists, or its name belongs to a new deadline.
+    // If another deadline has passed in this step, it may have ended the wait that this deadline
+    // limits. In that case this deadline was cleared, or a new deadline was set under its name.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -494,7 +494,7 @@ void Judge::order_signal(Generation generation, int signal) {
   }
 }
 
-// Checks that the upgrader's shell code has carried out the orders of the supervisor's previous
+// Checks that the code in upgrader/shell has carried out the orders of the supervisor's previous
 // step.
 void Judge::check_orders() {
   for (const auto& process : machine_.processes()) {

@@ -1,8 +1,8 @@
 // The judge sits between the real loop and the real supervisor, and sees every event and every
 // action. The judge also knows what has really happened on the simulated machine. It reports which
-// rule was broken. This is a rule of the watcher (tests/support), a rule of the upgrader's shell
-// code (IO-1 to IO-6 of ARCHITECTURE.md), or the rule that the upgrader always comes to rest and
-// stays useful. tests/INVARIANTS.md lists the rules.
+// rule was broken. This is a rule of the watcher (tests/support), a rule of the code in
+// upgrader/shell (IO-1 to IO-6 of ARCHITECTURE.md), or the rule that the upgrader always comes to
+// rest and stays useful. tests/INVARIANTS.md lists the rules.
 #pragma once
 
 #include <deque>
@@ -19,7 +19,7 @@
 
 namespace upgrader::simulation {
 
-// The actions that the upgrader's shell code performs on the machine, such as the check of a
+// The actions that the code in upgrader/shell performs on the machine, such as the check of a
 // program, and their outcomes.
 enum class World {
   check,
@@ -103,11 +103,11 @@ class Judge {
   // Delivers a late event of this kind about an agent that has ended.
   void tell_stale(test::EventClass kind);
 
-  // ---- calls by the doubles of libuv and of system calls, when the upgrader's shell code acts on
+  // ---- calls by the doubles of libuv and of system calls, when the code in upgrader/shell acts on
   // the simulated machine
   [[nodiscard]] World next_outcome(World asked);
-  // Returns true if the upgrader is about to point AGENT's link at the last committed version again
-  // (PutLinkBack).
+  // Returns true if the upgrader is about to make AGENT's link name the target of the last commit
+  // again (PutLinkBack).
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
@@ -194,7 +194,7 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
-  // How often the upgrader's shell code has set its timer in this turn of the event loop.
+  // How often the code in upgrader/shell has set its timer in this turn of the event loop.
   int timer_settings_ = 0;
   Time event_at_{0};
   // The new times of postponed deadlines, by the deadlines' names.

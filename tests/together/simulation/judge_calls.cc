@@ -1,5 +1,5 @@
-// The judge's checks of the upgrader's shell code (see judge.h). The judge checks the calls that
-// the shell code makes, the lines that agents read, the event loop, and the upgrader's end. It also
+// The judge's checks of the code in upgrader/shell (see judge.h). The judge checks the calls that
+// this code makes, the lines that agents read, the event loop, and the upgrader's end. It also
 // checks the messages to init: their rate, their order, and that no message that makes init act is
 // lost.
 #include <algorithm>
@@ -18,13 +18,13 @@ namespace {
 // The maximum number of turns of the event loop at one instant without an event. The longest flood
 // of messages takes fewer turns.
 constexpr int turns_at_once_max = 20'000;
-// How often the upgrader's shell code may set its timer in one turn of the loop. Each callback and
+// How often the code in upgrader/shell may set its timer in one turn of the loop. Each callback and
 // each signal counts as a turn, however many lines a callback reads.
 constexpr int timer_settings_max = 4;
 
 }  // namespace
 
-// ---- the calls of the upgrader's shell code
+// ---- the calls of the code in upgrader/shell
 
 // Chooses the outcome of an action. Without a guide, that is `asked`. A guide (guide.h) has a list
 // of outcomes. The next outcome is taken from this list, and is returned instead of `asked` if it

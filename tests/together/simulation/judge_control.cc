@@ -67,9 +67,9 @@ void Judge::give(Given given) {
   if (given_.size() > kept) given_.pop_back();
 }
 
-// Handles the next line that the upgrader has read, if the upgrader answers or ignores this line
-// without its supervisor. Returns false if there is no line, or if the supervisor must get the
-// line.
+// Handles the next line that the upgrader has read, if the code in upgrader/shell answers or
+// ignores this line without passing it to the class Supervisor. Returns false if there is no line,
+// or if the line is for the Supervisor.
 bool Judge::take_line_without_supervisor() {
   if (control_lines_.empty()) return false;
   const Asked* asked = machine_.operators.meaning_of(control_lines_.front());

@@ -1,4 +1,4 @@
-// This file replaces the part of libuv that the upgrader's shell code uses: polls, one timer and
+// This file replaces the part of libuv that the code in upgrader/shell uses: polls, one timer and
 // idle handles. All of these work on the simulated machine. Ready descriptors are handled in random
 // order. The timer is handled before the descriptors, as in libuv 1.44, or after them, as in libuv
 // 1.45. The loop may be held up before it checks for ready descriptors.

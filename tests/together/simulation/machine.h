@@ -1,7 +1,7 @@
 // The machine on which a simulated upgrader runs: a clock, processes with their two pipes,
-// descriptors and signals. The replaced system calls in system_calls.cc connect the upgrader's real
-// shell code with this machine. The machine's time stands still except when the event loop waits or
-// is held up (libuv_double.cc).
+// descriptors and signals. The replaced system calls in system_calls.cc connect the real code in
+// upgrader/shell with this machine. The machine's time stands still except when the event loop
+// waits or is held up (libuv_double.cc).
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ namespace upgrader::simulation {
 class AgentDouble;
 class Machine;
 
-// The meaning that the upgrader should find in a line of an agent. The agent's double knows the
-// meaning, since the double writes the line. The judge compares this meaning with the message that
-// the upgrader has decoded.
+// The message that the upgrader should decode from a line of an agent. The simulated agent knows
+// this message, since it writes the line. The judge compares it with the message that the upgrader
+// has decoded.
 using Meaning = agent_protocol::Decoded<agent_protocol::AgentMessage>;
 
 struct Pipe {
@@ -91,7 +91,7 @@ class Process {
   std::size_t held_at_look = 0;
   bool ended_at_look = false;
   std::deque<Order> orders;  // lines that the process has not read yet
-  // Signals that the supervisor has ordered and that the upgrader's shell code has not sent yet.
+  // Signals that the supervisor has ordered and that the code in upgrader/shell has not sent yet.
   std::deque<int> signals_due;
   std::size_t bytes_in_turn = 0;
   int lines_in_turn = 0;
@@ -112,7 +112,7 @@ class Process {
   std::optional<std::string> left;
   bool killed = false;    // true if the supervisor has ordered SIGKILL for the process
   bool knows_it = false;  // true if the agent has read its `activate`
-  bool buried = false;    // true if the upgrader's shell code has reported the exit of the process
+  bool buried = false;    // true if the code in upgrader/shell has reported the exit of the process
 };
 
 struct Descriptor {
@@ -192,7 +192,7 @@ class Machine {
   static constexpr int first_fd = 1'000'000;
 };
 
-// The machine on which the system calls of the upgrader's shell code act; null outside a run.
+// The machine on which the system calls of the code in upgrader/shell act; null outside a run.
 extern Machine* the_machine;
 
 }  // namespace upgrader::simulation

@@ -1,7 +1,7 @@
-// This file replaces everything that the upgrader's real shell code calls by the simulated machine.
-// The linker's --wrap replaces the few system calls of loop.cc, agents.cc and channel.cc. This file
-// also has its own versions of the classes and functions of process.h, program.h, relink.h, lock.h
-// and control_directory.h.
+// This file connects the real code in upgrader/shell with the simulated machine. The linker's
+// --wrap replaces the few system calls of loop.cc, agents.cc and channel.cc. This file also has its
+// own versions of the classes and functions of process.h, program.h, relink.h, lock.h and
+// control_directory.h.
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -141,7 +141,7 @@ int __wrap_clock_gettime(clockid_t clock, timespec* time) {
   return 0;
 }
 
-// Sends a message to init. The upgrader's shell code sends to no other socket.
+// Sends a message to init. The code in upgrader/shell sends to no other socket.
 ssize_t __wrap_sendto(int, const void* bytes, size_t size, int, const sockaddr*, socklen_t) {
   if (the_machine->init_is_full()) return fails_with(EAGAIN);
   the_judge->init_told({static_cast<const char*>(bytes), size});

@@ -371,8 +371,8 @@ void judge_time(World world) {
   REQUIRE(world.finish);
 }
 
-// Checks that upgraderctl reports the success of a good upgrader: if the upgrader lives and obeys
-// every request, the conversation must end with the upgrade's true ending.
+// Checks that upgraderctl trusts a good upgrader: if the upgrader lives and obeys every request,
+// the conversation must end, and must report the upgrade's true ending.
 void judge_usefulness(World world) {
   if (!world.truth.alive || world.vanished || world.interrupted) return;
   const bool in_time = world.now < *world.errand.timeout;

@@ -1,4 +1,4 @@
-// Tests how `upgraderctl wait` for a phase of the upgrader can end.
+// Tests how `upgraderctl wait --for`, which waits for a phase of the upgrader, can end.
 #include "tools/upgraderctl/core/phase_wait.h"
 
 #include <catch2/catch.hpp>

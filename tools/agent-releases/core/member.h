@@ -39,7 +39,7 @@ inline constexpr std::size_t member_path_bytes_max = 4'095;
 
 // One line in the list of all files, links and directories of a release: MODE SHA256 PATH. The line
 // of a directory has `-` for the hash. The line of a symbolic link has `link` for the mode, and the
-// hash of the link's target.
+// hash of the path that the link contains.
 struct Listed {
   enum class Kind : std::uint8_t { file, directory, link };
   Kind kind = Kind::file;

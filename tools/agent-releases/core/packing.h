@@ -1,6 +1,6 @@
 // Plans how the command `pack` packs a file or a directory: checks that the command `add` would
 // accept the release, finds out for which processor the release is, and names the published files.
-// This file reads and writes no files.
+// The functions here read and write no files.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Finds the program of a Node.js or Python project, and makes the text of the small program that
-// starts it, which `pack` adds to the release. This file reads no files: project_tree.cc reads the
-// project's files, and runs npm and pip.
+// starts it, which `pack` adds to the release. The functions here read no files: project_tree.cc
+// reads the project's files, and runs npm and pip.
 #pragma once
 
 #include <optional>

@@ -44,9 +44,9 @@ class Fetcher {
     // The time limit for a small file, from the request to the last byte.
     std::chrono::milliseconds text = std::chrono::minutes(2);
   };
-  // Makes a fetcher. Each transfer calls `cancelled` about once a second, and ends when `cancelled`
-  // returns true. `cacert` is a file with the certificates that https trusts. If `cacert` is empty,
-  // the environment or the system decides which certificates are trusted.
+  // Makes a fetcher. Each transfer calls `cancelled` at least about once a second, and ends when
+  // `cancelled` returns true. `cacert` is a file with the certificates that https trusts. If
+  // `cacert` is empty, the environment or the system decides which certificates are trusted.
   [[nodiscard]] static Result<Fetcher> make(const Limits& limits,
                                             std::function<bool()> cancelled = {},
                                             std::string cacert = {});

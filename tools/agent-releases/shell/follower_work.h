@@ -42,8 +42,8 @@ class Wakeups {
   // Sets the timer to the time `when`, or stops the timer if `when` is absent.
   void set(std::optional<Clock::time_point> when);
 
-  // Reads the causes of the wake-up, so that the descriptor is no longer readable. Returns true if
-  // the directory has changed.
+  // Reads all waiting events, so that the descriptor is no longer readable. Returns true if the
+  // directory has changed.
   bool take();
 
  private:

@@ -82,8 +82,8 @@ std::string temporary_name(const std::string& name) {
 
 constexpr std::size_t piece_bytes = 262'144;
 
-// The compression level. Higher levels of zstd take up to twice as long, and save only a few
-// percent of the size.
+// The compression level. The highest levels of zstd take twice as long, and save only a few percent
+// of the size.
 constexpr const char* zstd_level = "12";
 
 struct FreeWriter {

@@ -88,8 +88,8 @@ class Conversation : public Decider {
   static constexpr Duration last_words_grace = std::chrono::seconds{1};
   // How long to wait until a control directory that has disappeared is made again.
   static constexpr Duration vanished_grace = std::chrono::seconds{5};
-  // If a deadline in the upgrader's status has passed by this time and the status still shows the
-  // deadline, upgraderctl prints that the upgrader is late.
+  // If a deadline in the upgrader's status passed at least this long ago, and the status still
+  // shows the deadline, upgraderctl prints that the upgrader is late.
   static constexpr Duration late_grace = std::chrono::seconds{5};
   // How long an interrupted rehearsal waits for the answer to its cancel request.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};

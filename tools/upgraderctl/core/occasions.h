@@ -35,8 +35,8 @@ using OccasionEnvironment = std::vector<std::string>;
 
 class Occasions {
  public:
-  // Makes the object for one kind of occasion. For `good`, `after` is how long an agent must have
-  // been active.
+  // Makes an object that reports occasions of one kind. If the kind is `good`, `after` is how long
+  // an agent must have been active.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
   void looked(const Look& look, Duration now);

@@ -1,7 +1,7 @@
 // Processors, by their names in manifests: x86_64, i386, aarch64, armhf, armel, mips, mipsel,
-// riscv64, ppc64le, s390x. A release can be added only if it is for the processor for which this
-// system's programs were built. `uname -m` shows the kernel's processor, which may differ: a 64-bit
-// kernel also runs programs for 32-bit processors.
+// riscv64, ppc64le, s390x. A release can be added only if its manifest names `any`, or the
+// processor for which this system's programs were built. `uname -m` shows the kernel's processor,
+// which may differ: a 64-bit kernel also runs programs for 32-bit processors.
 #pragma once
 
 #include <cstddef>
