@@ -246,8 +246,8 @@ Check ten_hand_overs() {
               "Every candidate says ready while the old one is active, every old one says "
               "stopped and exits, every new one works on with that state.",
           .quotes = {{"UPGRADES",
-                      "The upgrader sends the candidate activate, with the old one's "
-                      "state."},
+                      "The upgrader sends the candidate activate, with the state from the old "
+                      "agent's stopped."},
                      {"UPGRADES", "The old agent finishes, sends stopped, and exits."}},
           .needs = {"committed", "exit", "stray-output", "well-formed", "in-turn"},
           .script =

@@ -134,7 +134,8 @@ constexpr Quote stopped_quote{
     "MESSAGES FROM AN AGENT",
     "From an active agent that was sent stop, once: it has finished its work and given up all that "
     "it owned."};
-constexpr Quote last_quote{"MESSAGES FROM AN AGENT", "It does nothing more, and exits next."};
+constexpr Quote last_quote{"MESSAGES FROM AN AGENT",
+                           "After stopped the agent does nothing more, and exits."};
 
 Script whole_life(const Terms& terms) {
   return join({active(), {watch(terms.watch)}, stopped_for_upgrade(terms), {await(0, What::exit)}});
