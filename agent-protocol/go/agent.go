@@ -1,8 +1,10 @@
-// Package agentprotocol is the agent's half of agent-protocol(7): by this library a program lets
-// upgrader(8) replace it by its next version.
+// Package agentprotocol is the agent's half of agent-protocol(7): with this library, a program lets
+// upgrader(8) replace the program by its next version.
 //
 // Open starts the conversation, and must be called first. Without an upgrader the same calls work,
-// and lead the program through the same steps. See README.md.
+// and lead the program through the same steps: after Ready comes the event Activate, and after
+// SIGTERM the event Stop. A request for an upgrade is refused. Every other call succeeds and has no
+// effect. See README.md.
 package agentprotocol
 
 import (
@@ -21,8 +23,8 @@ import (
 	"time"
 )
 
-// unsentBytesMax is the most bytes that are kept while the pipe to the upgrader is full. The
-// upgrader keeps as many bytes for each agent.
+// unsentBytesMax is the most bytes that are kept while the pipe to the upgrader is full. Further
+// messages are refused. The upgrader has the same limit for the bytes that it keeps for an agent.
 const unsentBytesMax = 131072
 
 // ErrOpened is returned by Open if this process has opened its conversation before.
@@ -33,9 +35,9 @@ var (
 	opened    bool
 )
 
-// Agent is one process's end of the conversation. Its methods may be called from any goroutine. If
-// a method returns an error, the message has not been sent. Ready is the exception: if a check
-// fails, it sends unfit and returns the error.
+// Agent is the agent's end of the conversation with the upgrader; a process has one. The methods
+// may be called from any goroutine. If a method returns an error, nothing has been sent. Ready is
+// the exception: if a check fails, Ready sends `unfit` and returns an error.
 type Agent struct {
 	alone  bool
 	input  *os.File
@@ -46,7 +48,7 @@ type Agent struct {
 	session        sessionState
 	checks         []check
 	unsentStopped  []byte
-	pending        []Event // events that the program has not taken yet
+	pending        []Event // events that are not in the channel yet
 	pendingChanged chan struct{}
 	unsent         []byte
 	unsentChanged  *sync.Cond
@@ -61,9 +63,10 @@ type check struct {
 // Open starts the conversation, and must be the first thing that a program does. version is the
 // version of the program: at most 128 bytes, or empty.
 //
-// Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL variables are gone
-// from the environment, and SIGTERM is caught: it makes a held agent exit at once with status 143,
-// and an active agent get Stop. Without an upgrader, descriptors and environment are left alone.
+// After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
+// AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held agent
+// exit at once with status 143, and an active agent get Stop. Without an upgrader, nothing is sent,
+// and descriptors and environment are left alone.
 func Open(version string) (*Agent, error) {
 	openMutex.Lock()
 	defer openMutex.Unlock()
@@ -118,8 +121,9 @@ func Open(version string) (*Agent, error) {
 	return a, nil
 }
 
-// takePipes moves the pipes away from descriptors 0 and 1. So child processes do not inherit the
-// pipes, and text that the program prints does not go to the upgrader.
+// takePipes moves the pipes from descriptors 0 and 1 to private ones. Afterwards child processes do
+// not inherit the pipes, and text that the program prints does not go to the upgrader. After a
+// failure, descriptors 0 and 1 may have been replaced already.
 func (a *Agent) takePipes() error {
 	private := func(number int, name string) (*os.File, error) {
 		const firstPrivate = 3
@@ -161,8 +165,8 @@ func keepLockPrivate() {
 // Alone returns true if there is no upgrader.
 func (a *Agent) Alone() bool { return a.alone }
 
-// Events returns the channel of events, in order. The channel is never closed, so the program must
-// stop reading from the channel after Stop.
+// Events returns the channel from which the program reads its events, in order. The channel is
+// never closed, so a loop over the channel must be left by the program, after the event Stop.
 func (a *Agent) Events() <-chan Event { return a.events }
 
 // Wait returns the next event, or the context's error.
@@ -177,16 +181,17 @@ func (a *Agent) Wait(ctx context.Context) (Event, error) {
 
 // ---- messages from the program
 
-// AddCheck adds a start-up check for Ready. The check returns what is wrong, or nil.
+// AddCheck registers a start-up check, to be run by Ready in the order of registration. The check
+// returns an error that says what is wrong, or nil if it passes.
 func (a *Agent) AddCheck(name string, run func() error) {
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
 	a.checks = append(a.checks, check{name, run})
 }
 
-// Ready runs the checks in order and sends ready. If a check fails, Ready sends unfit with the
-// check's name and reason, and returns the error. The program must then exit without any other
-// effect.
+// Ready runs the checks in order. If all pass, Ready sends `ready`. If one fails, Ready sends
+// `unfit` with that check's name and reason, runs no further check and returns an error. The
+// program must then exit without any other effect.
 func (a *Agent) Ready() error {
 	a.mutex.Lock()
 	asked := a.session
@@ -207,20 +212,21 @@ func (a *Agent) Ready() error {
 }
 
 // Unfit tells the upgrader that this agent must not be given the work (if the agent is held), or
-// must not keep the work (if it is on trial). The reason is cut to 1,024 bytes. Unfit returns when
-// the whole message has been written to the pipe.
+// must not keep the work (if it is on trial). A held agent must then exit. An agent on trial is
+// told to stop. The reason is cut to 1,024 bytes. Unfit returns when the whole message has been
+// written to the pipe, or the upgrader has gone.
 func (a *Agent) Unfit(reason string) error {
 	w := newWriter("unfit")
 	w.text("reason", fit(reason, reasonBytesMax), reasonBytesMax)
 	return a.sayAtLast("unfit", w)
 }
 
-// Upgrade holds the terms of a requested upgrade. If a member is empty or nil, the upgrader uses
-// its own default.
+// Upgrade holds the terms of a requested upgrade. For a member that is empty or nil, the upgrader
+// uses its own default.
 type Upgrade struct {
 	ID             string   // required: 1 to 64 bytes of printable ASCII
 	Executable     string   // required: an absolute path
-	Args           []string // nil stands for the arguments of this agent
+	Args           []string // the arguments after the program's name; nil: those of this agent
 	Mode           string   // "parallel", "sequential"
 	Gate           string   // "none", "confirm"
 	Commit         string   // "survive", "healthy"
@@ -274,16 +280,16 @@ func (upgrade *Upgrade) written() *writer {
 	return w
 }
 
-// Confirm confirms the upgrade whose candidate is ready: the upgrader then stops this agent and
-// activates the candidate.
+// Confirm confirms the upgrade `id`, whose candidate is ready: the upgrader then stops this agent
+// and activates the candidate.
 func (a *Agent) Confirm(id string) error {
 	w := newWriter("confirm")
 	w.id(id)
 	return a.sayAbout("confirm", id, w)
 }
 
-// Cancel cancels the upgrade. The agent then stays active. Cancel may be called even after a Stop
-// for that upgrade, until Stopped is called. The reason is cut to 1,024 bytes.
+// Cancel cancels the upgrade `id`, so that this agent stays active. Cancel may be called even after
+// a Stop for that upgrade, until Stopped has been called. The reason is cut to 1,024 bytes.
 func (a *Agent) Cancel(id, reason string) error {
 	w := newWriter("cancel")
 	w.id(id)
@@ -292,12 +298,15 @@ func (a *Agent) Cancel(id, reason string) error {
 }
 
 // Stopped confirms a clean stop. All work must be finished or given up before the call, and the
-// program must exit after it. Stopped returns when the whole message has been written to the pipe.
+// program must exit after it. Stopped returns when the whole message has been written to the pipe,
+// or the upgrader has gone. After a stop that the upgrader did not request (a signal, the end of
+// input), nothing is sent and nil is returned.
 func (a *Agent) Stopped() error { return a.stopped(newWriter("stopped")) }
 
-// StoppedWithState confirms a clean stop like Stopped, and passes a state to the next agent. The
+// StoppedWithState confirms a clean stop as Stopped does, and passes a state to the next agent. The
 // state is UTF-8 without U+0000, of at most 32,768 bytes, and of at most 65,000 bytes when it is
-// escaped for JSON.
+// escaped for JSON. If the state is refused, nothing has been confirmed: call StoppedWithState
+// again with a state that fits, or call Stopped.
 func (a *Agent) StoppedWithState(state string) error {
 	w := newWriter("stopped")
 	w.text("state", state, stateBytesMax)
@@ -317,15 +326,17 @@ func (a *Agent) stopped(w *writer) error {
 	return a.sayAtLast("stopped", w)
 }
 
-// Healthy tells the upgrader that this agent, which is on trial, works. The upgrade is then
-// committed at once.
+// Healthy tells the upgrader that this agent, a candidate on trial, works. The upgrade is then
+// committed at once. For any other agent, Healthy returns an error.
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 
-// Heartbeat tells the upgrader that this agent is alive.
+// Heartbeat tells the upgrader that this agent is alive. If Welcome.Watchdog is not 0, an active
+// agent must call Heartbeat at least once in every half of that time. A held agent gets an error.
 func (a *Agent) Heartbeat() error { return a.sayPlain("heartbeat") }
 
-// Extend asks the upgrader for more time: the present deadline is moved, so that it is at least
-// this time (1 ms to 24 h) after this call.
+// Extend asks the upgrader for more time: the current deadline of this agent is moved, so that it
+// is at least this time (1 ms to 24 h) after this call. Extend may be called before Ready, and
+// between Stop and Stopped.
 func (a *Agent) Extend(by time.Duration) error {
 	w := newWriter("extend")
 	w.milliseconds("ms", &by, time.Millisecond)
@@ -364,8 +375,9 @@ func (a *Agent) sayAtLast(word string, w *writer) error {
 	return nil
 }
 
-// say sends a message. The caller must hold the mutex. An agent's last messages, unfit and stopped,
-// are accepted even if more than unsentBytesMax bytes would then be unsent.
+// say sends a message, or returns an error and changes nothing. The caller must hold the mutex. An
+// agent's last messages, `unfit` and `stopped`, are accepted even if more than unsentBytesMax bytes
+// would then be unsent.
 func (a *Agent) say(word, id string, line []byte, malformed error) error {
 	asked := a.session
 	actions, err := asked.say(word, id)
@@ -384,7 +396,8 @@ func (a *Agent) say(word, id string, line []byte, malformed error) error {
 	return nil
 }
 
-// perform performs the session's actions. The caller must hold the mutex.
+// perform carries out the session's actions. `line` is the message to send, if the program has said
+// one. The caller must hold the mutex.
 func (a *Agent) perform(actions []action, line []byte) {
 	for _, each := range actions {
 		switch action := each.(type) {
@@ -412,8 +425,8 @@ func (a *Agent) queue(line []byte) {
 	a.unsentChanged.Broadcast()
 }
 
-// tell puts the events into the program's channel, one by one. Meanwhile it does not hold the
-// mutex, so that other calls need not wait until the program reads the channel.
+// tell puts the events into the program's channel, one by one. While tell waits until the program
+// reads the channel, it does not hold the mutex, so that no other call has to wait.
 func (a *Agent) tell() {
 	for range a.pendingChanged {
 		for {

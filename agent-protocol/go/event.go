@@ -5,8 +5,8 @@ import "time"
 // Event is a message from the upgrader to an agent: one of the types below.
 type Event interface{ isEvent() }
 
-// Failure says why an upgrade failed. agent-protocol(7) lists the values of Stage and Errno.
-// Version and Errno are empty, and ExitStatus and Signal nil, if they do not apply.
+// Failure says why an upgrade failed. agent-protocol(7) lists the values of Stage and Errno. A
+// member that does not apply is empty if it is a string, and nil if it is a pointer.
 type Failure struct {
 	ID         string
 	Stage      string
@@ -17,7 +17,7 @@ type Failure struct {
 	Signal     *int64
 }
 
-// Welcome answers hello. Role is "first", "candidate" or "fallback".
+// Welcome is the upgrader's answer to `hello`. Role is "first", "candidate" or "fallback".
 type Welcome struct {
 	Protocol        int64
 	Features        []string
@@ -25,18 +25,18 @@ type Welcome struct {
 	Role            string
 	PreviousVersion string
 	Failure         *Failure
-	// The longest time between two heartbeats. The program should send a heartbeat at least every half
-	// of this time. If it is 0, the upgrader wants no heartbeats.
-	Watchdog        time.Duration
+	// An active agent must call Heartbeat at least once in every half of this time. 0 means that
+	// the upgrader wants no heartbeats.
+	Watchdog time.Duration
 }
 
 // Activate gives the work to this agent, now. If Clean is false, the program must recover as after
-// a crash. A fallback that was welcomed before the failure, as a standby, learns of it from
-// Failure. An agent on trial gets Trial, the length of the trial, and Commit, which says how to
-// pass it: "survive" or "healthy". For other agents Trial is 0 and Commit empty.
+// a crash. A fallback that got its Welcome as a standby, before the upgrade failed, learns of the
+// failure from Failure. Trial and Commit are set only for an agent on trial: Trial is the length of
+// the trial, and Commit the condition for passing the trial, "survive" or "healthy".
 type Activate struct {
 	Clean   bool
-	State   *string // the state that the agent before has left, if any
+	State   *string // the state that the last active agent has left, or nil
 	Failure *Failure
 	Trial   time.Duration
 	Commit  string
@@ -44,8 +44,8 @@ type Activate struct {
 
 // Stop asks the program to finish, give up all work, call Stopped and exit with status 0. Reason is
 // "upgrade", "rollback" or "shutdown" if the upgrader requests the stop, "signal" if SIGTERM
-// reached this process, and "end_of_input" if the upgrader has gone. Deadline is 0 if there is no
-// time limit.
+// reached this process, and "end_of_input" if the upgrader has gone. Deadline is how long the agent
+// may take to call Stopped; 0 means that there is no limit.
 type Stop struct {
 	Reason     string
 	Deadline   time.Duration
@@ -67,14 +67,14 @@ type CandidateReady struct {
 	Version    string
 }
 
-// CandidateLost says that the candidate failed after this agent was told to stop. Call Cancel to
-// keep the work.
+// CandidateLost says that the candidate failed after this agent was told to stop. If this agent can
+// still take the work back, it calls Cancel, and stays active. Otherwise it finishes its stop.
 type CandidateLost struct {
 	ID     string
 	Reason string
 }
 
-// UpgradeFailed says that the upgrade has failed, and that this agent is active as before.
+// UpgradeFailed says that the upgrade is over, and that this agent is still active.
 type UpgradeFailed struct{ Failure Failure }
 
 // Committed says that this agent has passed its trial.

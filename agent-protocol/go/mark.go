@@ -1,8 +1,9 @@
-// The mark by which a process knows that it has been an agent. It is needed because Open removes
-// the upgrader's variables from the environment: an agent that has executed its program again would
-// find no upgrader, and activate itself beside the agent that is active. Processes that the agent
-// starts inherit the mark, which names the agent's pid. They have other pids, so they are not taken
-// for the agent.
+// This file leaves and finds the mark by which a process recognizes that it has been an agent. The
+// mark is needed because Open removes the upgrader's variables from the environment. An agent that
+// executes its program again would therefore find no upgrader. The agent would then activate
+// itself, although a different agent may be active. The mark is an environment variable with this
+// process's pid and the time at which this process was started. Processes that the agent starts
+// inherit the variable, but have other pids, so they are not taken for the agent.
 
 package agentprotocol
 
@@ -17,7 +18,7 @@ const markVariable = "LIBAGENT_PROTOCOL_PROCESS"
 const unknownStart = "0"
 
 // startOfProcess returns the 22nd field of /proc/self/stat, the time at which the process was
-// started. It stays the same when the process executes another program.
+// started. This time stays the same when the process executes a new program.
 func startOfProcess() string {
 	text, _ := os.ReadFile("/proc/self/stat")
 	line := string(text)

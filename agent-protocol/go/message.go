@@ -29,8 +29,8 @@ const (
 
 // ---- writing messages
 
-// appendQuoted appends a text in quotes, and escapes only the quote, the backslash and control
-// characters, in the shortest form.
+// appendQuoted appends the text as a JSON string. Only the quote, the backslash and control
+// characters are escaped, each in its shortest form.
 func appendQuoted(line []byte, text string) []byte {
 	const hex = "0123456789abcdef"
 	line = append(line, '"')
@@ -47,8 +47,8 @@ func appendQuoted(line []byte, text string) []byte {
 	return append(line, '"')
 }
 
-// writer builds one line. It remembers the first member that cannot be sent; end() then returns an
-// error for that member.
+// writer builds the line of one message. If a member cannot be sent, end() returns an error for the
+// first such member.
 type writer struct {
 	line []byte
 	err  error
@@ -88,8 +88,8 @@ func (w *writer) id(value string) {
 	w.text("id", value, idBytesMax)
 }
 
-// milliseconds writes a time, unless it is nil. The time must be at least `least` milliseconds, and
-// at most a day.
+// milliseconds writes a time in milliseconds. Writes nothing if the time is nil. The time must be
+// between `least` and a day.
 func (w *writer) milliseconds(name string, value *time.Duration, least time.Duration) {
 	if value == nil {
 		return
@@ -101,7 +101,8 @@ func (w *writer) milliseconds(name string, value *time.Duration, least time.Dura
 	w.line = strconv.AppendInt(w.line, value.Milliseconds(), 10)
 }
 
-// end returns the line. It may be called more than once.
+// end returns the finished line, or an error if the message cannot be sent. May be called more than
+// once.
 func (w *writer) end() ([]byte, error) {
 	line := append(append([]byte(nil), w.line...), '}', '\n')
 	if w.err == nil && len(line) > lineBytesMax {
@@ -122,7 +123,7 @@ func checkText(name, value string, bytesMax int) error {
 	return nil
 }
 
-// fit cuts a text for people to bytesMax bytes, between two characters.
+// fit cuts a text for people to at most bytesMax bytes, and never inside a character.
 func fit(text string, bytesMax int) string {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", "?"), "\uFFFD")
 	for len(text) > bytesMax {
@@ -136,8 +137,8 @@ func fit(text string, bytesMax int) string {
 
 var errMalformed = errors.New("malformed")
 
-// members holds the members of one JSON object. A name that occurs twice is stored with a value
-// that is invalid for every member.
+// members holds the members of one JSON object. A name that occurs twice is stored with the value
+// `null`, which is invalid for every member.
 type members map[string]json.RawMessage
 
 func readMembers(line []byte) (members, error) {
@@ -173,7 +174,7 @@ func readMembers(line []byte) (members, error) {
 	return all, nil
 }
 
-// reader takes members out of an object, and remembers whether any of them was not valid.
+// reader reads the members of an object. `bad` becomes true if a member is invalid or missing.
 type reader struct {
 	all members
 	bad bool
@@ -201,7 +202,8 @@ func (r *reader) optionalText(name string, required bool) *string {
 		return nil
 	}
 	var text string
-	// json.Unmarshal turns a lone surrogate into U+FFFD, so the text would be changed silently.
+	// json.Unmarshal turns a lone surrogate into U+FFFD, so the text would be changed without an
+	// error.
 	if value[0] != '"' || json.Unmarshal(value, &text) != nil || hasLoneSurrogate(value) ||
 		strings.IndexByte(text, 0) >= 0 {
 		r.fail()
@@ -282,8 +284,8 @@ func (r *reader) failure() Failure {
 	}
 }
 
-// pastFailure reads the member `failure`, which names the failed upgrade to a fallback: in welcome,
-// or in activate if the failure came after the welcome.
+// pastFailure reads the member `failure`, which tells a fallback which upgrade has failed. The
+// member is in `welcome`, or in `activate` if the upgrade failed after the `welcome`.
 func (r *reader) pastFailure() *Failure {
 	value := r.find("failure", false)
 	if value == nil {
@@ -313,8 +315,8 @@ func (r *reader) welcome() Welcome {
 	return welcome
 }
 
-// hasLoneSurrogate searches a JSON text with its escapes for a surrogate that is not half of a
-// pair.
+// hasLoneSurrogate returns true if a JSON string, still with its escapes, has a surrogate that is
+// not half of a pair.
 func hasLoneSurrogate(spelt []byte) bool {
 	unit := func(at int) (uint64, bool) {
 		if at+6 > len(spelt) || spelt[at] != '\\' || spelt[at+1] != 'u' {
@@ -341,8 +343,8 @@ func hasLoneSurrogate(spelt []byte) bool {
 	return false
 }
 
-// decode returns the event that a line stands for, or nil if agent-protocol(7) says that the line
-// is ignored.
+// decode returns the event for a line from the upgrader, or nil if agents must ignore the line by
+// agent-protocol(7).
 func decode(line []byte) Event {
 	all, err := readMembers(line)
 	if err != nil {

@@ -4,20 +4,22 @@ import "fmt"
 
 // The agent's half of the conversation as a state machine. It decides what the program may say now,
 // which of the upgrader's messages the program gets, and when it must exit. It does no input or
-// output, and reads no clock.
+// output, and reads no clock: agent.go performs the actions.
 //
-// An agent is silent until it has said hello. Then it is held: starting, and after its ready it is
-// ready. activate makes it active. A stop makes it stopping, whether the upgrader, SIGTERM or the
-// end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade. After its own
-// stopped the agent is stopped. It is ended if it was held and has said unfit or must exit at once.
+// An agent is silent until it has said `hello`. Then it is held: it is starting until it says
+// `ready`, and then ready. The message `activate` makes it active. A stop makes it stopping,
+// whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was
+// for an upgrade, a `cancel` makes the agent active again. When the agent has said `stopped`, it is
+// stopped. A held agent that has said `unfit` or must exit immediately is ended.
 //
 // A message that does not fit the state was usually sent before the upgrader had read a message of
 // this agent that changed the state. Such a message changes nothing, and the program does not get
-// it. Two cases are special. A stop for an upgrade that this agent has cancelled is ignored. A stop
-// that comes after this agent has stopped by itself is answered with stopped.
+// it. Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since
+// the `cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by
+// itself is answered with `stopped`.
 //
-// Alone, without an upgrader, the program goes through the same states: ready is followed by
-// activate and SIGTERM by a stop; a request for an upgrade is refused; all other messages are
+// Without an upgrader, the program goes through the same states: it gets `activate` after its
+// `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are
 // accepted and have no effect.
 
 type life int
@@ -62,7 +64,7 @@ const (
 // The actions to perform, in order.
 type (
 	action       interface{}
-	sendThis     struct{} // send the message that the program says
+	sendThis     struct{} // send the message that the program has just said
 	sendStopped  struct{} // send the stopped that the program said before the upgrader's stop came
 	deliver      struct{ event Event }
 	exitAtOnce   struct{ status int }
@@ -72,7 +74,7 @@ type (
 		welcomed  bool
 		role      string
 		trial     trial
-		request   string // the id of an upgrade that has not been answered
+		request   string // the id of a requested upgrade that is unanswered
 		upgrade   string // the id of the upgrade under way that is to replace this agent
 		step      step   // the step that this upgrade has reached
 		ordered   string // the reason, if the upgrader has requested the stop
@@ -91,9 +93,9 @@ func (s *sessionState) stopOrdered() bool { return s.ordered != "" && !s.gone }
 
 // ---- messages from the program
 
-// say handles a message that the program wants to send; `word` is the message's type in
-// agent-protocol(7). If the protocol does not allow the message in the present state, say returns
-// an error and changes nothing.
+// say handles a message that the program wants to send, and returns the actions to perform. `word`
+// is the message's type in agent-protocol(7). If the protocol does not allow the message in the
+// current state, say returns an error and changes nothing.
 func (s *sessionState) say(word, id string) ([]action, error) {
 	why := s.whyNot(word, id)
 	if why != "" && s.alone && word != "ready" && word != "upgrade" {
@@ -123,8 +125,8 @@ func (s *sessionState) standing() string {
 	return standings[s.life]
 }
 
-// fits returns an empty text if the condition holds. Otherwise it returns a reason why the message
-// does not fit, which names the agent's state.
+// fits returns an empty string if `holds` is true: the message is allowed. Otherwise it returns the
+// agent's state in words, as the reason why the message is refused.
 func (s *sessionState) fits(holds bool) string {
 	if holds {
 		return ""
@@ -252,8 +254,8 @@ func (s *sessionState) said(word, id string) []action {
 			return nil
 		}
 	case "extend":
-		// If the upgrader has not requested this stop, there is no deadline that an extend could move, so
-		// the extend is not sent.
+		// If the upgrader has not requested this stop, there is no deadline that an `extend` could
+		// move, so the `extend` is not sent.
 		if s.life == stopping && s.ordered == "" {
 			return nil
 		}

@@ -2,7 +2,7 @@
 
 export interface Failure {
   id: string;
-  /** The stage at which the upgrade failed: one of those in agent-protocol(7), FAILURES. */
+  /** The stage at which the upgrade failed: one of the stages in agent-protocol(7), FAILURES. */
   stage: string;
   reason: string;
   version?: string;
@@ -20,14 +20,17 @@ export type AgentEvent =
       role: 'first' | 'candidate' | 'fallback';
       previousVersion?: string;
       failure?: Failure;
-      /** Send a heartbeat at least every half of this time. */
+      /**
+       * An active agent must call heartbeat() at least once in every half of this time. If left
+       * out, the upgrader wants no heartbeats.
+       */
       watchdog?: number;
     }
   /**
    * Gives the work to this agent, now. If `clean` is false, the program must recover as after a
-   * crash. A fallback that was started before the failure, as a standby, learns of it from
-   * `failure`. An agent on trial gets `trial`, the length of the trial, and `commit`, which says
-   * how to pass it.
+   * crash. A fallback that got its `welcome` as a standby, before the upgrade failed, learns of the
+   * failure from `failure`. `trial` and `commit` are set only for an agent on trial: `trial` is the
+   * length of the trial, and `commit` the condition for passing the trial.
    */
   | {
       type: 'activate';
@@ -37,7 +40,12 @@ export type AgentEvent =
       trial?: number;
       commit?: 'survive' | 'healthy';
     }
-  /** Asks the program to finish, give up all work, call stopped() and exit with status 0. */
+  /**
+   * Asks the program to finish, give up all work, call stopped() and exit with status 0. `reason`
+   * is `signal` if SIGTERM reached this process, and `end_of_input` if the upgrader has gone. With
+   * any other reason the upgrader requests the stop, and `deadline` is the time that is left for
+   * stopped().
+   */
   | {
       type: 'stop';
       reason: 'upgrade' | 'rollback' | 'shutdown' | 'signal' | 'end_of_input';
@@ -48,20 +56,29 @@ export type AgentEvent =
   | { type: 'accepted'; id: string; generation: number }
   /** The candidate is ready, and waits for this agent to call confirm() or cancel(). */
   | { type: 'candidate_ready'; id: string; generation: number; version?: string }
-  /** The candidate failed after this agent was told to stop: call cancel() to keep the work. */
+  /**
+   * The candidate failed after this agent was told to stop. If this agent can still take the work
+   * back, it calls cancel(), and stays active. Otherwise it finishes its stop.
+   */
   | { type: 'candidate_lost'; id: string; reason: string }
   | { type: 'upgrade_failed'; failure: Failure }
   | { type: 'committed'; id: string; generation: number }
-  /** The upgrader has refused a message of this agent. */
+  /**
+   * The upgrader has refused a message of this agent. `about` is the type of that message, if it is
+   * known.
+   */
   | { type: 'error'; about?: string; reason: string };
 
-/** The terms of a requested upgrade. If a member is left out, the upgrader uses its own default. */
+/**
+ * The terms of an upgrade that an agent requests. For a member that is left out, the upgrader uses
+ * its own default.
+ */
 export interface Upgrade {
   /** 1 to 64 bytes of printable ASCII. */
   id: string;
   /** An absolute path. */
   executable: string;
-  /** The arguments after the program's name; by default those of this agent. */
+  /** The arguments after the program's name; by default the arguments of this agent. */
   args?: string[];
   mode?: 'parallel' | 'sequential';
   gate?: 'none' | 'confirm';
@@ -78,44 +95,87 @@ export interface Upgrade {
   fallback?: 'cold' | 'warm';
 }
 
-/** A start-up check. Returns what is wrong, or nothing. */
+/**
+ * A start-up check. Returns, or resolves to, a string that says what is wrong. Returns null or
+ * undefined if the check passes.
+ */
 export type Check = () => string | null | undefined | Promise<string | null | undefined>;
 
 /**
- * One process has one agent, which must be opened first. A call that sends a message throws if the
- * protocol does not allow the message in the present state, or if the upgrader would refuse it.
- * Then nothing is sent.
+ * The agent's end of the conversation with the upgrader. A process has one, and must open it before
+ * anything else. A call that sends a message throws an error if the protocol does not allow the
+ * message in the current state, if a text or a number is invalid, or if too much is still unsent.
+ * Then nothing has been sent. ready() is the exception: if a check fails, ready() sends `unfit`,
+ * and its promise is rejected.
  */
 export class Agent implements AsyncIterable<AgentEvent> {
   private constructor();
-  /** Throws an error with code EBUSY if this process has opened its conversation before. */
+  /**
+   * Starts the conversation. `version` is the version of the program, at most 128 bytes. Throws an
+   * error with code EBUSY if this process has opened its conversation before, and with code
+   * ENOTCONN if an agent has executed this program in its own place.
+   */
   static open(version?: string): Agent;
-  /** True if there is no upgrader. The same calls then work, and lead through the same steps. */
+  /**
+   * True if there is no upgrader. The same calls then work: after ready() comes `activate`, and
+   * after SIGTERM `stop`. upgrade() throws; every other call succeeds and has no effect.
+   */
   readonly alone: boolean;
+  /** Closes the pipes, and stops catching SIGTERM. Sends nothing to the upgrader. */
   close(): void;
+  /** Returns the next event, or null if there is none now. */
   next(): AgentEvent | null;
+  /** Resolves to the next event, or to null when `timeout` is over or `signal` aborts. */
   wait(options?: { timeout?: number; signal?: AbortSignal }): Promise<AgentEvent | null>;
+  /** Yields events without end, so the program must leave its loop itself, after `stop`. */
   [Symbol.asyncIterator](): AsyncIterator<AgentEvent>;
+  /** Registers a start-up check, to be run by ready() in the order of registration. */
   addCheck(name: string, check: Check): void;
+  /**
+   * Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit`, runs no
+   * further check and rejects. The program must then exit without any other effect.
+   */
   ready(): Promise<void>;
-  /** Resolves when the whole message has been written to the pipe. */
+  /**
+   * Tells the upgrader that this agent must not be given the work (if the agent is held), or must
+   * not keep the work (if it is on trial). Resolves when the whole message has been written to the
+   * pipe, or the upgrader has gone.
+   */
   unfit(reason: string): Promise<void>;
+  /** Requests an upgrade of this agent. The answer is the event `accepted` or `upgrade_failed`. */
   upgrade(asked: Upgrade): void;
+  /** Confirms the upgrade `id`, whose candidate is ready. */
   confirm(id: string): void;
+  /**
+   * Cancels the upgrade `id`, so that this agent stays active. May be called even after a stop for
+   * that upgrade, until stopped() has been called.
+   */
   cancel(id: string, reason?: string): void;
-  /** Resolves when the whole message has been written to the pipe. */
+  /**
+   * Confirms a clean stop, and passes `state` to the next agent. All work must be finished or given
+   * up before the call, and the program must exit after it. If the state is refused, nothing has
+   * been confirmed. Resolves when the whole message has been written to the pipe, or the upgrader
+   * has gone.
+   */
   stopped(state?: string): Promise<void>;
+  /** Tells the upgrader that this agent, a candidate on trial, works: the upgrade is committed. */
   healthy(): void;
+  /** Asks for more time: this agent's current deadline becomes at least `ms` from this call. */
   extend(ms: number): void;
+  /** Tells the upgrader that this agent is alive. Allowed from `activate` to stopped(). */
   heartbeat(): void;
+  /** Sends a status of one line for people, cut to 256 bytes. */
   status(text: string): void;
 }
 
-/** At most one of registry, directory and url may be set. Without them npm's settings are used. */
+/**
+ * At most one of registry, directory and url may be set. Without these three, npm's settings are
+ * used.
+ */
 export interface UpdateOptions {
   /**
-   * The agent that is to be replaced: update() requests its upgrade. If left out, the program is a
-   * daemon, and `agentify run --releases` requests the upgrade.
+   * The agent that is to be replaced: update() requests the agent's upgrade. If left out, the
+   * program is a daemon, and `agentify run --releases` requests the upgrade.
    */
   agent?: Agent;
   /** The URL of npm's registry. */
@@ -124,25 +184,37 @@ export interface UpdateOptions {
   directory?: string;
   /** The URL of a manifest, which the publisher replaces for each newer version. */
   url?: string;
-  /** With directory and url: a directory of public keys. One of them has signed the manifest. */
+  /**
+   * With directory and url: a directory of public keys. The manifest must be signed with one of
+   * these keys.
+   */
   keys?: string;
   /** How many of the newest releases are kept. If left out, none is removed. */
   keep?: number;
-  /** The directory of releases; left out: the one that contains this program. */
+  /** The directory of releases. Default: the directory that contains this program. */
   releases?: string;
-  /** The name on the registry; left out: that of the nearest package.json above this program. */
+  /**
+   * The package's name on the registry. Default: the name in the nearest package.json above this
+   * program.
+   */
   package?: string;
-  /** The name for a new directory of releases; left out: `package` without its scope. */
+  /** The name for a new directory of releases. Default: `package` without its scope. */
   name?: string;
-  /** The tag of the version on the registry; left out: latest. */
+  /** The tag of the version on the registry. Default: `latest`. */
   tag?: string;
-  /** The program of `bin` to run; needed if `bin` has several, and none is called `package`. */
+  /**
+   * The program in the package's `bin` to run. Needed if `bin` has several programs, and none of
+   * them is called `package`.
+   */
   program?: string;
   /** Whether packages may run their install scripts, which native addons need. */
   scripts?: boolean;
-  /** The directory of agent-releases; left out: the npm package with the programs, or PATH. */
+  /**
+   * The directory that contains the program agent-releases. Default: the npm package with the
+   * upgrader's programs, or else PATH.
+   */
   programs?: string;
-  /** Without `agent`: how many milliseconds an upgrade may take to begin; left out: two minutes. */
+  /** Without `agent`: how many milliseconds an upgrade may take to begin. Default: two minutes. */
   wait?: number;
   /** Aborts the update. A release that was added stays. */
   signal?: AbortSignal;
@@ -150,13 +222,14 @@ export interface UpdateOptions {
 
 export interface Update {
   /**
-   * `current`: there is no newer version. `installed`: the directory had no release, and has its
-   * first now. `committed`: the newer version has passed its trial; only a caller that the upgrade
-   * does not replace gets this result. `failed`: the upgrade to the newer version failed, now or
-   * before. The version is tried again only if the failure was not its fault, as after a failure at
-   * the stage `request` or `cancel`. `held`: an operator has chosen a version, so nothing was done.
-   * `stopping`: the agent has been told to stop. If `newest` is set, an upgrade to that version was
-   * requested before, and usually that version replaces the agent now.
+   * `current`: there is no newer version. `installed`: the directory had no release, and now has
+   * its first release. `committed`: the newer version has passed its trial; only a caller that the
+   * upgrade does not replace gets this result. `failed`: the upgrade to the newer version failed,
+   * now or at an earlier try. The version is tried again only if it did not cause the failure, for
+   * example after a failure at the stage `request` or `cancel`. `held`: an operator has chosen a
+   * version, so nothing was done. `stopping`: the agent has been told to stop. If `newest` is set,
+   * an upgrade to that version was requested before, and usually that version replaces the agent
+   * now.
    */
   outcome: 'current' | 'installed' | 'committed' | 'failed' | 'held' | 'stopping';
   /** The version that runs. */
@@ -174,8 +247,8 @@ export interface Update {
 }
 
 /**
- * `deed` names the step that failed, and `reason` says why. `status` is the exit status of the
- * program that was run for this step, if that program failed.
+ * An update failed. `deed` names the step that failed, and `reason` says why. `status` is the exit
+ * status of the program that was run for this step, if that program failed.
  */
 export class UpdateError extends Error {
   readonly deed: string;
@@ -185,9 +258,10 @@ export class UpdateError extends Error {
 
 /**
  * Looks for a newer version, and replaces the daemon or the agent by it. Resolves when the upgrade
- * has ended. A daemon that is replaced is stopped before that. An agent still gets its events. For
- * an agent, update() first waits until the agent is active and its own trial is over. Throws an
- * UpdateError if the update fails. No release is then half-written. A release that was added stays,
- * and the next call continues with that release. Only one call at a time is allowed.
+ * has ended. A daemon that is replaced is stopped before its update() resolves. An agent still gets
+ * its events while update() runs. For an agent, update() first waits until the agent is active and
+ * its own trial is over. Throws an UpdateError if the update fails. No release is then
+ * half-written. A release that was added stays, and the next call continues with that release. A
+ * second call before the first has ended throws an UpdateError.
  */
 export function update(options?: UpdateOptions): Promise<Update>;

@@ -2,8 +2,8 @@
  * twice.
  *
  * usage: hello-agent PORT FILE, where FILE holds the last number that was given away. Upgrades,
- * crashes and power cuts repeat no number, since it is on the disk before anybody gets it. A number
- * that was written, but not sent before a crash, is skipped. */
+ * crashes and power cuts repeat no number, since a number is on the disk before it is sent. A
+ * number that was written, but not sent before a crash, is skipped. */
 #include <agent-protocol/agent_protocol.h>
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ static long last(const char* path) {
   return number;
 }
 
-/* Writes the next number to the disk before it returns it; returns -1 if that fails. */
+/* Writes the next number to the disk, and then returns the number. Returns -1 after a failure. */
 static long next(const char* path) {
   long number = last(path) + 1;
   FILE* file = number > 0 ? fopen(fresh, "w") : NULL;

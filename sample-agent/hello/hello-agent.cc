@@ -37,7 +37,7 @@ bool sync(const std::filesystem::path& path) {
   return durable;
 }
 
-// Writes the next number to the disk before it returns it.
+// Writes the next number to the disk, and then returns the number; returns nothing after a failure.
 std::optional<long> next(const std::filesystem::path& path) {
   const std::optional<long> before = last(path);
   const std::filesystem::path fresh = path.string() + ".new";

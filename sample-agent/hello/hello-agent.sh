@@ -8,9 +8,9 @@
 # util-linux.
 #
 # This process talks to the upgrader. A second process, socat, listens on the port, and runs this
-# script with --next for each connection. A number is taken under a lock. The lock's file names the
-# active agent. A client that has connected to an agent that is not active any more gets no number,
-# and has to connect again.
+# script with --next for each connection. A number is taken under a lock on FILE.active. This file
+# also holds the pid of the active agent. A client that has connected to an agent that is no longer
+# active gets no number, and must connect again.
 
 number_next() { # usage: number_next FILE AGENT
   exec 5<"$1.active"
@@ -48,7 +48,7 @@ hear() { # waits for a message of this type and skips all others; fails at the e
   return 1
 }
 
-trap 'exit 143' TERM # while held, SIGTERM ends it at once
+trap 'exit 143' TERM # SIGTERM ends a held agent at once
 say '"hello","protocol":1,"version":"1.0"'
 if [ -e "$file" ] && ! grep -qx '[0-9]*' "$file"; then
   say '"unfit","reason":"the counter file holds no number"'
@@ -59,11 +59,11 @@ say '"ready"'
 
 stopping=
 trap 'stopping=yes' TERM
-# Waits for a stop or the end of input, then sends SIGTERM to this script's process. Does so only
-# while that process is its parent, since another process may have the same pid later.
+# A subshell waits for `stop` or the end of input, and then sends SIGTERM to this script's process.
+# It sends SIGTERM only while that process is its parent, since the pid may be reused later.
 [ "$alone" ] || (exec 9>&-; hear stop; exec sh -c '[ $PPID = $0 ] && kill $0' $$) &
 (exec 5>>"$file.active"; flock 5; echo $$ >"$file.active")
-# The kernel kills socat when this process ends in any way. Otherwise socat would keep the port.
+# The kernel kills socat when this process ends for any reason. Otherwise socat would keep the port.
 setpriv --pdeathsig KILL socat "TCP-LISTEN:$port,bind=127.0.0.1,reuseaddr,fork" \
   "EXEC:$0 --next $file $$" 8<&- 9>&- &
 listener=$!
@@ -76,10 +76,10 @@ until [ "$stopping" ] || ! kill -0 "$listener" 2>/dev/null; do
   sleep "$pause" 8<&- 9>&- &
   wait "$!"
 done
-# Repeats the signal until the listener has gone: a child that has not executed socat yet may miss
-# the first signal.
+# Repeats the signal until the listener has gone, since a child process that has not executed socat
+# yet may miss the first signal.
 while kill "$listener" 2>/dev/null; do sleep 0.01; done
-# Waits until the connection under way has its number. Then empties the lock's file, which names the
-# active agent, so that no later connection gets a number.
+# Waits until the connection under way has its number. Then empties FILE.active, which named this
+# agent, so that no later connection gets a number.
 (exec 5>>"$file.active"; flock 5; : >"$file.active")
 say '"stopped"'

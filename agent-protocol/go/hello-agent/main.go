@@ -1,7 +1,7 @@
-// Serves a counter on a TCP port: each connection gets the next number, and none is given twice.
+// Serves a counter on a TCP port: each connection gets the next number. No number is given twice.
 //
-// usage: hello-agent PORT FILE, where FILE holds the last number that was given. A number is sent
-// when it is on the disk, so no crash or power cut can repeat it; one number may be skipped.
+// usage: hello-agent PORT FILE, where FILE holds the last number that was given. A number is on the
+// disk before it is sent, so a crash or a power cut may skip a number, but repeats none.
 package main
 
 import (
@@ -26,7 +26,7 @@ func last(path string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(text)))
 }
 
-// next writes the next number to the disk before it returns it.
+// next writes the next number to the disk, and then returns the number.
 func next(path string) (int, error) {
 	number, err := last(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func main() {
 			go func() { serve(listener, path); close(served) }()
 		case agentprotocol.Stop:
 			listener.Close()
-			<-served // the present connection is finished
+			<-served // the open connection is finished first
 			_ = agent.Stopped()
 			return
 		}

@@ -3,8 +3,8 @@
 // twice.
 //
 // usage: hello-agent.js PORT FILE, where FILE holds the last number that was given away. Upgrades,
-// crashes and power cuts repeat no number, since a number is on the disk before anybody gets that
-// number. A number that was written, but not sent before a crash, is skipped.
+// crashes and power cuts repeat no number, since a number is on the disk before it is sent. A
+// number that was written, but not sent before a crash, is skipped.
 
 import fs from 'node:fs';
 import net from 'node:net';
@@ -22,8 +22,8 @@ function last() {
   return number;
 }
 
-// Writes the next number to the disk before it returns it. Everything here is synchronous, so that
-// two connections cannot get the same number.
+// Writes the next number to the disk, and then returns the number. Every call here is synchronous,
+// so that two connections cannot get the same number.
 function next() {
   const number = last() + 1;
   const fresh = fs.openSync(`${file}.new`, 'w');
@@ -38,7 +38,7 @@ function next() {
 }
 
 const server = net.createServer((connection) => {
-  connection.on('error', () => {}); // the client has gone; its number is skipped
+  connection.on('error', () => {}); // the client has gone, and its number is skipped
   connection.end(`${next()}\n`);
 });
 

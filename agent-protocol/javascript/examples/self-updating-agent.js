@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// A web server that updates itself by npm, without agentify: it speaks the protocol by itself. The
-// server answers every request with its version.
+// A web server that updates itself with npm. It needs no agentify, since it speaks the protocol by
+// itself. The server answers every request with its version.
 //
 // self-updating-agent.js PORT [SECONDS]: looks for a newer version every SECONDS, by default every
 // hour. Copy this file into a package that has @upgrader/agent-protocol among its dependencies: see
@@ -20,7 +20,7 @@ async function look() {
     const { outcome, newest, stage, reason } = await update({ agent, keep: 3 });
     if (outcome === 'failed') console.error(`version ${newest} failed (${stage}): ${reason}`);
   } catch (error) {
-    console.error(error.message); // nothing has changed, and the next look tries again
+    console.error(error.message); // this version still runs, and the next look tries again
   }
   setTimeout(look, seconds * 1000);
 }
@@ -36,7 +36,7 @@ for await (const event of agent) {
     look();
   } else if (event.type === 'stop') {
     clearInterval(beats);
-    const closed = new Promise((resolve) => server.close(resolve)); // requests are finished
+    const closed = new Promise((resolve) => server.close(resolve)); // requests end first
     server.closeIdleConnections();
     await closed;
     await agent.stopped();

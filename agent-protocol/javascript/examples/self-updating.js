@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// A web server that updates itself by npm: it answers every request with its version.
+// A web server that updates itself with npm. It answers every request with its version.
 //
 // self-updating.js PORT [SECONDS]: looks for a newer version every SECONDS, by default every hour.
 // Copy this file into a package that has @upgrader/agent-protocol among its dependencies: see
@@ -17,7 +17,7 @@ async function look() {
     const { outcome, newest, stage, reason } = await update({ keep: 3 });
     if (outcome === 'failed') console.error(`version ${newest} failed (${stage}): ${reason}`);
   } catch (error) {
-    console.error(error.message); // nothing has changed, and the next look tries again
+    console.error(error.message); // this version still runs, and the next look tries again
   }
   setTimeout(look, seconds * 1000);
 }

@@ -1,4 +1,5 @@
-// An agent's end of the conversation: performs the session's decisions on two pipes.
+// The agent's end of the conversation with the upgrader. The session (session.js) decides; this
+// class performs the session's actions on the two pipes and the process.
 
 import fs from 'node:fs';
 import net from 'node:net';
@@ -10,17 +11,17 @@ import { Session } from './session.js';
 import { Upgrading, upgrading } from './upgrading.js';
 
 const protocolVersion = 1;
-// The most bytes that are kept while the pipe to the upgrader is full. The upgrader keeps as many
-// bytes for each agent.
+// The most bytes that are kept while the pipe to the upgrader is full. Further messages are
+// refused. The upgrader has the same limit for the bytes that it keeps for an agent.
 const unsentBytesMax = 131_072;
 const newline = 0x0a;
 
 let opened = false; // true if this process has opened its conversation, which is possible once
 
-// Moves the pipes away from descriptors 0 and 1. So child processes do not inherit the pipes, and
-// text that the program prints does not go to the upgrader. Node.js has no dup2(): each pipe is
-// opened again by its name in /proc. Then descriptor 0 or 1 is closed, and the next open() gets
-// that number.
+// Moves the pipes from descriptors 0 and 1 to private ones. Afterwards child processes do not
+// inherit the pipes, and text that the program prints does not go to the upgrader. Node.js has no
+// dup2(), so each pipe is opened again through its name in /proc. Then descriptor 0 or 1 is closed,
+// and the next open() gets its number.
 function takePipes() {
   const input = fs.openSync('/proc/self/fd/0', 'r');
   const output = fs.openSync('/proc/self/fd/1', 'w');
@@ -51,18 +52,19 @@ export class Agent {
   #waiting = []; // callbacks of callers that wait for an event
   #checks = [];
   #unsentStopped = '';
-  #queued = 0; // bytes, since the beginning
+  #queued = 0; // the number of all bytes that were ever queued
   #written = 0;
   #unread = Buffer.alloc(0);
   #skipping = false; // true: the rest of a line that is too long is skipped
   #onTerm = () => this.#perform(this.#session.terminated());
 
   // Starts the conversation, and must be the first thing that a program does. `version` is the
-  // version of the program, at most 128 bytes. Afterwards descriptor 0 is /dev/null and 1 a copy of
-  // 2, the AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: it makes
-  // a held agent exit at once with status 143, and an active agent get a stop. Throws an error with
-  // code EBUSY if this process has opened its conversation before. Throws an error with code
-  // ENOTCONN if an agent has executed this program in its own place.
+  // version of the program, at most 128 bytes. After a success `hello` has been sent, descriptor 0
+  // is /dev/null and 1 a copy of 2, and the AGENT_PROTOCOL variables are gone from the environment.
+  // SIGTERM is caught: it makes a held agent exit at once with status 143, and an active agent get
+  // `stop`. Without an upgrader, nothing is sent, and descriptors and environment are left alone.
+  // Throws an error with code EBUSY if this process has opened its conversation before. Throws an
+  // error with code ENOTCONN if an agent has executed this program in its own place.
   static open(version) {
     if (opened) {
       const error = new Error('this process has opened its conversation already');
@@ -94,7 +96,7 @@ export class Agent {
       this.#pipes.input.on('close', () => this.#perform(this.#session.inputEnded()));
       this.#pipes.input.on('error', () => {}); // the event 'close' follows
       // Ignore errors of the output pipe: they mean that the upgrader has gone. Then the input ends
-      // as well, and that end is handled.
+      // as well, and the end of input is handled.
       this.#pipes.output.on('error', () => {});
       cleanEnvironment();
       mark.leave();
@@ -140,21 +142,23 @@ export class Agent {
     });
   }
 
-  // Yields events without end, so the program must leave the loop itself, after a stop.
+  // Yields events without end, so the program must leave its loop itself, after the event `stop`.
   async *[Symbol.asyncIterator]() {
     for (;;) yield await this.wait();
   }
 
   // ---- messages from the program
 
-  // Adds a start-up check for ready(). The check returns, or resolves to, a text that says what is
-  // wrong; or to nothing if it passes.
+  // Registers a start-up check, to be run by ready() in the order of registration. The check
+  // returns, or resolves to, a string that says what is wrong, or null or undefined if the check
+  // passes.
   addCheck(name, check) {
     this.#checks.push({ name, check });
   }
 
-  // Runs the checks in order and sends `ready`. If a check fails, sends `unfit` and throws the
-  // check's reason. The program must then exit without any other effect.
+  // Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
+  // check's name and reason, runs no further check and throws an error. The program must then exit
+  // without any other effect.
   async ready() {
     this.#ask('ready');
     for (const { name, check } of this.#checks.splice(0)) {
@@ -168,8 +172,9 @@ export class Agent {
   }
 
   // Tells the upgrader that this agent must not be given the work (if the agent is held), or must
-  // not keep the work (if it is on trial). `reason` is cut to 1,024 bytes. Resolves when the whole
-  // message has been written to the pipe.
+  // not keep the work (if it is on trial). A held agent must then exit. An agent on trial is told
+  // to stop. `reason` is cut to 1,024 bytes. Resolves when the whole message has been written to
+  // the pipe, or the upgrader has gone.
   unfit(reason) {
     return this.#sayAtLast('unfit', { reason: messages.fit(reason, messages.reasonBytesMax) });
   }
@@ -190,8 +195,10 @@ export class Agent {
 
   // Confirms a clean stop. All work must be finished or given up before the call, and the program
   // must exit after it. `state` is passed to the next agent. It has at most 32,768 bytes, and at
-  // most 65,000 when it is escaped for JSON. Resolves when the whole message has been written to
-  // the pipe.
+  // most 65,000 when it is escaped for JSON. If the state is refused, nothing has been confirmed:
+  // call the function again, with a state that fits or without one. Resolves when the whole message
+  // has been written to the pipe, or the upgrader has gone. After a stop that the upgrader did not
+  // request (a signal, the end of input), nothing is sent.
   stopped(state) {
     if (state !== undefined) messages.checkState(state);
     this.#unsentStopped = messages.encode('stopped', { state });
@@ -202,8 +209,9 @@ export class Agent {
     this.#say('healthy');
   }
 
-  // Asks the upgrader for more time: the present deadline is moved, so that it is at least `ms`
-  // milliseconds after this call.
+  // Asks the upgrader for more time: the current deadline of this agent is moved, so that it is at
+  // least `ms` milliseconds (1 to 86,400,000) after this call. May be called before ready(), and
+  // between the event `stop` and stopped().
   extend(ms) {
     this.#say('extend', { ms: messages.checkMilliseconds('ms', ms, 1) });
   }

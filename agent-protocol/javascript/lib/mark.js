@@ -1,15 +1,17 @@
-// The mark by which a process knows that it has been an agent. It is needed because opening the
-// conversation removes the upgrader's variables from the environment: a program that an agent
-// executes in its own place would find no upgrader, and activate itself beside the agent that is
-// active. Processes that the agent starts inherit the mark, which names the agent's pid. They have
-// other pids, so they are not taken for the agent.
+// This file leaves and finds the mark by which a process recognizes that it has been an agent. The
+// mark is needed because opening the conversation removes the upgrader's variables from the
+// environment. A program that an agent executes in its own place would therefore find no upgrader.
+// The program would then activate itself, although a different agent may be active. The mark is an
+// environment variable with this process's pid and the time at which this process was started.
+// Processes that the agent starts inherit the variable, but have other pids, so they are not taken
+// for the agent.
 
 import fs from 'node:fs';
 import process from 'node:process';
 
 const variable = 'LIBAGENT_PROTOCOL_PROCESS';
 const unknownStart = '0';
-const startField = 22; // unchanged when the process executes another program
+const startField = 22; // the start time, which stays when the process executes a new program
 
 function startOfProcess() {
   try {

@@ -1,6 +1,7 @@
-// Turns messages into lines, and lines into events. Knows the limits of agent-protocol(7), and no
-// state. A message that the upgrader would refuse makes a RangeError or TypeError: no text is cut
-// silently. A received line that agents must ignore by agent-protocol(7) becomes null.
+// This file turns messages into lines, and lines into events. It checks the limits of
+// agent-protocol(7), and keeps no state. A text or a number that cannot be sent is a RangeError or
+// a TypeError: only fit() cuts a text. A received line that agents must ignore by agent-protocol(7)
+// becomes null.
 
 import { Members, Spelt, parseLine } from './json.js';
 
@@ -45,7 +46,7 @@ export function checkState(text) {
   return text;
 }
 
-// Cuts a text for people to at most `bytesMax` bytes, between two characters.
+// Cuts a text for people to at most `bytesMax` bytes, and never inside a character.
 export function fit(text, bytesMax) {
   let clean = String(text).replaceAll('\0', '?').replace(/\p{Surrogate}/gu, '\ufffd');
   if (bytesOf(clean) <= bytesMax) return clean;
@@ -90,7 +91,7 @@ export function checkUpgrade(asked) {
   };
 }
 
-// Returns the line of a message; members that are undefined are left out. JSON.stringify escapes
+// Returns the line of a message. Members that are undefined are left out. JSON.stringify escapes
 // only the quote, the backslash and control characters (and lone surrogates, which have been
 // refused).
 export function encode(type, members = {}) {
@@ -106,8 +107,8 @@ export function encode(type, members = {}) {
 
 class Malformed extends Error {}
 
-// Returns the member of this name, or undefined if the member is absent and not required. Throws if
-// the member is missing, occurs twice or has an invalid value.
+// Returns the member of this name, or undefined if the member is absent and not required. Throws an
+// error if a required member is absent, or if the member occurs twice or has an invalid value.
 function take(members, name, fits, required) {
   if (members.twice.has(name)) throw new Malformed(name);
   const value = members.get(name);
@@ -146,8 +147,9 @@ const takeFailure = (members) => ({
   signal: integer(members, 'signal', false),
 });
 
-// Returns the member `failure`, which names the failed upgrade to a fallback: in `welcome`, or in
-// `activate` if the failure came after the `welcome`. Returns undefined if there is none.
+// Returns the member `failure`, which tells a fallback which upgrade has failed. The member is in
+// `welcome`, or in `activate` if the upgrade failed after the `welcome`. Returns undefined if there
+// is none.
 const takePastFailure = (members) => {
   const failure = take(members, 'failure', isObject, false);
   return failure && takeFailure(failure);
@@ -190,7 +192,8 @@ const readers = {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-// Returns the event for a line (bytes, without its newline), or null if the line must be ignored.
+// Returns the event for a line (bytes, without the newline), or null if agents must ignore the
+// line.
 export function decode(line) {
   try {
     const members = parseLine(utf8.decode(line));

@@ -9,9 +9,9 @@ import path from 'node:path';
 import process from 'node:process';
 
 const outputBytesMax = 16_777_216; // enough: a list of a thousand releases has half a megabyte
-const reasonCharactersMax = 600; // the most that people read of a program's last lines
+const reasonCharactersMax = 600; // the most that an error shows of a program's last lines
 
-/** An update that could not be made: `deed` is what was tried, `reason` why it failed. */
+/** An update failed. `deed` names the step that failed, and `reason` says why. */
 export class UpdateError extends Error {
   constructor(deed, reason) {
     super(`cannot ${deed}: ${reason}`);
@@ -21,9 +21,9 @@ export class UpdateError extends Error {
   }
 }
 
-// Returns the path of one of the upgrader's own programs: in `directory` if one was named, or else
-// in the npm package @upgrader/linux-ARCH. If the program is not there, returns its bare name,
-// which is then looked up in PATH.
+// Returns the path of one of the upgrader's own programs. If `directory` was given, the path is in
+// that directory. Otherwise the path is in the npm package @upgrader/linux-ARCH. If that package
+// does not have the program, returns the program's bare name, which is then looked up in PATH.
 export function programPath(name, directory) {
   if (directory !== undefined) return path.join(directory, name);
   try {

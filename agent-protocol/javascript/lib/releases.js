@@ -1,4 +1,5 @@
-// Reads and changes a directory of releases by running agent-releases(1). Decides nothing.
+// This file reads and changes a directory of releases by running agent-releases(1). It decides
+// nothing.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -46,7 +47,8 @@ export class Releases {
     return parsed(deed, await run(deed, this.program, command, { signal: this.signal }));
   }
 
-  // Returns the output of `agent-releases list`, or null if the directory has not been made yet.
+  // Returns the parsed output of `agent-releases list`, or null if the directory has not been made
+  // yet.
   async list() {
     try {
       return await this.#run(`read the releases in ${this.directory}`, 'list');
@@ -102,8 +104,8 @@ export class Releases {
     return parsed(deed, await run(deed, this.program, words, settings));
   }
 
-  // Makes the link `current`, which names the program to run. Called when `release` is the first
-  // release of the directory. If the link exists already, does nothing.
+  // Makes the link `current`, which names the program to run. Called when `release` has become the
+  // first release of the directory. If the link exists already, does nothing.
   start(release) {
     try {
       fs.symlinkSync(path.relative(this.directory, release.executable),

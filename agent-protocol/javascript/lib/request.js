@@ -18,8 +18,8 @@ export function checkAgent(agent) {
   }
 }
 
-// Calls `found` after each event until it returns something else than undefined, and resolves to
-// that value. Throws an UpdateError when `signal` aborts.
+// Calls `found` with each event until `found` returns a value other than undefined, and resolves to
+// that value. Rejects with an UpdateError when `signal` aborts.
 function until(agent, signal, found) {
   return new Promise((resolve, reject) => {
     const finish = (settle, value) => {
@@ -57,10 +57,10 @@ export async function recordFailures(agent, releases) {
   }
 }
 
-// Requests the upgrade. Resolves to the failure of the upgrade. Resolves to null if this agent is
-// told to stop after the whole request has been written to the pipe: then the upgrader probably
-// replaces this agent now. An upgrade that the upgrader has accepted goes on in any case, so the
-// wait cannot be interrupted.
+// Requests the upgrade. If the upgrade fails or is refused, resolves to the failure. Resolves to
+// null if this agent is told to stop after the whole request has been written to the pipe: then the
+// upgrader probably replaces this agent now. The wait cannot be interrupted, since an upgrade that
+// the upgrader has accepted continues in any case.
 export function request(agent, id, executable) {
   const refused = (reason) =>
     agent[upgrading].tell({ type: 'upgrade_failed', failure: { id, stage: 'request', reason } });

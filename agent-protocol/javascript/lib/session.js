@@ -1,20 +1,21 @@
 // The agent's half of the conversation as a state machine. It decides what the program may say now,
 // which of the upgrader's messages the program gets, and when it must exit. It does no input or
-// output, and reads no clock.
+// output, and reads no clock: agent.js performs the actions.
 //
-// An agent is `silent` until it has said hello. Then it is held: `starting`, and after its `ready`
-// it is `ready`. `activate` makes it `active`. A stop makes it `stopping`, whether the upgrader,
-// SIGTERM or the end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade.
-// After its own `stopped` the agent is `stopped`. It is `ended` if it was held and has said unfit
-// or must exit at once.
+// An agent is `silent` until it has said `hello`. Then it is held: it is `starting` until it says
+// `ready`, and then `ready`. The message `activate` makes it `active`. A stop makes it `stopping`,
+// whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was
+// for an upgrade, a `cancel` makes the agent `active` again. When the agent has said `stopped`, it
+// is `stopped`. A held agent that has said `unfit` or must exit immediately is `ended`.
 //
 // A message that does not fit the state was usually sent before the upgrader had read a message of
 // this agent that changed the state. Such a message changes nothing, and the program does not get
-// it. Two cases are special. A `stop` for an upgrade that this agent has cancelled is ignored. A
-// `stop` that comes after this agent has stopped by itself is answered with `stopped`.
+// it. Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since
+// the `cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by
+// itself is answered with `stopped`.
 //
-// Alone, without an upgrader, the program goes through the same states: ready is followed by
-// activate and SIGTERM by a stop; a request for an upgrade is refused; all other messages are
+// Without an upgrader, the program goes through the same states: it gets `activate` after its
+// `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are
 // accepted and have no effect.
 
 const exitInputEnded = 1;
@@ -39,8 +40,8 @@ export class Session {
     this.life = 'silent';
     this.welcomed = false;
     this.role = 'first';
-    this.trial = 'none'; // 'none', 'running', or 'unfit' after the program has said unfit
-    this.request = null; // the id of an upgrade that has not been answered
+    this.trial = 'none'; // 'none', 'running', or 'unfit' after the program has said `unfit`
+    this.request = null; // the id of a requested upgrade that the upgrader has not answered
     this.upgrade = null; // the id of the upgrade under way that is to replace this agent
     // The step that the upgrade under way has reached: 'accepted', 'candidate_ready', 'confirmed'
     // or 'cancelled'.
@@ -73,7 +74,8 @@ export class Session {
 
   // ---- messages from the program
 
-  // Returns why the program may not send a message of the type `word` now; an empty text if it may.
+  // Returns the reason why the program may not send a message of the type `word` now. Returns an
+  // empty string if the program may send the message.
   whyNot(word, id = '') {
     const fits = (holds) => (holds ? '' : this.standing);
     const { life, trial } = this;
@@ -137,8 +139,8 @@ export class Session {
     return this.#whyNotKnown(id);
   }
 
-  // Handles a message that the program sends; `word` is its type. Returns the actions to perform;
-  // none if whyNot() refuses the message.
+  // Handles a message that the program sends; `word` is the message's type. Returns the actions to
+  // perform. Changes nothing and returns none if whyNot() refuses the message.
   say(word, id = '') {
     if (this.whyNot(word, id)) return [];
     const actions = this.#said(word, id);

@@ -1,7 +1,7 @@
 // The sources of newer versions: npm's registry, a directory of published files, a URL. A source
 // has two functions. newest() returns the newest version that the source offers, or null if only
-// add() can find it out. add(scratch) adds the newest version to the directory of releases;
-// `scratch` is a temporary directory.
+// add() can find out which version that is. add(scratch) adds the newest version to the directory
+// of releases; `scratch` is a temporary directory.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -67,8 +67,8 @@ function entryOf(packed, wanted) {
   return packed.main ?? 'index.js';
 }
 
-// Throws an UpdateError if npm's lock file lacks the hash of a package: npm checks a fetched
-// package only against the hash in that file.
+// Throws an UpdateError if npm's lock file lacks the hash of a package. npm checks a fetched
+// package only against the hash in the lock file, and would not check a package without a hash.
 function checkLock(deed, file) {
   const { packages = {} } = parsed(deed, fs.readFileSync(file, 'utf8'));
   for (const [name, each] of Object.entries(packages)) {
@@ -125,8 +125,8 @@ export class Registry {
 // ---- published files
 
 // Returns the manifest in a file, or null if the file is not a manifest. Nobody has checked the
-// file yet: it may be a FIFO, and without O_NONBLOCK the whole program would wait for the FIFO's
-// writer.
+// file yet. It may be a FIFO: without O_NONBLOCK, the open would then block the whole program until
+// somebody opens the FIFO for writing.
 function readManifest(file) {
   let descriptor;
   try {
@@ -160,8 +160,8 @@ export class Directory {
       const file = path.join(this.directory, name);
       const manifest = readManifest(file);
       if (manifest?.name !== this.name || !['any', here].includes(manifest.arch)) continue;
-      // A version may have two releases: one for all processors and one for this processor. The one
-      // for this processor is preferred.
+      // A version may have two releases: one for all processors and one for this processor. The
+      // release for this processor is preferred.
       const order = this.best ? compare(manifest.version, this.best.version) : 1;
       if (order < 0 || (order === 0 && manifest.arch === 'any')) continue;
       if (!manifest.version.split('+')[0].includes('-')) {

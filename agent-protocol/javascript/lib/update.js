@@ -21,13 +21,14 @@ import { Directory, Registry, Url, compare, isVersion, withoutScope } from './so
 export { UpdateError };
 
 const betweenLooksMs = 250;
-// How long to wait for an upgrade to begin, in milliseconds. This is longer than the trial of the
-// present version, which must end first and by default takes 30 seconds.
+// How long to wait for an upgrade to begin, in milliseconds. This time is longer than the trial of
+// the current version, which must end first and by default takes 30 seconds.
 const defaultWaitMs = 120_000;
 const longestUpgradeMs = 3_600_000;
 const scratchPrefix = 'upgrader-update-';
 
-let busy = false; // true during an update: two at a time would fetch the same version twice
+// True during an update: two updates at the same time would fetch the same version twice.
+let busy = false;
 
 // ---- the options of an update
 
@@ -98,8 +99,8 @@ async function prepare(options, { releases, running: known }) {
 
 // ---- the releases that the directory has
 
-// Removes a temporary directory. Ignores a failure: the next update tries again, and perhaps
-// another update is removing the directory at this moment.
+// Removes a temporary directory. Ignores a failure: the next update tries again to remove it.
+// Besides, an update of a different process may be removing the directory at this moment.
 function removeScratch(directory) {
   try {
     fs.rmSync(directory, { recursive: true, force: true });
@@ -165,8 +166,8 @@ async function newestRelease({ source, list, running }) {
 
 // ---- how the update ends
 
-// Waits until the ledger says how the upgrade to this release has ended. An ending that was already
-// in `list` belongs to an earlier upgrade to the same release, and does not count.
+// Waits until the ledger says how the upgrade to this release has ended. If `list` already has an
+// ending for this release, that ending belongs to an earlier upgrade, and does not count.
 async function ending({ releases, list, running }, release, { wait = defaultWaitMs, signal }) {
   const earlier = list?.releases.find((each) => each.version === release.version);
   const before = JSON.stringify(earlier?.last ?? null);
@@ -225,8 +226,8 @@ async function replaceAgent(agent, { releases, running }, { id, release, left_ou
   }
 }
 
-// Returns the outcome for a newest version that must not be tried: it was tried before, or an
-// operator has meanwhile desired another version.
+// Returns the outcome if the newest version must not be tried: it was tried before, or an operator
+// has meanwhile chosen a different version.
 async function pastFailure({ releases, running }, release) {
   const { version, last } = await releases.show(release.version);
   if (last?.ending === 'failed' && !last.tried_again) return failed({ version, last }, running);
@@ -302,7 +303,7 @@ export async function update(options = {}) {
       return { outcome: 'stopping', version: found.running };
     }
     const prepared = await prepare(options, found);
-    // Old releases must be removed before the upgrade: after a successful one, this process no
+    // Old releases must be removed before the upgrade: after a successful upgrade, this process no
     // longer runs.
     const { warning } = await prune(prepared, options);
     const ended = await (agent ? updateAgent : updateOnce)(options, prepared);

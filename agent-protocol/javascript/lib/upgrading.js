@@ -3,19 +3,21 @@
 
 const unrecordedMax = 16;
 
-// The key of the property of an Agent that holds the agent's Upgrading. Only update() uses it.
+// An Agent has its object of the class Upgrading under this key, a symbol. Only this package uses
+// the key.
 export const upgrading = Symbol('upgrading');
 
 export class Upgrading {
   // Failures that the upgrader has reported, and that update() has not recorded yet. The failed
-  // upgrade may have been requested by another program, or by the agent before this one.
+  // upgrade may have been requested by a different program, such as upgraderctl, or by the previous
+  // agent.
   failures = [];
   #session;
   #closed = false;
   #watchers = new Set();
 
-  // `sending` returns a function. When that function is called later, it returns whether everything
-  // that the program had said before the call of `sending` has been written to the pipe.
+  // `sending` returns a function. That function returns whether all messages that the program had
+  // sent before the call of `sending` have been written to the pipe.
   constructor(session, version, sending = () => () => true) {
     this.#session = session;
     this.version = version;

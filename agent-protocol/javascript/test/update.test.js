@@ -104,7 +104,7 @@ test('a clock that is set while an upgrade is waited for ends no wait', async (c
 
 // A fake agent-releases. Answers the n-th call of a command, such as `try`, with the content of the
 // file try.n or, if there is none, of the file try. If there is a file try.n.fault, the call fails
-// with its content as the error.
+// with the content of that file as the error.
 const program = `#!/bin/sh
 cd "\${0%/*}"
 for word; do case $word in --*) ;; *) break ;; esac; done

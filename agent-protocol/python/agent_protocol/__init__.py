@@ -1,5 +1,6 @@
-"""The agent's half of agent-protocol(7): by this library a program lets `upgrader` replace it by
-its next version. update() finds and fetches that version, and requests the upgrade."""
+"""The agent's half of agent-protocol(7): with this library, a program lets upgrader(8) replace the
+program by its next version. update() finds and fetches that version, and reports how the upgrade
+has ended."""
 
 from ._releases import UpdateError
 from .aio import AsyncAgent

@@ -1,6 +1,6 @@
 """Reads and changes a directory of releases by running agent-releases(1), and runs the other
 programs that an update needs. A program gets its arguments unchanged, since no shell is started for
-it. Decides nothing."""
+it. This module decides nothing."""
 
 import json
 import os
@@ -115,7 +115,8 @@ class Releases:
         return parsed(deed, run(deed, [self.program, "--json", f"--dir={self.directory}", *words]))
 
     def list(self) -> Any:
-        """Returns what `agent-releases list` prints, or None if the directory has not been made."""
+        """Returns the parsed output of `agent-releases list`, or None if the directory has not been
+        made yet."""
         try:
             return self._run(f"read the releases in {self.directory}", "list")
         except UpdateError as error:
@@ -129,7 +130,7 @@ class Releases:
 
     def add(self, manifest: str, name: str, trust: str) -> Any:
         """Adds the release that a manifest (a path or a URL) describes. Returns what
-        `agent-releases show` prints about it."""
+        `agent-releases show` prints about this release."""
         return self._run(f"add {manifest}", f"--name={name}", "add", manifest, trust)["release"]
 
     def attempt(self, running: str, keys: Optional[str]) -> Any:
@@ -175,7 +176,7 @@ class Releases:
 
     def start(self, executable: str) -> None:
         """Makes the link `current`, which names the program to run. Called when the directory has
-        got its first release. If the link exists already, does nothing."""
+        its first release. If the link exists already, does nothing."""
         try:
             os.symlink(
                 os.path.relpath(executable, self.directory), os.path.join(self.directory, "current")

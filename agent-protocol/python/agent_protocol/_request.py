@@ -1,6 +1,6 @@
 """Requests the upgrade of an agent that speaks the protocol, and waits for the upgrader's answer.
-The program still gets all of the agent's events meanwhile, in its own thread. This file does not
-know where releases come from."""
+The program still gets all of the agent's events meanwhile, in the agent's own thread. This file
+does not know where releases come from."""
 
 import threading
 from typing import Callable, Optional, Union
@@ -16,8 +16,9 @@ AnyAgent = Union[Agent, AsyncAgent]
 
 
 def upgrading_of(agent: AnyAgent) -> Upgrading:
-    """Raises UpdateError if no upgrader runs this agent. Also raises it in the main thread, which
-    has to handle the agent's events and so must not wait."""
+    """Returns the view that update() has of this agent. Raises UpdateError if no upgrader runs this
+    agent. Also raises UpdateError in the main thread, which has to handle the agent's events and so
+    must not wait."""
     if agent.alone:
         raise UpdateError("update", "this agent runs without an upgrader, which would replace it")
     if threading.current_thread() is threading.main_thread():

@@ -36,8 +36,8 @@ def order(version: str) -> tuple[list[int], bool]:
 
 class Source(Protocol):
     def newest(self) -> Optional[str]:
-        """Returns the newest version that the source offers, or None if only add() can find it
-        out."""
+        """Returns the newest version that the source offers, or None if only add() can find out
+        which version that is."""
 
     def add(self, scratch: str) -> Any:
         """Adds the newest version to the directory of releases. Returns what `agent-releases show`
@@ -46,7 +46,7 @@ class Source(Protocol):
 
 class Index:
     """An index of pip. newest() and add() ask pip for the hashes of all packages, and write them to
-    the requirements, so that pip refuses a package with another hash."""
+    the requirements, so that pip refuses a package with a different hash."""
 
     def __init__(
         self, releases: Releases, name: str, package: str, index: Optional[str], module: str
@@ -102,8 +102,9 @@ def _open_at_once(path: str, flags: int) -> int:
 
 def read_manifest(path: str) -> Optional[dict[str, Any]]:
     """Returns the manifest in a file, or None if the file is not a manifest. Nobody has checked the
-    file yet. It may be a FIFO, for whose writer open() would wait without O_NONBLOCK. It may also
-    have very many nested brackets, for which json raises RecursionError."""
+    file yet. It may be a FIFO: without O_NONBLOCK, open() would then block until somebody opens the
+    FIFO for writing. The file may also have very many nested brackets, for which json raises
+    RecursionError."""
     try:
         with open(path, "rb", opener=_open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

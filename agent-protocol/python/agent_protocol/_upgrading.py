@@ -17,11 +17,12 @@ Call = Callable[[], None]
 
 
 class Upgrading:
-    """The view that update() has of an agent. The agent owns this object. Any thread may call its
-    functions, except where a comment names the thread."""
+    """The view that update() has of an agent. The agent owns this object. Any thread may call the
+    methods, except where a comment names the thread."""
 
     def __init__(self, session: Session, version: Optional[str], rouse: Call) -> None:
-        """Keeps `rouse`, a function that makes the agent's thread call perform_calls()."""
+        """Keeps `rouse`, a function that wakes the agent's thread, which then calls
+        perform_calls()."""
         self.version = version
         # Failures that the upgrader has reported, and that update() has not recorded yet. The
         # failed upgrade may have been requested by a different program, such as upgraderctl, or by
@@ -50,8 +51,8 @@ class Upgrading:
                 watcher.put(event)
 
     def close(self) -> None:
-        """Must be called before the agent closes its descriptors. Afterwards `rouse` is never
-        called."""
+        """Tells the watchers that the agent is closed. Must be called before the agent closes its
+        descriptors. Afterwards `rouse` is never called."""
         with self._lock:
             self._closed = True
         self.tell(None)
@@ -78,8 +79,8 @@ class Upgrading:
                 self._watchers.remove(told)
 
     def post(self, call: Call) -> None:
-        """Makes the agent's thread call the function `call`, unless the agent is closed before
-        that."""
+        """Makes the agent's thread call the function `call`, unless the agent is closed or
+        withdraw(call) is called before."""
         with self._lock:
             self._calls.append(call)
             if not self._closed:

@@ -1,5 +1,7 @@
-"""An agent's end of the conversation, for programs without asyncio: see README.md. Without an
-upgrader the same calls work, and lead the program through the same steps."""
+"""The agent's end of the conversation, for programs without asyncio: see README.md. Without an
+upgrader the same calls work, and lead the program through the same steps: after ready() comes the
+event Activate, and after SIGTERM the event Stop. A request for an upgrade is refused. Every other
+call succeeds and has no effect."""
 
 import errno
 import time
@@ -15,18 +17,23 @@ _opened = False  # True after Agent(); a process can open only one conversation
 
 
 class Agent(Conversation):
-    """One process has one agent, which must be opened first, in the main thread. An agent is a
-    context manager that closes itself at the end, and an iterator over its events. A call that
-    sends a message raises Refused if the protocol does not allow the message in the present state,
-    and ValueError if a text or number is not valid. In both cases nothing has been sent."""
+    """The agent's end of the conversation with the upgrader. A process has one, and must open it in
+    the main thread, before anything else. An agent is a context manager that closes the
+    conversation at the end, and an iterator over the agent's events. A call that sends a message
+    raises Refused if the protocol does not allow the message in the current state, or if too much
+    is still unsent. The call raises ValueError if a text or a number is invalid. Then nothing has
+    been sent. ready() is the exception: if a check fails, ready() sends `unfit` and raises
+    Refused."""
 
     def __init__(self, version: Optional[str] = None) -> None:
-        """Starts the conversation. Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the
-        AGENT_PROTOCOL variables are gone from the environment, and SIGTERM is caught: it makes a
-        held agent exit at once with status 143, and an active agent get Stop. Raises OSError with
-        EBUSY if this process has opened its conversation before, even if it has closed that
-        conversation since. Raises OSError with ENOTCONN if the process had a conversation with an
-        upgrader and has then executed its program again."""
+        """Starts the conversation. `version` is the version of the program, at most 128 bytes.
+        After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
+        AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held
+        agent exit at once with status 143, and an active agent get Stop. Without an upgrader,
+        nothing is sent, and descriptors are left alone. Raises OSError with EBUSY if this process
+        has opened its conversation before, even if it has closed that conversation since. Raises
+        OSError with ENOTCONN if the process had a conversation with an upgrader and has then
+        executed its program again."""
         global _opened
         if _opened:
             raise OSError(errno.EBUSY, "this process has opened its conversation already")
@@ -50,8 +57,8 @@ class Agent(Conversation):
     # ---- events
 
     def fileno(self) -> int:
-        """Returns a descriptor for an event loop: it polls readable when next() may have an
-        event."""
+        """Returns a descriptor for an event loop: it polls readable when next() may have an event
+        or can send a kept message."""
         return self._poll.fileno()
 
     def wait(self, timeout: Optional[float] = None) -> Optional[events.Event]:
@@ -68,7 +75,8 @@ class Agent(Conversation):
             self._poll.poll(left)
 
     def __iter__(self) -> Iterator[events.Event]:
-        """Yields events without end, so the program must leave the loop itself, after a stop."""
+        """Yields events without end, so the program must leave its loop itself, after the event
+        Stop."""
         while True:
             event = self.wait()
             if event is not None:
@@ -77,13 +85,14 @@ class Agent(Conversation):
     # ---- messages from the program
 
     def add_check(self, name: str, check: Callable[[], Optional[str]]) -> None:
-        """Adds a start-up check for ready(). The check returns what is wrong, or None if it passes.
-        """
+        """Registers a start-up check, to be run by ready() in the order of registration. The check
+        returns a string that says what is wrong, or None if it passes."""
         self._checks.append((name, check))
 
     def ready(self) -> None:
-        """Runs the checks in order, and sends `ready`. If a check fails, sends `unfit` and raises
-        Refused. The program must then exit without any other effect."""
+        """Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with
+        that check's name and reason, runs no further check and raises Refused. The program must
+        then exit without any other effect."""
         self._ask("ready")
         checks, self._checks = self._checks, []
         for name, check in checks:
@@ -97,8 +106,9 @@ class Agent(Conversation):
 
     def unfit(self, reason: str) -> None:
         """Tells the upgrader that this agent must not be given the work (if the agent is held), or
-        must not keep the work (if it is on trial). `reason` is cut to 1,024 bytes. Returns when the
-        whole message has been written to the pipe."""
+        must not keep the work (if it is on trial). A held agent must then exit. An agent on trial
+        is told to stop. `reason` is cut to 1,024 bytes. Returns when the whole message has been
+        written to the pipe, or the upgrader has gone."""
         self._say("unfit", at_last=True, reason=messages.fit(reason, messages.REASON_BYTES_MAX))
 
     def upgrade(
@@ -117,8 +127,8 @@ class Agent(Conversation):
         trial: Optional[float] = None,
         fallback: Optional[str] = None,
     ) -> None:
-        """Requests an upgrade of this agent. The answer is the event Accepted or UpgradeFailed. If
-        an argument is left out, the upgrader uses its own default. Times are in seconds."""
+        """Requests an upgrade of this agent. The answer is the event Accepted or UpgradeFailed. For
+        an argument that is left out, the upgrader uses its own default. Times are in seconds."""
         messages.check_id(id)
         messages.check_text("executable", executable, messages.EXECUTABLE_BYTES_MAX)
         if not executable.startswith("/"):
@@ -149,21 +159,23 @@ class Agent(Conversation):
         )
 
     def confirm(self, id: str) -> None:
-        """Confirms the upgrade whose candidate is ready: the upgrader then stops this agent and
-        activates the candidate."""
+        """Confirms the upgrade `id`, whose candidate is ready: the upgrader then stops this agent
+        and activates the candidate."""
         self._say("confirm", id=messages.check_id(id))
 
     def cancel(self, id: str, reason: Optional[str] = None) -> None:
-        """Cancels the upgrade, so that this agent stays active. May be called even after a Stop for
-        that upgrade, until stopped() is called. `reason` is cut to 1,024 bytes."""
+        """Cancels the upgrade `id`, so that this agent stays active. May be called even after a
+        Stop for that upgrade, until stopped() has been called. `reason` is cut to 1,024 bytes."""
         cut = None if reason is None else messages.fit(reason, messages.REASON_BYTES_MAX)
         self._say("cancel", id=messages.check_id(id), reason=cut)
 
     def stopped(self, state: Optional[str] = None) -> None:
         """Confirms a clean stop. All work must be finished or given up before the call, and the
         program must exit after it. `state` is passed to the next agent. It has at most 32,768
-        bytes, and at most 65,000 when it is escaped for JSON. Returns when the whole message has
-        been written to the pipe."""
+        bytes, and at most 65,000 when it is escaped for JSON. If the state is refused, nothing has
+        been confirmed: call the method again, with a state that fits or without one. Returns when
+        the whole message has been written to the pipe, or the upgrader has gone. After a stop that
+        the upgrader did not request (a signal, the end of input), nothing is sent."""
         if state is not None:
             messages.check_state(state)
         if not self._session.stop_ordered:
@@ -172,18 +184,20 @@ class Agent(Conversation):
         self._say("stopped", at_last=True, state=state)
 
     def healthy(self) -> None:
-        """Tells the upgrader that this agent, which is on trial, works. The upgrade is then
-        committed at once."""
+        """Tells the upgrader that this agent, a candidate on trial, works. The upgrade is then
+        committed at once. For any other agent, raises Refused."""
         self._say("healthy")
 
     def extend(self, seconds: float) -> None:
-        """Asks the upgrader for more time: the present deadline is moved, so that it is at least
-        this time (1 ms to 24 h) after this call."""
+        """Asks the upgrader for more time: the current deadline of this agent is moved, so that it
+        is at least `seconds` (1 ms to 24 h) after this call. May be called before ready(), and
+        between the event Stop and stopped()."""
         self._say("extend", ms=messages.milliseconds("the time", seconds, 1))
 
     def heartbeat(self) -> None:
-        """Tells the upgrader that this agent is alive. If Welcome.watchdog is set, the program must
-        call this at least once in every half of that time."""
+        """Tells the upgrader that this agent is alive. If Welcome.watchdog is set, an active agent
+        must call this method at least once in every half of that time. In a held agent the call
+        raises Refused."""
         self._say("heartbeat")
 
     def status(self, text: str) -> None:

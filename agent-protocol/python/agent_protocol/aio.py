@@ -10,8 +10,8 @@ from .agent import Agent
 class AsyncAgent:
     """An Agent whose wait() does not block the asyncio loop. Must be opened in the main thread. All
     other methods (ready, stopped, healthy, ...) are those of Agent. stopped() and unfit() block
-    until the whole message has been written to the pipe, which is at once unless the upgrader does
-    not read."""
+    until the whole message has been written to the pipe. They return immediately unless the pipe is
+    full because the upgrader does not read."""
 
     def __init__(self, version: Optional[str] = None) -> None:
         self._agent = Agent(version)

@@ -1,4 +1,5 @@
-"""An agent's two pipes: turns bytes into lines and lines into bytes. Only flush() blocks."""
+"""The agent's two pipes. The class Channel writes lines, and reads lines and decodes them. Only
+flush() blocks."""
 
 import os
 import select
@@ -8,7 +9,8 @@ from . import events
 from .messages import LINE_BYTES_MAX, decode
 
 PIPE_BUF = 4_096  # a pipe that polls writable takes up to this many bytes at once
-# the most unsent bytes that are kept; the upgrader has the same limit for each agent
+# The most bytes that are kept while the pipe to the upgrader is full. The upgrader has the same
+# limit for the bytes that it keeps for an agent.
 UNSENT_BYTES_MAX = 131_072
 
 
@@ -18,7 +20,7 @@ class Channel:
     def __init__(self, input: int, output: int) -> None:
         self.input = input
         self.output = output
-        self.over = False  # True when the input from the upgrader has ended
+        self.over = False  # True if the upgrader has gone
         self.unsent = b""
         self._queued = 0  # the number of all bytes that were ever queued
         self._written = 0
@@ -48,13 +50,13 @@ class Channel:
             pass
 
     def flush(self) -> None:
-        """Waits until all queued bytes have been written to the pipe, or nobody reads the pipe any
-        more."""
+        """Waits until all queued bytes have been written to the pipe, or the upgrader has gone."""
         while self.unsent and not self.over:
             self._turn(None)
 
     def take(self) -> Optional[events.Event]:
-        """Returns the next event that has arrived, or None. Skips lines that are not messages."""
+        """Returns the next event, or None if no line for one has been read. Skips messages that are
+        unknown or malformed."""
         while True:
             end = self._unread.find(b"\n")
             if end < 0:

@@ -1,5 +1,6 @@
-"""Carries out what a Session decides: reads and writes the two pipes, catches SIGTERM, and offers a
-descriptor to wait on. Only this package uses this module; programs use the class Agent."""
+"""An agent's conversation with its upgrader. The session (session.py) decides; this module performs
+the session's actions on the pipes, the signals and the process. Only this package uses this module;
+programs use the class Agent."""
 
 import copy
 import errno
@@ -21,8 +22,9 @@ FIRST_PRIVATE = 3  # the first number above those of the standard descriptors
 
 
 def _take_pipes() -> Channel:
-    """Moves the pipes away from descriptors 0 and 1. So child processes do not inherit the pipes,
-    and text that the program prints does not go to the upgrader."""
+    """Moves the pipes from descriptors 0 and 1 to private ones. Afterwards child processes do not
+    inherit the pipes, and text that the program prints does not go to the upgrader. After a
+    failure, descriptors 0 and 1 may have been replaced already."""
     input = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     output = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
@@ -75,8 +77,8 @@ class Conversation:
             del os.environ[name]
 
     def close(self) -> None:
-        """Closes all descriptors of the conversation except the lock's. Sends nothing to the
-        upgrader."""
+        """Closes the conversation's descriptors except the lock's. SIGTERM gets its former handler
+        back. Sends nothing to the upgrader."""
         if self._poll.closed:
             return
         self._upgrading.close()
@@ -88,9 +90,11 @@ class Conversation:
             self._channel.close()
 
     def next(self) -> Optional[events.Event]:
-        """Returns the next event, or None if there is none now. Never waits.
+        """Returns the next event, or None if there is none now. Never waits. Should be called until
+        it returns None.
 
-        At the end of input, this function ends a held agent at once, with status 1.
+        At the end of input, this function ends a held agent at once, with status 1. An active agent
+        gets Stop.
         """
         self._drain_wake()
         self._upgrading.perform_calls()
@@ -131,8 +135,8 @@ class Conversation:
         self._watch()
 
     def _sending(self) -> Callable[[], bool]:
-        """Returns a function that returns whether everything said before the call of sending() has
-        been written to the pipe."""
+        """Returns a function. That function returns whether all messages that the program had sent
+        before the call of _sending() have been written to the pipe."""
         return self._channel.sending() if self._channel else lambda: True
 
     def _perform(self, actions: list[Action], line: bytes = b"") -> None:

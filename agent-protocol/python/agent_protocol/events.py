@@ -1,5 +1,5 @@
-"""The events that the upgrader sends to an agent, as the program gets them. A text or number that
-does not apply is None. Times are in seconds."""
+"""The events that the program gets, most of them messages from the upgrader. A member that does not
+apply is None. Times are in seconds."""
 
 from dataclasses import dataclass
 from typing import Optional, Union
@@ -20,7 +20,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Welcome:
-    """The answer to `hello`. `role` is "first", "candidate" or "fallback"."""
+    """The upgrader's answer to `hello`. `role` is "first", "candidate" or "fallback"."""
 
     generation: int
     role: str
@@ -28,17 +28,18 @@ class Welcome:
     features: tuple[str, ...] = ()
     previous_version: Optional[str] = None
     failure: Optional[Failure] = None
-    # Send a heartbeat at least once in every half of this time; None if the upgrader wants no
-    # heartbeats.
+    # An active agent must send a heartbeat at least once in every half of this time. None means
+    # that the upgrader wants no heartbeats.
     watchdog: Optional[float] = None
 
 
 @dataclass(frozen=True)
 class Activate:
     """Gives the work to this agent, now. If `clean` is False, the program must recover as after a
-    crash. A fallback that was started before the failure, as a standby, learns of it from
-    `failure`. An agent on trial gets `trial`, the length of the trial, and `commit`, which says how
-    to pass it: "survive" or "healthy"."""
+    crash. A fallback that got its Welcome as a standby, before the upgrade failed, learns of the
+    failure from `failure`. `trial` and `commit` are set only for an agent on trial: `trial` is the
+    length of the trial, and `commit` the condition for passing the trial, "survive" or
+    "healthy"."""
 
     clean: bool = False
     state: Optional[str] = None
@@ -49,10 +50,11 @@ class Activate:
 
 @dataclass(frozen=True)
 class Stop:
-    """Asks the program to finish, give up all work, say `stopped` and exit with status 0.
+    """Asks the program to finish, give up all work, call `stopped` and exit with status 0.
 
     `reason` is "upgrade", "rollback" or "shutdown" if the upgrader requests the stop; "signal" if
-    SIGTERM reached this process; "end_of_input" if the upgrader has gone.
+    SIGTERM reached this process; "end_of_input" if the upgrader has gone. `deadline` is how long
+    the agent may take to call `stopped`; None means that there is no limit.
     """
 
     reason: str
@@ -80,8 +82,8 @@ class CandidateReady:
 
 @dataclass(frozen=True)
 class CandidateLost:
-    """Says that the candidate failed after this agent was told to stop. Call `cancel` to keep the
-    work."""
+    """Says that the candidate failed after this agent was told to stop. If this agent can still
+    take the work back, it calls `cancel`, and stays active. Otherwise it finishes its stop."""
 
     id: str
     reason: str
@@ -89,7 +91,7 @@ class CandidateLost:
 
 @dataclass(frozen=True)
 class UpgradeFailed:
-    """Says that the upgrade has failed, and that this agent is active as before."""
+    """Says that the upgrade is over, and that this agent is still active."""
 
     failure: Failure
 
@@ -104,7 +106,8 @@ class Committed:
 
 @dataclass(frozen=True)
 class Error:
-    """Says that the upgrader has refused a message of this agent."""
+    """Says that the upgrader has refused a message of this agent. `about` is the type of that
+    message, if it is known."""
 
     reason: str
     about: Optional[str] = None

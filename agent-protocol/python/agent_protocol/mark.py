@@ -1,8 +1,8 @@
-"""The mark by which a process knows that it has been an agent.
+"""Leaves and finds the mark by which a process recognizes that it has been an agent.
 
-It is needed because opening the conversation removes the upgrader's variables from the environment:
-an agent that has executed its program again would find no upgrader, and activate itself beside the
-agent that is active.
+The mark is needed because opening the conversation removes the upgrader's variables from the
+environment. An agent that executes its program again would therefore find no upgrader. The agent
+would then activate itself, although a different agent may be active.
 """
 
 import os
@@ -12,8 +12,8 @@ UNKNOWN_START = "0"
 
 
 def _start_of_process() -> str:
-    """Returns the 22nd field of /proc/self/stat, the time at which the process was started. It
-    stays the same when the process executes another program."""
+    """Returns the 22nd field of /proc/self/stat, the time at which the process was started. This
+    time stays the same when the process executes a new program."""
     try:
         with open("/proc/self/stat", encoding="latin-1") as file:
             # The program's name, in parentheses, may contain blanks, so fields are counted after
@@ -24,8 +24,9 @@ def _start_of_process() -> str:
 
 
 def leave() -> None:
-    """Leaves the mark, which names this process's pid. Processes that the agent starts inherit the
-    mark, but have other pids, so they are not taken for the agent."""
+    """Leaves the mark: an environment variable with this process's pid and the time at which this
+    process was started. Processes that the agent starts inherit the variable, but have other pids,
+    so they are not taken for the agent."""
     os.environ[VARIABLE] = f"{os.getpid()} {_start_of_process()}"
 
 

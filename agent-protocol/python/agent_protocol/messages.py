@@ -1,6 +1,6 @@
-"""Turns messages into lines, and lines into events. Knows the limits of agent-protocol(7), and no
-state. A message that the upgrader would refuse raises ValueError: no text is cut unless the caller
-asks for it. A received line that agents must ignore by agent-protocol(7) becomes None."""
+"""Turns messages into lines, and lines into events. Checks the limits of agent-protocol(7), and
+keeps no state. A text or a number that cannot be sent raises ValueError: only fit() cuts a text. A
+received line that agents must ignore by agent-protocol(7) becomes None."""
 
 import json
 from typing import Any, Callable, Optional
@@ -42,7 +42,8 @@ def check_text(name: str, text: str, bytes_max: int, bytes_min: int = 0) -> str:
 
 
 def check_id(text: str) -> str:
-    """Checks the name of an upgrade: printable ASCII."""
+    """Returns `text` if it can be the id of an upgrade, which is 1 to 64 bytes of printable ASCII.
+    Raises ValueError otherwise."""
     check_text("id", text, ID_BYTES_MAX, 1)
     if not all(" " <= character <= "~" for character in text):
         raise ValueError("id has bytes that are not printable ASCII")
@@ -62,7 +63,7 @@ def check_state(text: str) -> str:
 
 
 def fit(text: str, bytes_max: int) -> str:
-    """Cuts a text for people to at most `bytes_max` bytes, between two characters."""
+    """Cuts a text for people to at most `bytes_max` bytes, and never inside a character."""
     clean = text.encode("utf-8", "replace").replace(b"\0", b"?")
     return clean[:bytes_max].decode("utf-8", "ignore")
 
@@ -76,7 +77,7 @@ def milliseconds(name: str, seconds: float, least: int = 0) -> int:
 
 
 def encode(type_name: str, **members: Any) -> bytes:
-    """Returns the line of a message; members that are None are left out."""
+    """Returns the line of a message. Members that are None are left out."""
     message = {"type": type_name}
     message.update((name, value) for name, value in members.items() if value is not None)
     line = dump(message).encode() + b"\n"
@@ -93,7 +94,7 @@ class Malformed(Exception):
 
 
 class Members(dict[str, Any]):
-    """The members of a JSON object, and the names that occurred twice in it."""
+    """The members of a JSON object, and the names that occurred more than once in the object."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -138,8 +139,8 @@ def take_failure(members: Members) -> events.Failure:
 
 
 def take_past_failure(members: Members) -> Optional[events.Failure]:
-    """Reads the member `failure`, which names the failed upgrade to a fallback: in `welcome`, or in
-    `activate` if the failure came after the `welcome`."""
+    """Reads the member `failure`, which tells a fallback which upgrade has failed. The member is in
+    `welcome`, or in `activate` if the upgrade failed after the `welcome`."""
     failure = take(members, "failure", Members, False)
     return None if failure is None else take_failure(failure)
 
@@ -216,7 +217,7 @@ def refuse_number(text: str) -> None:
 
 
 def decode(line: bytes) -> Optional[events.Event]:
-    """Returns the event for a line from the upgrader, or None if the line must be ignored."""
+    """Returns the event for a line from the upgrader, or None if agents must ignore the line."""
     try:
         members = json.loads(line.decode(), object_pairs_hook=Members, parse_constant=refuse_number)
         if not isinstance(members, Members):

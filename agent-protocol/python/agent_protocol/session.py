@@ -1,21 +1,22 @@
 """The agent's half of the conversation as a state machine. It decides what the program may say now,
 which of the upgrader's messages the program gets, and when it must exit. It does no input or
-output, and reads no clock.
+output, and reads no clock: conversation.py performs the actions.
 
-An agent is "silent" until it has said hello. Then it is held: "starting", and after its `ready` it
-is "ready". `activate` makes it "active". A stop makes it "stopping", whether the upgrader, SIGTERM
-or the end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade. After its
-own `stopped` the agent is "stopped". It is "ended" if it was held and has said unfit or must exit
-at once.
+An agent is "silent" until it has said `hello`. Then it is held: it is "starting" until it says
+`ready`, and then "ready". The message `activate` makes it "active". A stop makes it "stopping",
+whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was for
+an upgrade, a `cancel` makes the agent "active" again. When the agent has said `stopped`, it is
+"stopped". A held agent that has said `unfit` or must exit immediately is "ended".
 
 A message that does not fit the state was usually sent before the upgrader had read a message of
 this agent that changed the state. Such a message changes nothing, and the program does not get it.
-Two cases are special. A `stop` for an upgrade that this agent has cancelled is ignored. A `stop`
-that comes after this agent has stopped by itself is answered with `stopped`.
+Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since the
+`cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by itself
+is answered with `stopped`.
 
-Alone, without an upgrader, the program goes through the same states: ready is followed by activate
-and SIGTERM by a stop; a request for an upgrade is refused; all other messages are accepted and have
-no effect.
+Without an upgrader, the program goes through the same states: it gets `activate` after its `ready`,
+and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are accepted and
+have no effect.
 """
 
 from dataclasses import dataclass
@@ -41,7 +42,8 @@ HEARD = {
 
 
 class Refused(Exception):
-    """The protocol does not allow the program's message in the present state. Nothing was sent."""
+    """A message of the program was refused: the protocol does not allow the message in the current
+    state, or the pipe has no room for the message. The message has not been sent."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,9 @@ class Session(Standing):
     # ---- messages from the program
 
     def say(self, word: str, id: str = "") -> list[Action]:
-        """Handles a message that the program sends; `word` is the message's type. If the protocol
-        does not allow the message in the present state, raises Refused and changes nothing."""
+        """Handles a message that the program sends, and returns the actions to perform. `word` is
+        the message's type. If the protocol does not allow the message in the current state, raises
+        Refused and changes nothing."""
         why: str = getattr(self, "_why_not_" + word)(id)
         if self.alone and why and word not in ("ready", "upgrade"):
             return []
@@ -135,7 +138,8 @@ class Session(Standing):
     # ---- messages from the upgrader
 
     def hear(self, event: events.Event) -> list[Action]:
-        """Handles a message of the upgrader."""
+        """Handles a message of the upgrader. Returns the actions to perform; none if the message
+        does not fit the state."""
         if self.alone or self.gone or self.life in ("silent", "ended"):
             return []
         name = "_heard_" + HEARD[type(event)]

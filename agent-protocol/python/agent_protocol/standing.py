@@ -15,7 +15,7 @@ STANDING = {
 
 
 class Standing:
-    """The facts of a session. The class Session changes them."""
+    """The state of a session. The class Session changes this state."""
 
     def __init__(self, alone: bool) -> None:
         self.alone = alone
@@ -27,9 +27,10 @@ class Standing:
         self.request: Optional[str] = None
         # The id of the upgrade under way that is to replace this agent.
         self.upgrade: Optional[str] = None
-        # the step of the upgrade under way: "accepted", "candidate_ready", "confirmed", "cancelled"
+        # The step that the upgrade under way has reached: "accepted", "candidate_ready",
+        # "confirmed" or "cancelled".
         self.step = ""
-        # the reason in the upgrader's `stop`, if it has sent one
+        # The reason in the upgrader's `stop`, if the upgrader has sent one.
         self.ordered: Optional[str] = None
         self.signalled = False  # SIGTERM has requested a stop
         self.gone = False  # the input has ended
@@ -41,8 +42,8 @@ class Standing:
 
     @property
     def stop_ordered(self) -> bool:
-        """Returns True if a `stopped` is sent at once, and False if it is kept until the upgrader
-        requests a stop."""
+        """Returns True if a `stopped` is sent at once, and False if the `stopped` is kept until the
+        upgrader requests a stop."""
         return self.ordered is not None and not self.gone
 
     def when_upgrade(self) -> str:
@@ -52,7 +53,7 @@ class Standing:
             return "never"
         return "later" if self._why_not_upgrade("") else "now"
 
-    # ---- reasons why the program may not send a message now; an empty text if it may send it
+    # ---- reasons why the program may not send a message now; an empty string if it may
 
     def _standing(self) -> str:
         return "the upgrader has gone" if self.gone else STANDING[self.life]

@@ -33,13 +33,13 @@ class Update:
     """The result of update().
 
     outcome   `current`: there is no newer version. `installed`: the directory had no release, and
-              has its first now. `committed`: the newer version has passed its trial; only a caller
-              that the upgrade does not replace gets this result. `failed`: the upgrade to the newer
-              version failed, now or before. The version is tried again only if it was not to blame,
-              as after a failure at the stage `request` or `cancel`. `held`: an operator has chosen
-              a version, so nothing was done. `stopping`: the agent has been told to stop. If
-              `newest` is set, an upgrade to that version was requested before, and usually that
-              version replaces the agent now.
+              now has its first release. `committed`: the newer version has passed its trial; only a
+              caller that the upgrade does not replace gets this result. `failed`: the upgrade to
+              the newer version failed, now or at an earlier try. The version is tried again only if
+              it did not cause the failure, for example after a failure at the stage `request` or
+              `cancel`. `held`: an operator has chosen a version, so nothing was done. `stopping`:
+              the agent has been told to stop. If `newest` is set, an upgrade to that version was
+              requested before, and usually that version replaces the agent now.
     version   the version that runs, or None if none does
     newest    with `failed` and `stopping`: the version that was tried
     stage     with `failed`: the stage at which the upgrade failed, as in agent-protocol(7)
@@ -71,25 +71,29 @@ def update(
     wait: float = 120.0,
 ) -> Update:
     """Looks for a newer version, and replaces the daemon or the agent by it. Blocks until the
-    upgrade has ended, so a program calls update() in a thread. A daemon that is replaced is stopped
-    meanwhile. An agent still gets its events. For an agent, update() first waits until the agent is
-    active and its own trial is over.
+    upgrade has ended, so a program calls update() in a thread of its own. A daemon that is replaced
+    is stopped before its update() returns. An agent still gets its events while update() runs. For
+    an agent, update() first waits until the agent is active and its own trial is over.
 
-    agent       the agent that is to be replaced: update() requests its upgrade. Without `agent`,
-                the program is a daemon, and `agentify run --releases` requests the upgrade
-    registry    the index of pip; without registry, directory and url, the one in pip's settings
+    agent       the agent that is to be replaced: update() requests the agent's upgrade. Without
+                `agent`, the program is a daemon, and `agentify run --releases` requests the upgrade
+    registry    the URL of pip's index. Without `registry`, `directory` and `url`, the index in
+                pip's settings is used
     directory   a directory of published files; needs `keys`
-    url         the URL of a manifest that the publisher replaces; needs `keys`
-    keys        a directory of public keys, one of which has signed the manifest
+    url         the URL of a manifest, which the publisher replaces for each newer version; needs
+                `keys`
+    keys        a directory of public keys; the manifest must be signed with one of these keys
     keep        how many of the newest releases are kept; without `keep` none is removed
-    releases    the directory of releases; by default the one that contains this program
-    package     the name on the index; by default the name of the releases
+    releases    the directory of releases; by default the directory that contains this program
+    package     the package's name on the index; by default the name of the releases
     module      the module that is run; by default `package` with underscores
-    programs    the directory of agent-releases; by default that of this Python, or PATH
+    programs    the directory that contains the program agent-releases; by default the directory of
+                this Python's executable, or else PATH
     wait        without `agent`: how many seconds an upgrade may take to begin
 
     Raises UpdateError if the update fails. No release is then half-written. A release that was
-    added stays, and the next call of update() continues with it.
+    added stays, and the next call of update() continues with that release. A second call before the
+    first has ended raises UpdateError.
     """
     if not _busy.acquire(blocking=False):
         raise UpdateError("update", "another update of this process has not ended")
@@ -165,8 +169,8 @@ def _version_of(upgrading: Upgrading) -> str:
 
 
 def _prune(place: Releases, listed: Any, keep: Optional[int]) -> Optional[str]:
-    """Removes old releases. Returns why that failed, or None. Called before the upgrade, since this
-    process no longer runs after a successful one."""
+    """Removes old releases. Returns the reason if that failed, or None. Must be called before the
+    upgrade, since this process no longer runs after a successful upgrade."""
     if keep is None or not listed or len(listed["releases"]) <= keep:
         return None
     try:
@@ -208,7 +212,8 @@ def _failed(release: Any, running: Optional[str]) -> Update:
 
 @dataclass(frozen=True)
 class _Replacement:
-    """Updates an agent that may request an upgrade now, by requesting that upgrade."""
+    """Updates an agent that may request an upgrade now. Requests the upgrade over the agent's own
+    connection."""
 
     agent: AnyAgent
     upgrading: Upgrading
@@ -274,8 +279,8 @@ class _Replacement:
         return ended
 
     def _past_failure(self, release: Any) -> Update:
-        """Returns the result for a newest version that must not be tried: it was tried before, or
-        an operator has chosen another version."""
+        """Returns the result if the newest version must not be tried: it was tried before, or an
+        operator has meanwhile chosen a different version."""
         now = self.place.show(release["version"])
         last = now.get("last", {})
         if last.get("ending") == "failed" and not last.get("tried_again"):

@@ -3,8 +3,8 @@
 twice.
 
 usage: hello_agent.py PORT FILE, where FILE holds the last number that was given away. Upgrades,
-crashes and power cuts repeat no number, since a number is on the disk before anybody gets it. A
-number that was written, but not sent before a crash, is skipped.
+crashes and power cuts repeat no number, since a number is on the disk before it is sent. A number
+that was written, but not sent before a crash, is skipped.
 """
 
 import os

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""A web server that updates itself by pip: it answers every request with its version.
+"""A web server that updates itself with pip. It answers every request with its version.
 
-self_updating.py PORT [SECONDS]: looks for a newer version every SECONDS, by default every hour. It
-is the module of a package that has upgrader-agent-protocol among its dependencies: see README.md.
+self_updating.py PORT [SECONDS]: looks for a newer version every SECONDS, by default every hour.
+This file is the module of a package that has upgrader-agent-protocol among its dependencies: see
+README.md.
 """
 
 import http.server

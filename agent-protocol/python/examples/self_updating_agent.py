@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""A web server that updates itself by pip, without agentify: it speaks the protocol by itself. It
-answers every request with its version.
+"""A web server that updates itself with pip. It needs no agentify, since it speaks the protocol by
+itself. It answers every request with its version.
 
 self_updating_agent.py PORT [SECONDS]: looks for a newer version every SECONDS, by default every
-hour. It is the module of a package that has upgrader-agent-protocol among its dependencies: see
-README.md.
+hour. This file is the module of a package that has upgrader-agent-protocol among its dependencies:
+see README.md.
 """
 
 import http.server

@@ -17,7 +17,7 @@ from .test_request import PATIENCE, FakeAgent, begun
 
 # A fake agent-releases. Answers the n-th call of a command, such as `try`, with the content of the
 # file try.n or, if there is none, of the file try. If there is a file try.n.fault, the call fails
-# with its content as the error.
+# with the content of that file as the error.
 PROGRAM = """#!/bin/sh
 cd "${0%/*}"
 for word; do case $word in --*) ;; *) break ;; esac; done

@@ -2,7 +2,7 @@
 //! away twice.
 //!
 //! usage: hello-agent PORT FILE, where FILE holds the last number that was given away. Upgrades,
-//! crashes and power cuts repeat no number, since a number is on the disk before anybody gets it. A
+//! crashes and power cuts repeat no number, since a number is on the disk before it is sent. A
 //! number that was written, but not sent before a crash, is skipped.
 
 use agent_protocol::{Agent, Event};
@@ -20,7 +20,7 @@ fn last(path: &Path) -> Result<u64, String> {
     }
 }
 
-/// Writes the next number to the disk before it returns it.
+/// Writes the next number to the disk, and then returns the number.
 fn next(path: &Path) -> io::Result<u64> {
     let number = last(path).map_err(|why| io::Error::new(io::ErrorKind::InvalidData, why))? + 1;
     let fresh = path.with_extension("new");

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 // True if this process has opened a conversation.
 static OPENED: AtomicBool = AtomicBool::new(false);
 
-/// The reason why a call failed, for people: what the call was to do, and what is wrong.
+/// The reason why a call failed, for people: what the call should have done, and why it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(String);
 
@@ -28,7 +28,8 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// The terms of a requested upgrade. For a term that is `None`, the upgrader uses its own default.
+/// The terms of an upgrade that an agent requests. For a member that is `None`, the upgrader uses
+/// its own default.
 #[derive(Clone, Debug, Default)]
 pub struct Upgrade {
     /// The upgrade's id, which is required: 1 to 64 bytes of printable ASCII.
@@ -55,9 +56,11 @@ pub struct Upgrade {
 
 type Check = Box<dyn FnOnce() -> Result<(), String>>;
 
-/// One process has one agent, which must be opened first. A call that sends a message returns an
-/// error if the protocol does not allow the message in the present state, or if the upgrader would
-/// refuse it. Then nothing is sent.
+/// The agent's end of the conversation with the upgrader. A process has one, and must open it
+/// before anything else. A call that sends a message returns an error if the protocol does not
+/// allow the message in the current state, if a text or a number is invalid, or if too much is
+/// still unsent. Then nothing has been sent. `ready` is the exception: if a check fails, `ready`
+/// sends `unfit` and returns an error.
 pub struct Agent {
     session: Session,
     channel: Option<Channel>,
@@ -70,13 +73,16 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Starts the conversation. `version` is the version of the program, at most 128 bytes.
+    /// Starts the conversation, and must be the first thing that a program does. `version` is the
+    /// version of the program, at most 128 bytes.
     ///
-    /// Afterwards descriptor 0 is /dev/null and 1 a copy of 2, the AGENT_PROTOCOL variables are
-    /// gone from the environment, and SIGTERM is caught: it makes a held agent exit at once with
-    /// status 143, and an active agent get `Stop`. Fails with EBUSY if this process has opened its
-    /// conversation before, with ENOTCONN if the process had a conversation with an upgrader and
-    /// has then executed its program again.
+    /// After a success `hello` has been sent, descriptor 0 is /dev/null and 1 a copy of 2, and the
+    /// AGENT_PROTOCOL variables are gone from the environment. SIGTERM is caught: it makes a held
+    /// agent exit at once with status 143, and an active agent get `Stop`. Without an upgrader,
+    /// nothing is sent, and descriptors and environment are left alone. After a failure nothing has
+    /// been sent. The error is EBUSY if this process has opened its conversation before. The error
+    /// is ENOTCONN if the process had a conversation with an upgrader and has then executed its
+    /// program again.
     pub fn open(version: Option<&str>) -> io::Result<Agent> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidInput, why);
         if let Some(version) = version {
@@ -132,15 +138,17 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Returns true if there is no upgrader.
+    /// Returns true if there is no upgrader. The same calls then work. A request for an upgrade is
+    /// refused, and every other message is accepted and has no effect.
     pub fn alone(&self) -> bool {
         self.session.alone()
     }
 
     // ---- events
 
-    /// Returns the next event, or `None` if there is none now. Never waits. At the end of input,
-    /// this function ends a held agent at once, with status 1.
+    /// Returns the next event, or `None` if there is none now. Never waits. Should be called until
+    /// it returns `None`. At the end of input, this function ends a held agent at once, with status
+    /// 1; an active agent gets `Stop`.
     pub fn next_event(&mut self) -> Option<Event> {
         self.signals.drain();
         self.leave_if_over();
@@ -189,14 +197,15 @@ impl Agent {
 
     // ---- messages from the program
 
-    /// Adds a start-up check for ready(). If the check fails, it returns an error that says what is
-    /// wrong.
+    /// Registers a start-up check, to be run by ready() in the order of registration. A check that
+    /// fails returns an error that says what is wrong.
     pub fn add_check(&mut self, name: &str, check: impl FnOnce() -> Result<(), String> + 'static) {
         self.checks.push((name.to_string(), Box::new(check)));
     }
 
-    /// Runs the checks in order and sends `ready`. If a check fails, sends `unfit` and returns the
-    /// error. The program must then exit without any other effect.
+    /// Runs the checks in order. If all pass, sends `ready`. If one fails, sends `unfit` with that
+    /// check's name and reason, runs no further check and returns an error. The program must then
+    /// exit without any other effect.
     pub fn ready(&mut self) -> Result<(), Refused> {
         self.session.ask(&Word::Ready).map_err(Refused)?;
         for (name, check) in std::mem::take(&mut self.checks) {
@@ -212,8 +221,9 @@ impl Agent {
     }
 
     /// Tells the upgrader that this agent must not be given the work (if the agent is held), or
-    /// must not keep the work (if it is on trial). `reason` is cut to 1,024 bytes. Returns when the
-    /// whole message has been written to the pipe.
+    /// must not keep the work (if it is on trial). A held agent must then exit. An agent on trial
+    /// is told to stop. `reason` is cut to 1,024 bytes. Returns when the whole message has been
+    /// written to the pipe, or the upgrader has gone.
     pub fn unfit(&mut self, reason: &str) -> Result<(), Refused> {
         let reason = message::fit(reason, message::REASON_BYTES_MAX);
         let line = Writer::new("unfit").text("reason", Some(&reason));
@@ -227,15 +237,15 @@ impl Agent {
         self.say(Word::Upgrade(upgrade.id.clone()), line, false)
     }
 
-    /// Confirms the upgrade whose candidate is ready: the upgrader then stops this agent and
+    /// Confirms the upgrade `id`, whose candidate is ready: the upgrader then stops this agent and
     /// activates the candidate.
     pub fn confirm(&mut self, id: &str) -> Result<(), Refused> {
         let line = Writer::new("confirm").text("id", Some(id));
         self.say(Word::Confirm(id.to_string()), line, false)
     }
 
-    /// Cancels the upgrade, so that this agent stays active. May be called even after a `Stop` for
-    /// that upgrade, until stopped() is called. `reason` is cut to 1,024 bytes.
+    /// Cancels the upgrade `id`, so that this agent stays active. May be called even after a `Stop`
+    /// for that upgrade, until stopped() has been called. `reason` is cut to 1,024 bytes.
     pub fn cancel(&mut self, id: &str, reason: Option<&str>) -> Result<(), Refused> {
         let reason = reason.map(|text| message::fit(text, message::REASON_BYTES_MAX));
         let line = Writer::new("cancel").text("id", Some(id)).text("reason", reason.as_deref());
@@ -244,8 +254,11 @@ impl Agent {
 
     /// Confirms a clean stop. All work must be finished or given up before the call, and the
     /// program must exit after it. `state` is passed to the next agent. It has at most 32,768
-    /// bytes, and at most 65,000 when it is escaped for JSON. Returns when the whole message has
-    /// been written to the pipe.
+    /// bytes, and at most 65,000 when it is escaped for JSON. If the state is refused, nothing has
+    /// been confirmed: call the function again, with a state that fits or without one. Returns when
+    /// the whole message has been written to the pipe, or the upgrader has gone. After a stop that
+    /// the upgrader did not request (a signal, the end of input), nothing is sent and `Ok` is
+    /// returned.
     pub fn stopped(&mut self, state: Option<&str>) -> Result<(), Refused> {
         if let Some(state) = state {
             message::check_state(state)
@@ -259,14 +272,15 @@ impl Agent {
         self.say(Word::Stopped, line(), true)
     }
 
-    /// Tells the upgrader that this agent, which is on trial, works. The upgrade is then committed
-    /// at once.
+    /// Tells the upgrader that this agent, a candidate on trial, works. The upgrade is then
+    /// committed at once. For any other agent, returns an error.
     pub fn healthy(&mut self) -> Result<(), Refused> {
         self.say(Word::Healthy, Writer::new("healthy"), false)
     }
 
-    /// Asks the upgrader for more time: the present deadline is moved, so that it is at least this
-    /// time (1 ms to 24 h) after this call.
+    /// Asks the upgrader for more time: the current deadline of this agent is moved, so that it is
+    /// at least this time (1 ms to 24 h) after this call. May be called before ready(), and between
+    /// `Stop` and stopped().
     pub fn extend(&mut self, by: Duration) -> Result<(), Refused> {
         let ms = message::check_time("the time", by, Duration::from_millis(1))
             .map_err(|why| Refused(format!("cannot extend the deadline: {why}")))?;
@@ -274,7 +288,9 @@ impl Agent {
         self.say(Word::Extend, line, false)
     }
 
-    /// Tells the upgrader that this agent is alive.
+    /// Tells the upgrader that this agent is alive. If the event `Welcome` has a `watchdog`, an
+    /// active agent must call this function at least once in every half of that time. A held agent
+    /// gets an error.
     pub fn heartbeat(&mut self) -> Result<(), Refused> {
         self.say(Word::Heartbeat, Writer::new("heartbeat"), false)
     }
@@ -383,7 +399,8 @@ impl Agent {
         if let Some(channel) = &self.channel {
             let (input, output) = (channel.input.as_raw_fd(), channel.output.as_raw_fd());
             more = more || channel.input_waits() || (channel.over && !self.told_over);
-            // If a descriptor is no longer watched, the error is ENOENT, and nothing changes.
+            // If the descriptors are no longer watched, the call fails with ENOENT and changes
+            // nothing.
             let _ = if channel.over {
                 self.control(libc::EPOLL_CTL_DEL, input, 0)
                     .and_then(|()| self.control(libc::EPOLL_CTL_DEL, output, 0))
@@ -398,7 +415,8 @@ impl Agent {
     }
 }
 
-/// Returns a descriptor for an event loop: it polls readable when next_event() may have an event.
+/// Returns a descriptor for an event loop: it polls readable when next_event() may have an event or
+/// can send a kept message.
 impl AsRawFd for Agent {
     fn as_raw_fd(&self) -> RawFd {
         self.watch.as_raw_fd()

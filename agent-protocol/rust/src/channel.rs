@@ -1,16 +1,17 @@
-//! An agent's two pipes: turns bytes into lines and lines into bytes. Only flush() blocks.
+//! The agent's two pipes. The type `Channel` writes lines, and reads lines and decodes them. Only
+//! flush() blocks.
 
 use crate::event::Event;
 use crate::message::{decode, LINE_BYTES_MAX};
 use std::os::unix::io::{AsRawFd, OwnedFd, RawFd};
 
 const PIPE_BUF: usize = 4_096; // a pipe that polls writable takes up to this many bytes at once
-const UNSENT_BYTES_MAX: usize = 131_072; // the upgrader keeps as many for an agent
+const UNSENT_BYTES_MAX: usize = 131_072; // the upgrader has the same limit for an agent
 
 pub struct Channel {
     pub input: OwnedFd,
     pub output: OwnedFd,
-    /// True when the input has ended: nothing more can be read.
+    /// True if the upgrader has gone: no more input will come, and nobody reads the output.
     pub over: bool,
     unsent: Vec<u8>,
     unread: Vec<u8>,
@@ -52,15 +53,15 @@ impl Channel {
         while self.turn(0) {}
     }
 
-    /// Waits until all queued bytes have been written to the pipe, or nobody reads the pipe any
-    /// more.
+    /// Waits until all queued bytes have been written to the pipe, or the upgrader has gone.
     pub fn flush(&mut self) {
         while self.output_waits() && !self.over {
             self.turn(-1);
         }
     }
 
-    /// Returns the next event that has arrived, if there is one. Skips lines that are not messages.
+    /// Returns the next event, if a line for it has been read. Skips messages that are unknown or
+    /// malformed.
     pub fn take(&mut self) -> Option<Event> {
         while let Some(end) = self.unread.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.unread.drain(..=end).collect();

@@ -23,8 +23,9 @@ pub enum Role {
     Fallback,
 }
 
-/// The cause of a stop. For the first three, the upgrader has requested the stop. The fourth is a
-/// SIGTERM to this process, and the last the end of the upgrader itself.
+/// The cause of a stop. `Upgrade`, `Rollback` and `Shutdown` mean that the upgrader has requested
+/// the stop. `Signal` means that SIGTERM reached this process, and `EndOfInput` that the upgrader
+/// has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     Upgrade,
@@ -34,12 +35,12 @@ pub enum StopReason {
     EndOfInput,
 }
 
-/// One event. Later versions of this library add kinds of events, so a `match` needs an arm for
-/// others.
+/// An event for the program. Later versions of this library may add kinds of events, so a `match`
+/// needs an arm for unknown events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// The answer to `hello`.
+    /// The upgrader's answer to `hello`.
     Welcome {
         protocol: i64,
         features: Vec<String>,
@@ -47,23 +48,25 @@ pub enum Event {
         role: Role,
         previous_version: Option<String>,
         failure: Option<Failure>,
-        /// The longest time between two heartbeats. The program should send one at least every half
-        /// of it.
+        /// An active agent must call `heartbeat` at least once in every half of this time. `None`
+        /// means that the upgrader wants no heartbeats.
         watchdog: Option<Duration>,
     },
     /// Gives the work to this agent, now. If `clean` is false, the program must recover as after a
-    /// crash. A fallback that was started before the failure, as a standby, learns of it from
-    /// `failure`.
+    /// crash. A fallback that got its `Welcome` as a standby, before the upgrade failed, learns of
+    /// the failure from `failure`.
     Activate {
         clean: bool,
         state: Option<String>,
         failure: Option<Failure>,
         /// Only for an agent on trial: the length of the trial.
         trial: Option<Duration>,
-        /// Only for an agent on trial: how to pass it, "survive" or "healthy".
+        /// Only for an agent on trial: the condition for passing the trial, "survive" or "healthy".
         commit: Option<String>,
     },
     /// Asks the program to finish, give up all work, call `stopped` and exit with status 0.
+    /// `deadline` is how long the agent may take to call `stopped`; `None` means that there is no
+    /// limit.
     Stop {
         reason: StopReason,
         deadline: Option<Duration>,
@@ -74,13 +77,15 @@ pub enum Event {
     Accepted { id: String, generation: i64 },
     /// The candidate is ready, and waits for this agent to call `confirm` or `cancel`.
     CandidateReady { id: String, generation: i64, version: Option<String> },
-    /// The candidate failed after this agent was told to stop: call `cancel` to keep the work.
+    /// The candidate failed after this agent was told to stop. If this agent can still take the
+    /// work back, it calls `cancel`, and stays active. Otherwise it finishes its stop.
     CandidateLost { id: String, reason: String },
-    /// The upgrade has failed, and this agent is active as before.
+    /// The upgrade is over, and this agent is still active.
     UpgradeFailed(Failure),
     /// This agent has passed its trial, so its upgrade is committed.
     Committed { id: String, generation: i64 },
-    /// The upgrader has refused a message of this agent.
+    /// The upgrader has refused a message of this agent. `about` is the type of that message, if it
+    /// is known.
     Error { about: Option<String>, reason: String },
 }
 

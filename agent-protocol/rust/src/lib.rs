@@ -1,8 +1,9 @@
-//! The agent's half of agent-protocol(7): by this library a program lets upgrader(8) replace it by
-//! its next version.
+//! The agent's half of agent-protocol(7): with this library, a program lets upgrader(8) replace the
+//! program by its next version.
 //!
 //! [`Agent::open`] starts the conversation, and must be called first. Without an upgrader the same
-//! calls work, and lead the program through the same steps. See README.md.
+//! calls work, and lead the program through the same steps: after `ready` comes the event
+//! `Activate`, and after SIGTERM the event `Stop`. See README.md.
 
 mod agent;
 mod channel;

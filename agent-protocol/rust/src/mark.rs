@@ -1,13 +1,14 @@
-//! The mark by which a process knows that it has been an agent. It is needed because opening the
-//! conversation removes the upgrader's variables from the environment: an agent that has executed
-//! its program again would find no upgrader, and activate itself beside the agent that is active.
+//! This file leaves and finds the mark by which a process recognizes that it has been an agent. The
+//! mark is needed because opening the conversation removes the upgrader's variables from the
+//! environment. An agent that executes its program again would therefore find no upgrader. The
+//! agent would then activate itself, although a different agent may be active.
 
 const VARIABLE: &str = "LIBAGENT_PROTOCOL_PROCESS";
 const UNKNOWN_START: &str = "0";
 const START_FIELD: usize = 22;
 
-/// Returns the time at which the process was started. It stays the same when the process executes
-/// another program.
+/// Returns the time at which the process was started. This time stays the same when the process
+/// executes a new program.
 fn start_of_process() -> String {
     let line = std::fs::read("/proc/self/stat").unwrap_or_default();
     let line = String::from_utf8_lossy(&line);
@@ -15,8 +16,9 @@ fn start_of_process() -> String {
     fields.split_whitespace().nth(START_FIELD - 3).unwrap_or(UNKNOWN_START).to_string()
 }
 
-/// Leaves the mark, which names this process's pid. Processes that the agent starts inherit the
-/// mark, but have other pids, so they are not taken for the agent.
+/// Leaves the mark: an environment variable with this process's pid and the time at which this
+/// process was started. Processes that the agent starts inherit the variable, but have other pids,
+/// so they are not taken for the agent.
 pub fn leave() {
     std::env::set_var(VARIABLE, format!("{} {}", std::process::id(), start_of_process()));
 }

@@ -1,6 +1,6 @@
-//! Turns a message into a line, and a line into an event. Knows the limits of agent-protocol(7),
-//! and no state. If the upgrader would refuse a message, returns an error: no text is ever cut
-//! silently.
+//! This file turns a message into a line, and a line into an event. It checks the limits of
+//! agent-protocol(7), and keeps no state. A text or a number beyond its limit is an error: only
+//! fit() cuts a text.
 
 use crate::event::{Event, Failure, Role, StopReason};
 use serde_json::{Map, Value};
@@ -132,18 +132,18 @@ impl Writer {
 
 // ---- reading messages
 
-/// The members of one object, and the names that occurred twice in it.
+/// The members of one JSON object, and the names that occurred more than once in the object.
 struct Members<'a> {
     all: &'a Map<String, Value>,
     twice: Vec<String>,
 }
 
-/// The value of a member. None if the message is malformed, so that agents must ignore it by
-/// agent-protocol(7).
+/// The value of a member. `None` means that the message is malformed: agents must ignore such a
+/// message by agent-protocol(7).
 type Taken<T> = Option<T>;
 
 impl Members<'_> {
-    /// Returns the member `name`, or Some(None) if it is absent and not required.
+    /// Returns the member `name`. Returns `Some(None)` if the member is absent and not required.
     fn find(&self, name: &str, required: bool) -> Taken<Option<&Value>> {
         if self.twice.iter().any(|other| other == name) {
             return None;
@@ -196,8 +196,8 @@ impl Members<'_> {
         })
     }
 
-    /// Returns the member `failure`, which names the failed upgrade to a fallback: in `welcome`, or
-    /// in `activate` if the failure came after the `welcome`.
+    /// Returns the member `failure`, which tells a fallback which upgrade has failed. The member is
+    /// in `welcome`, or in `activate` if the upgrade failed after the `welcome`.
     fn past_failure(&self) -> Taken<Option<Failure>> {
         match self.find("failure", false)? {
             None => Some(None),
@@ -329,7 +329,7 @@ fn names_twice(line: &str) -> Vec<String> {
     twice
 }
 
-/// Returns the event for a line without its newline, or None if the line must be ignored.
+/// Returns the event for a line without its newline, or `None` if agents must ignore the line.
 pub fn decode(line: &[u8]) -> Option<Event> {
     let line = std::str::from_utf8(line).ok()?;
     let all: Map<String, Value> = serde_json::from_str(line).ok()?;

@@ -1,20 +1,21 @@
 //! The agent's half of the conversation as a state machine. It decides what the program may say
 //! now, which of the upgrader's messages the program gets, and when it must exit. It does no input
-//! or output, and reads no clock.
+//! or output, and reads no clock: agent.rs performs the actions.
 //!
-//! An agent is `Silent` until it has said hello. Then it is held: `Starting`, and after its `ready`
-//! it is `Ready`. `activate` makes it `Active`. A stop makes it `Stopping`, whether the upgrader,
-//! SIGTERM or the end of input is the cause; a cancel withdraws the upgrader's stop for an upgrade.
-//! After its own `stopped` the agent is `Stopped`. It is `Ended` if it was held and has said unfit
-//! or must exit at once.
+//! An agent is `Silent` until it has said `hello`. Then it is held: it is `Starting` until it says
+//! `ready`, and then `Ready`. The message `activate` makes it `Active`. A stop makes it `Stopping`,
+//! whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was
+//! for an upgrade, a `cancel` makes the agent `Active` again. When the agent has said `stopped`, it
+//! is `Stopped`. A held agent that has said `unfit` or must exit immediately is `Ended`.
 //!
 //! A message that does not fit the state was usually sent before the upgrader had read a message of
 //! this agent that changed the state. Such a message changes nothing, and the program does not get
-//! it. Two cases are special. A `stop` for an upgrade that this agent has cancelled is ignored. A
-//! `stop` that comes after this agent has stopped by itself is answered with `stopped`.
+//! it. Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since
+//! the `cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by
+//! itself is answered with `stopped`.
 //!
-//! Alone, without an upgrader, the program goes through the same states: ready is followed by
-//! activate and SIGTERM by a stop; a request for an upgrade is refused; all other messages are
+//! Without an upgrader, the program goes through the same states: it gets `activate` after its
+//! `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are
 //! accepted and have no effect.
 
 use crate::event::{Event, Role, StopReason};
@@ -48,7 +49,7 @@ enum Step {
     Cancelled,
 }
 
-/// A message that a program may say.
+/// The type of a message that the program sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
     Hello,
@@ -104,7 +105,8 @@ pub struct Session {
     trial: Trial,
     /// The id of a requested upgrade that the upgrader has not answered.
     request: Option<String>,
-    /// The upgrade under way that is to replace this agent, and the step that it has reached.
+    /// The id of the upgrade under way that is to replace this agent, and the step that this
+    /// upgrade has reached.
     upgrade: Option<(String, Step)>,
     /// The reason in the upgrader's `stop`, if the upgrader has sent one.
     ordered: Option<StopReason>,
@@ -145,16 +147,16 @@ impl Session {
         !matches!(self.life, Life::Active | Life::Stopping | Life::Stopped)
     }
 
-    /// Returns true if a `stopped` is sent at once, and false if it is kept until the upgrader
-    /// requests a stop.
+    /// Returns true if a `stopped` is sent at once, and false if the `stopped` is kept until the
+    /// upgrader requests a stop.
     pub fn stop_ordered(&self) -> bool {
         self.ordered.is_some() && !self.gone
     }
 
     // ---- messages from the program
 
-    /// Returns an error with the reason, as a sentence, if the program may not send a message of
-    /// the type `word` now.
+    /// Returns an error if the program may not send a message of the type `word` now. The error is
+    /// a sentence that names the reason.
     pub fn ask(&self, word: &Word) -> Why {
         let bears = self.alone && !matches!(word, Word::Ready | Word::Upgrade(_));
         match self.why_not(word) {
@@ -163,7 +165,8 @@ impl Session {
         }
     }
 
-    /// Handles a message that the program says. Changes nothing if ask() refuses it.
+    /// Handles a message that the program says, and returns the actions to perform. Changes nothing
+    /// and returns none if the protocol does not allow the message now.
     pub fn say(&mut self, word: &Word) -> Vec<Action> {
         if self.why_not(word).is_err() {
             return Vec::new();
@@ -252,8 +255,8 @@ impl Session {
         }
     }
 
-    /// Returns the step that the upgrade `id` has reached, if it is the upgrade under way that is
-    /// to replace this agent.
+    /// Returns the step that the upgrade `id` has reached. Returns a reason if `id` is not the
+    /// upgrade under way, or has been cancelled.
     fn step_of(&self, id: &str) -> Result<Step, String> {
         if self.request.as_deref() == Some(id) {
             return Err("it has not been accepted".to_string());

@@ -1,5 +1,6 @@
-//! Removes from the process everything that the upgrader has added to it: variables of the
-//! environment, and the pipes as descriptors 0 and 1. Also catches SIGTERM.
+//! This file hides from the program, and from programs that it starts, everything that the upgrader
+//! has added to the process: the pipes as descriptors 0 and 1, the lock's descriptor, and
+//! environment variables. It also catches SIGTERM.
 
 use crate::channel::Channel;
 use crate::session::EXIT_TERMINATED;
@@ -22,7 +23,7 @@ fn checked(result: libc::c_int) -> Result<libc::c_int> {
     }
 }
 
-/// Makes a copy of a descriptor, which is close-on-exec and has a number of 3 or more.
+/// Returns a private copy of a descriptor: the copy is close-on-exec, and its number is at least 3.
 fn private_copy(number: RawFd) -> Result<OwnedFd> {
     // SAFETY: fcntl returns a new descriptor, which nobody else owns.
     unsafe {
@@ -31,8 +32,9 @@ fn private_copy(number: RawFd) -> Result<OwnedFd> {
     }
 }
 
-/// Moves the pipes away from descriptors 0 and 1. So child processes do not inherit the pipes, and
-/// text that the program prints does not go to the upgrader.
+/// Moves the pipes from descriptors 0 and 1 to private ones. Afterwards child processes do not
+/// inherit the pipes, and text that the program prints does not go to the upgrader. After a
+/// failure, descriptors 0 and 1 may have been replaced already.
 pub fn take_pipes() -> Result<Channel> {
     let (input, output) = (private_copy(0)?, private_copy(1)?);
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
@@ -46,8 +48,9 @@ pub fn take_pipes() -> Result<Channel> {
     Ok(Channel::new(input, output))
 }
 
-/// Makes the lock's descriptor close-on-exec, so that no program that this process starts inherits
-/// it. The descriptor stays open for the life of the process.
+/// Makes the lock's descriptor, if there is one, close-on-exec, so that no program that this
+/// process starts holds the lock. The descriptor stays open until this process ends, so the process
+/// itself keeps the lock.
 pub fn keep_lock_private() {
     let text = std::env::var("AGENT_PROTOCOL_LOCK_FD").unwrap_or_default();
     if let Ok(number) = text.parse::<libc::c_int>() {
@@ -72,7 +75,7 @@ extern "C" fn note_term(signal: libc::c_int) {
     unsafe {
         let error = *libc::__errno_location();
         if libc::getpid() != OWNER.load(Ordering::Relaxed) {
-            libc::signal(signal, libc::SIG_DFL); // in a forked child
+            libc::signal(signal, libc::SIG_DFL); // in a forked process, SIGTERM kills
             libc::raise(signal);
         } else if HELD.load(Ordering::Relaxed) {
             libc::_exit(EXIT_TERMINATED);
@@ -130,7 +133,8 @@ impl Signals {
         unsafe { libc::read(self.descriptor(), (&mut count as *mut u64).cast(), 8) };
     }
 
-    /// Sets whether a SIGTERM ends the process at once.
+    /// Sets whether SIGTERM ends the process at once, inside the handler. This is set while the
+    /// agent is held, so that an agent whose start hangs can still be ended.
     pub fn set_held(&self, held: bool) {
         HELD.store(held, Ordering::Relaxed);
     }
