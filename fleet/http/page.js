@@ -7,11 +7,12 @@ const rolloutsShown = 10;
 const namesShown = 8;
 
 let cell = null;  // the summary of the cell that was read last
-// The rollouts that the page has read, by their names. For each rollout, an object has the
-// rollout's records. They are found by the part of the record's key after the rollout's name, such
-// as `batch/1`.
+// The rollouts that the page has read: for the name of each rollout, an object with the rollout's
+// records. In this object, the name of a record is the part of the record's key after the rollout's
+// name, such as `batch/1`.
 const rollouts = new Map();
-// The changed records of each rollout that is being read now, by the rollout's name.
+// For the name of each rollout whose records are being read now: the records that have changed
+// meanwhile.
 const loading = new Map();
 const events = new Map();    // the newest events of the cell, by their numbers
 const earlier = new Map();   // events of the rollouts that are shown, by their numbers
@@ -34,8 +35,8 @@ const pill = (text, kind) => make('span', {class: 'pill ' + (kind || '')}, text)
 const quiet = text => make('div', {class: 'quiet'}, text);
 const two = number => String(number).padStart(2, '0');
 
-// Returns the time `seconds` (since 1970) in this browser's time zone. The date is left out if it
-// is today.
+// Returns the time `seconds` (since 1970) in this browser's time zone. The date is left out if the
+// time is today.
 function clock(seconds, exactly) {
   const date = new Date(seconds * 1000);
   const time = `${two(date.getHours())}:${two(date.getMinutes())}` +
@@ -85,8 +86,9 @@ async function get(path) {
   return body;
 }
 
-// Returns a function that runs `call` after `ms` milliseconds. If the function is called again
-// before `call` has ended, however often, `call` runs once more, `ms` milliseconds after its end.
+// Returns a function that runs `call` after `ms` milliseconds. If the function is called again,
+// once or more often, before `call` has ended, `call` runs one more time, `ms` milliseconds after
+// it has ended.
 function atMostEach(ms, call) {
   let timer = 0;
   let again = false;
@@ -114,7 +116,7 @@ function showLive(text, kind) {
   at('live').className = 'pill ' + kind;
 }
 
-// ---- the first line of the page: has anybody to act now?
+// ---- the first line of the page: does anybody have to act now?
 
 function showAnswer(text, kind) {
   tell('answer', text);
@@ -179,7 +181,7 @@ function versionsCard() {
   return card;
 }
 
-// Returns links to the first of these nodes, and the number of the others.
+// Returns links to the first of these nodes, and a string with the number of the remaining nodes.
 function namesLinked(names) {
   const parts = names.slice(0, namesShown).map(name => make('a',
     {href: '#node/' + name, 'data-key': 'node ' + name}, name));
@@ -239,7 +241,8 @@ function drawGlance() {
 
 // ---- the list of events, and the details of one node
 
-// If no certificate has proved the person's name in an event, the name is only a claim.
+// If no certificate has proved the person's name in an event, the name is only a claim, and the
+// page writes `says NAME`.
 const byWhom = event => !event.who ? '' : event.proved ? `, by ${event.who}` : `, says ${event.who}`;
 
 // Returns the events as a list of entries. All events with the same class, text and person become

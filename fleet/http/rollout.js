@@ -1,9 +1,9 @@
-// Draws the rollouts on the page. For each rollout, shows a picture of its batches, its progress as
-// a text, why nodes have failed, and the last events.
+// Draws the rollouts on the page. For each rollout, shows a picture of the batches, the progress in
+// words, the reasons why nodes have failed, and the last events.
 'use strict';
 
-// For each stage of a node: its sign in the picture, and its kind, which is `done`, `moving`,
-// `waiting`, `failed` or `back`.
+// For each stage of a node: the sign that stands for the stage in the picture, and the kind of the
+// stage, which is `done`, `moving`, `waiting`, `failed` or `back`.
 const stages = {waiting: ['', 'waiting'], preparing: ['·', 'moving'], applying: ['↑', 'moving'],
   soaking: ['~', 'moving'], confirming: ['…', 'moving'], confirmed: ['✓', 'done'],
   failed: ['✕', 'failed'], kept: ['✕', 'failed'], unconfirmed: ['?', 'failed'],
@@ -20,7 +20,7 @@ const failuresShown = 20;
 const rolloutEventsShown = 12;
 
 const failures = new Map();  // the groups of failed nodes, by the name of the rollout
-// The number of failed nodes when `failures` was read, by the rollout's name.
+// For the name of each rollout: how many nodes had failed when the page read `failures`.
 const failureCounts = new Map();
 
 const wordsOf = stage => stageWords[stage] || stage.replace('-', ' ');
@@ -40,7 +40,7 @@ function stageOf(record, soaks) {
   return stage === 'applying' && soaks ? 'soaking' : stage;
 }
 
-// Returns a text with the number of nodes in each stage, such as `3 done, 1 failed`.
+// Returns a string with the number of nodes in each stage, such as `3 done, 1 failed`.
 function countWords(counts) {
   return Object.keys(stages).filter(stage => counts[stage])
     .map(stage => `${counts[stage]} ${wordsOf(stage)}`).join(', ') || 'no nodes';
@@ -334,7 +334,7 @@ async function loadRollout(name) {
 }
 
 // Reads from the controller why nodes of a rollout failed. Does nothing if the number of failed
-// nodes has not changed since the last time.
+// nodes has not changed since the last such reading.
 async function loadFailures(name) {
   const count = rollouts.has(name) ? failedIn(rollouts.get(name)) : 0;
   if ((failureCounts.get(name) || 0) === count) return;

@@ -9,7 +9,7 @@ const copiedTime = 2000;
 const triesMost = 8;
 
 // The orders. Each order has the words on its button, the value of `order` in the request, the
-// command of fleetctl, and a text about the consequences.
+// command of fleetctl, and a sentence about the consequences.
 const orders = {
   pause: {words: 'Pause', order: 'pause', command: 'pause',
     then: 'The batch under way is finished, and then nothing more begins until somebody resumes it.'},
@@ -103,10 +103,10 @@ function askFor(name, order, summary) {
   if (order === 'abort') at('ask-no').focus();
 }
 
-// Sends the order, if the rollout is still in the state that the person has seen. Returns a text
-// about the outcome. A response with status 412 means either that the record has changed in the
-// meantime, or that the order itself is refused. If the record has the same ETag at the next try,
-// the order was refused.
+// Sends the order, if the rollout is still in the state that the person has seen. Returns a
+// sentence about the outcome. A response with status 412 means either that the record has changed
+// in the meantime, or that the order itself is refused. If the record has the same ETag at the next
+// try, the order was refused.
 async function give(name, order, seen) {
   const path = '/v1/config/rollout/' + name;
   let refused = {};

@@ -1,6 +1,6 @@
 # Runs tests that are written in Python, and counts them. Each test is a function with one argument,
-# a world, which is an object with the test's surroundings. The world has the methods close() and
-# logs(). If the test fails, the text from logs() is printed.
+# a world. A world is an object that has the test's surroundings, such as directories and processes.
+# The world has the methods close() and logs(). If the test fails, the text from logs() is printed.
 import sys
 import threading
 import time

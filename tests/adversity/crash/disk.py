@@ -4,8 +4,8 @@
 # - An operation on a directory (an entry made, removed, renamed) lasts once that directory has been
 #   synced. Until then the operation may be lost, whether or not later operations are lost. A rename
 #   is atomic: it is kept or lost completely.
-# - A write lasts once its file has been synced. Until then the write may be kept, be lost, appear
-#   as zeros, or be torn. A change of size or mode may be lost, too.
+# - A write lasts once its file has been synced. Until the sync, the write may be kept, be lost,
+#   appear as zeros, or be torn (kept only in part). A change of size or mode may be lost, too.
 # - A sync of a file does not cover the entry in the directory that names the file.
 import itertools
 import math
@@ -121,7 +121,7 @@ class Tree:
 
 def materialise(picture, where):
     """Makes the files of a tree, given as the text of Tree.picture(), in the empty directory
-    `where`. Targets of links that begin with `/` lead into `where`."""
+    `where`. A link target that begins with `/` is taken relative to `where`."""
     for path, kind, content, _ in picture:
         place = where + path
         if kind == "directory":
@@ -139,8 +139,7 @@ def materialise(picture, where):
 
 
 class Disk:
-    """The content of the directory `root` at the present moment, and all operations on it so
-    far."""
+    """The current content of the directory `root`, and all operations on the directory so far."""
 
     def __init__(self, root):
         self.root = root

@@ -1,6 +1,6 @@
 # The recorder records a program's changes to a directory. It runs the program under strace, and
-# reads the system calls that change files in the directory, that sync, and that send data to
-# another process.
+# reads three kinds of system calls: those that change files in the directory, those that sync, and
+# those that send data to another process.
 import os
 import re
 import subprocess

@@ -1,7 +1,7 @@
-# Stories (courses of events) that are recorded, and in which power cuts are then tried. There are
-# stories of upgrades and of a boot by the real upgrader, with --relink, --previous and --attempts.
-# One more story is the work of the real sample agent from its first line to its last, with
-# rotations of the log, hand-overs and kills.
+# This file has stories: courses of events that are recorded, and in which a power cut is then tried
+# at every moment. There are stories of upgrades and of a boot by the real upgrader, with --relink,
+# --previous and --attempts. One more story is the work of the real sample agent from its first line
+# to its last, with rotations of the log, hand-overs and kills.
 import json
 import os
 import re
@@ -315,8 +315,8 @@ class WayBackStory(LinkStory):
 # ---- the position
 
 class PositionStory:
-    """The story of a saved position: the sample agent follows a log that is rotated. It is replaced
-    by another agent, killed, and started again."""
+    """The story of a saved position: the sample agent follows a log that is rotated. The agent is
+    replaced by a new agent, killed, and started again."""
 
     JUDGE = "judge_position"
     TEMPORARY = ".tmp"
@@ -339,8 +339,8 @@ class PositionStory:
         self.recorder = Recorder(self.disk)
         self.generation = 0
         self.tell_all()
-        # A copy is made of hard links to the log files, so it also has lines that were appended
-        # later.
+        # A copy consists of hard links to the log files, so it also has lines that were appended
+        # after the copy was made.
         for _, copy in self.sessions:
             last = content_of(copy + "/log").split()[-1]
             write(copy + "/lines", "".join(f"line {n}\n" for n in range(1, int(last) + 1)), 0o644)
@@ -363,7 +363,7 @@ class PositionStory:
         os.rename(self.log, self.log + ".1")
 
     def copy_input(self):
-        """Makes a directory with hard links to the agent's present input files. Returns its
+        """Makes a directory with hard links to the agent's current input files. Returns its
         path."""
         self.copies += 1
         copy = os.path.join(self.scratch, f"input-{self.copies}")
@@ -411,7 +411,7 @@ class PositionStory:
         return state
 
     def end(self, killed_at=None):
-        """Waits for the agent's end. If the path `killed_at` is given, the agent must have been
+        """Waits until the agent exits. If the path `killed_at` is given, the agent must have been
         killed when it was about to sync that path."""
         if killed_at:
             wait_until(lambda: self.process.poll() is not None, "the kill")

@@ -15,7 +15,7 @@ BUILD = os.environ.get("BUILD", "build")
 MIB = 1 << 20
 PATIENCE_S = int(os.environ.get("PATIENCE", "3600"))
 STATES_AT_ONCE = 100
-BOOT_EACH = 50  # of so many states, one is judged by a virtual machine that is booted for it alone
+BOOT_EACH = 50  # one of this many states is judged by a virtual machine booted for it alone
 
 # For each file system: the size of its disk in MiB, the command that makes it, its mount options,
 # and its kernel modules.
@@ -77,7 +77,7 @@ class Bench:
 
     bad_disk = "a disk that obeys only every third flush"
     flushes = "flushes"
-    delays_writes = True  # the disk may get a write later than a program has made it
+    delays_writes = True  # a write may reach the disk later than the program has made the write
 
     def __init__(self, name, system=None):
         self.name = name
@@ -195,7 +195,7 @@ class Bench:
                 entries, min(STATES_AT_ONCE, cuts - done), chance, obeys)
             found += self.judge_at(entries, positions, upgrader, chance, obeys, first=done,
                                    boots=boots)
-            if cuts > STATES_AT_ONCE:  # the whole takes an hour: say how far it has come
+            if cuts > STATES_AT_ONCE:  # judging takes an hour: print the progress
                 print("report: %s: %d of %d states are judged, %d violations so far" % (
                     self.name, done + len(positions), cuts, len(found)), flush=True)
         return found

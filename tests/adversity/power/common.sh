@@ -18,8 +18,8 @@ ip link set lo up 2>/dev/null
 tell() { echo "$*" >/dev/ttyS1; }
 
 # usage: mount_data DEVICE
-# Mounts the file system on /data. For an overlay the device has the upper directory, on ext4, and
-# the lower one is a squashfs with the first release. On flash there is no device but mtd0. Prints
+# Mounts the file system on /data. For an overlay, DEVICE has the upper directory, on ext4, and the
+# lower directory is a squashfs with the first release. On flash, the only device is mtd0. Prints
 # the reason if it fails.
 mount_data() {
   case $FS in
@@ -83,7 +83,8 @@ start_upgrader() {
   upgrader=$!
 }
 
-# Runs agent-releases on its directory of releases, which is apart from the upgrader's.
+# Runs agent-releases on its directory of releases, which differs from the directory with the
+# upgrader's releases.
 releases() {
   env $CARELESS_ENVIRONMENT /bin/agent-releases --dir=/data/store --keys=/keys "$@"
 }

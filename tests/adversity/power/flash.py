@@ -24,7 +24,7 @@ TOOLS = {"jffs2": ("flash_erase",), "ubifs": ("flash_erase", "ubiattach", "ubide
 
 class Entry:
     """An entry of the flash's log: a write, an erase or a note. An erase counts as a flush of a
-    disk does. A note has an offset behind the end of the flash."""
+    disk does. A note has an offset beyond the end of the flash."""
 
     is_durable = True
 
@@ -52,9 +52,8 @@ def read_log(memory):
 
 
 def torn(flash, entry, chance):
-    """Does a write or an erase only in part, as if the power was cut while it was going on. Returns
-    a description.
-    """
+    """Performs a write or an erase only in part, as if the power was cut during this operation.
+    Returns a description."""
     begin = entry.offset
     if not entry.flushes:
         whole = chance.randrange(entry.length + 1)

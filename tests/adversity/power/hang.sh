@@ -61,8 +61,8 @@ hang() {
   esac
 }
 
-# Puts a device-mapper layer between the file system and the disk. When this layer is suspended, it
-# answers no request any more, like a disk that has died.
+# Puts a device-mapper layer between the file system and the disk. Once suspended, this layer no
+# longer answers requests, like a disk that has died.
 disk=/dev/vda
 if [ "$KIND" = disk ]; then
   disk=/dev/mapper/data

@@ -15,8 +15,8 @@ look_at_link() {
   fi
 }
 
-# Prints the desired release, the releases, whether they are whole, and what is left of interrupted
-# commands after the next command.
+# Prints the desired release, the releases, whether the releases are complete, and which files of
+# interrupted commands are left after the next command.
 look_at_releases() {
   [ -e /data/store ] || return
   tell "desired $(cat /data/store/desired)"
@@ -29,7 +29,8 @@ look_at_releases() {
 }
 
 # usage: insert STATE
-# Makes the state the content of /dev/loop0, or of the flash if the file system is one for flash.
+# Makes the state STATE the content of /dev/loop0, or of the flash if the file system is a flash
+# file system.
 insert() {
   case $FS in
     jffs2 | ubifs)

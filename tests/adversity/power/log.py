@@ -35,7 +35,7 @@ def read_log(path):
 
 def unflushed(entries, cut, obeys=lambda number: True):
     """Finds the writes that a power cut before entry `cut` may lose. Returns the number of the
-    entry behind the last flush before `cut`, and the numbers of the writes from there to `cut`,
+    entry after the last flush before `cut`, and the numbers of the writes from that entry to `cut`,
     which no flush has made durable. `obeys` says for each flush whether the disk obeys it."""
     last = number = 0
     for at, entry in enumerate(entries[:cut]):
@@ -48,9 +48,9 @@ def unflushed(entries, cut, obeys=lambda number: True):
 
 
 def state(base, entries, cut, random, obeys=lambda number: True, size=None, how=None):
-    """Builds the disk as a power cut before the entry `cut` may leave it. All flushed writes are on
-    it. Of the other writes, there are none, all, some, or some of their sectors: `how` may choose
-    one of these cases. Returns the disk, and the case in words."""
+    """Builds the disk as a power cut before the entry `cut` may leave it. The disk has all flushed
+    writes. Of the unflushed writes, the disk has none, all, some, or some of their sectors: `how`
+    may choose one of these cases. Returns the disk, and the case in words."""
     last, loose = unflushed(entries, cut, obeys)
     how = how or (random.choice(["none", "all", "some", "torn"]) if loose else "none")
     if how in ("some", "torn"):

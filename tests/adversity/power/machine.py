@@ -94,8 +94,8 @@ def run_machine(kernel, directory, files, disk, patience_s, more=(), reboots=Fal
     told = directory / "told"
     for left in (told, directory / "console"):  # files of an earlier machine
         left.unlink(missing_ok=True)
-    # The clock of the virtual machine counts instructions. In this way no time limit in the virtual
-    # machine passes only because the host is busy.
+    # The clock of the virtual machine counts instructions. Therefore no time limit in the virtual
+    # machine expires only because the host is busy.
     arguments = ["qemu-system-x86_64", "-accel", "tcg", "-icount", "shift=2,sleep=off", "-rtc",
                  "clock=vm", "-m", "512", "-nodefaults", "-display", "none",
                  "-kernel", str(kernel.image),

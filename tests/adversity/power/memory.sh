@@ -1,7 +1,7 @@
 #!/bin/busybox sh
-# The init of a small machine of another processor: starts a watched upgrader with an agent, as on a
-# device, and prints how much memory each of them takes. tests/adversity/power/memory reads these
-# lines.
+# The init of a small virtual machine with a MIPS processor. Starts notify-watchdog, which runs an
+# upgrader with an agent, as on a device. Prints how much memory each of these programs takes.
+# tests/adversity/power/memory reads these lines.
 /bin/busybox mkdir -p /proc /dev /run /tmp
 /bin/busybox --install -s /bin
 mount -t devtmpfs dev /dev
@@ -18,7 +18,8 @@ follow=
 agent=hello-agent
 arguments='7000 /run/number'
 if [ -x /bin/agentify ]; then
-  # Uses agentify as the agent: it runs a daemon that only sleeps, and waits for new releases of it.
+  # Uses agentify as the agent. agentify runs a daemon that only sleeps, and waits for new releases
+  # of this daemon.
   agent=agentify
   arguments=
   mkdir -p /run/releases
@@ -38,7 +39,7 @@ done
 sleep 5  # until agentify waits for releases
 
 # usage: sum_of FIELD NAME
-# Prints the sum of a field of smaps_rollup, of all processes of a program.
+# Prints the sum of one field of smaps_rollup over all processes of a program.
 sum_of() {
   sum=0
   for process in $(pidof "$2"); do

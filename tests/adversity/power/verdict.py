@@ -6,10 +6,10 @@
 import re
 import statistics
 
-# The names that may be on the disk beside the releases. Two of them (PREPARED) are temporary: a
-# power cut may come between the creation of a link and its rename. No other temporary name of the
-# upgrader may be left. The next commit replaces a temporary link, so the number of files does not
-# grow; tests/adversity/crash tests that.
+# The names that may be on the disk besides the releases. Two of these names (PREPARED) are
+# temporary: a power cut may come between the creation of a link and its rename. No other temporary
+# name of the upgrader may be left. The next commit replaces a temporary link, so the number of
+# files does not grow; tests/adversity/crash tests that.
 KNOWN = {".", "./current", "./previous", "./previous.attempts", "./lock", "./releases", "./junk"}
 PREPARED = {"./.current.upgrader", "./.previous.upgrader"}
 # The names that may be in the directory of agent-releases beside the releases.
@@ -40,8 +40,8 @@ def wear(entries, notes, begin, end):
 
 def wear_each(entries, notes, begin, end, count):
     """Returns the mean KiB written and the mean number of flushes for one of `count` starts, from
-    the totals between two notes. The totals also have the writes that the kernel makes later,
-    except for those after the last start."""
+    the totals between two notes. The totals include the writes that the kernel makes later, except
+    those after the last start."""
     places = {word: at for at, word in notes}
     if begin not in places or end not in places:
         return (0, 0)

@@ -1,10 +1,11 @@
 #!/bin/busybox sh
 # The init of the virtual machine whose power is cut: it makes upgrades, good and bad, on a disk
-# whose writes and flushes are logged. It puts notes into the log: `begin V` before an upgrade to
-# version V, and how the upgrade ended after it.
+# whose writes and flushes are logged. It writes notes into the disk's log: `begin V` before an
+# upgrade to version V, and after this upgrade a note that says how the upgrade ended.
 . /common.sh
 
-# Writes a note to the last sectors of the disk, behind the file system, or to the flash's log.
+# Writes a note to the last sectors of the disk, after the end of the file system, or to the flash's
+# log.
 mark() {
   case $FS in
     jffs2 | ubifs) printf '%s\0' "$*" >/dev/mtd1 ;;
@@ -26,8 +27,8 @@ request() {
     "$1" "$1" "$2" | timeout 10 dd of=/run/control/control bs=4096 2>/dev/null
 }
 
-# Installs a release without syncing it, as a careless program would do, and writes other files
-# meanwhile.
+# Installs a release without syncing the release, as a careless program would do, and meanwhile
+# writes unrelated files.
 bring() {
   agent_of "$1" >"/data/releases/.$1"
   chmod 755 "/data/releases/.$1"
@@ -101,8 +102,9 @@ write_back() {
   echo "$2" >/proc/sys/vm/dirty_expire_centisecs
 }
 
-# Starts the upgrader about once a second, as an init would, with two releases that both end at
-# once. Before that, sets the kernel's default intervals for writing unsynced data to the disk.
+# Starts the upgrader about once a second, as an init would, with two releases that both exit
+# immediately. Before that, sets the kernel's default intervals for writing unsynced data to the
+# disk.
 crash_loop() {
   for version in "$(readlink -f /data/current)" "$(readlink -f /data/previous)"; do
     printf '#!/bin/sh\nexit 3\n' >"$version"

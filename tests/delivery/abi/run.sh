@@ -1,9 +1,9 @@
 #!/bin/sh
 # Checks that compiled agents can still use libagent-protocol.so.1. Compares its exported symbols
 # and their types, the layout of the structures, the values of the constants and the soname with
-# tables that only a person changes. Also compiles each header by itself, in each language that may
-# use it. Each comparison has a canary: an error planted in a copy of the header or of the list of
-# symbols. Prints `ok` lines and `N passed, N failed`.
+# tables that only people change, and no script. Also compiles each header by itself, in each
+# language that may use it. Each comparison has a canary: an error planted in a copy of the header
+# or of the list of symbols. Prints `ok` lines and `N passed, N failed`.
 #
 # usage: tests/delivery/abi/run.sh    BUILD=build CC CXX
 set -u
@@ -91,7 +91,8 @@ same_types() {
 # usage: probe HEADER
 # Makes a C program from agent_protocol.h that shows everything a compiled agent relies on. Its
 # assembly has a line `->KIND NAME NUMBER...` for each structure (size), member (offset, size) and
-# constant, so that it can be made for any machine without running there.
+# constant, so that these values can be determined for any kind of machine without running a program
+# there.
 probe() {
   awk '
   BEGIN {
@@ -196,8 +197,8 @@ of_first_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms) + 8' && says 'no upgrader'
 }
 
-# An agent compiled with the present header knows all members, so the library must refuse its wrong
-# `fallback`. The library must also refuse a size that no version of the structure has had.
+# An agent compiled with the current header knows all members, so the library must refuse the wrong
+# value of `fallback`. The library must also refuse a size that no version of the structure has had.
 of_present_version() { older_caller 'sizeof asked' && says 'fallback cannot be "not a member'; }
 of_no_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms)' && says UPGRADE_INIT

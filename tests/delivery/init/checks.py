@@ -30,8 +30,8 @@ STOP_SECONDS_MAX = 10
 
 
 class Check:
-    """The parts that all checks of an init system share: the test machine, its init, and the
-    service on it."""
+    """The parts that all checks of an init system share: the test machine, the machine's init, and
+    the service on the machine."""
 
     def __init__(self, init, machine, service, keep):
         self.init = init
@@ -46,7 +46,7 @@ class Check:
 
     def seen_by_init(self):
         """Returns the service's main process, that process's pid as init knows it, and init's count
-        of restarts. All three stay the same if init has noticed nothing of an upgrade."""
+        of restarts. All three values stay the same if init has not noticed an upgrade."""
         return (self.service.main(), self.init.main_pid(self.machine, self.service),
                 self.init.restarts(self.machine))
 
@@ -81,7 +81,7 @@ class Check:
 
     def upgrade_by_init(self):
         """Makes init request an upgrade to the version that the link names. That version then
-        requests an upgrade to the newest version by itself."""
+        requests an upgrade to the newest version without an order."""
         self.service.relink(FIRST)
         self.init.upgrade(self.machine)
         self.service.wait_for_event("1.0.0 committed sigusr2-1")
@@ -124,7 +124,7 @@ class Check:
 
     def quick_crashes(self):
         """Runs an agent that ends at every start, and then a good one. Init must not give up before
-        the good one."""
+        the good agent is started."""
         self.service.break_agent()
         self.service.link_to(BROKEN, PREVIOUS)  # the previous version cannot start either
         self.machine.kill(self.service.agents()[0])

@@ -37,7 +37,7 @@ class Init:
         return "\n".join(commands) + "\n"
 
     def inspect(self, machine):
-        """Makes checks of the running service that are special to this init system."""
+        """Runs the checks of the running service that only this init system has."""
 
     def install(self, machine):
         raise NotImplementedError

@@ -32,7 +32,7 @@ class NotHere(Exception):
 def wait_until(what, condition, seconds=SECONDS_MAX):
     """Waits until condition() returns a true value, and returns that value. `what` describes the
     condition, for the error message. If `what` is a function, it is called only on a failure, so
-    that its text is about that moment."""
+    that the returned text describes the state at that moment."""
     deadline = time.monotonic() + seconds
     while True:
         answer = condition()
@@ -158,8 +158,8 @@ class Machine:
 
     def limit_memory(self, more):
         """Limits the test machine to `more` bytes more than it uses now; None removes the limit.
-        Returns False if the machine has no memory controller. That is so if the controller is used
-        elsewhere on the host, since the test does not take it away there."""
+        Returns False if the machine has no memory controller. The machine has none if the
+        controller is used elsewhere on the host, since the test does not disable that use."""
         if "memory" not in (self.cgroup / "cgroup.controllers").read_text().split():
             return False
         used = int((self.cgroup / "memory.current").read_text())

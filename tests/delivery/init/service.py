@@ -107,7 +107,7 @@ class Service:
     # ---- an agent that cannot start
 
     def break_agent(self):
-        """Makes AGENT's link name a program that adds a line to a file, and exits at once."""
+        """Makes AGENT's link name a program that adds a line to a file, and exits immediately."""
         self.add_program(BROKEN, "#!/bin/sh\necho started >>%s\nexit 1\n" % STARTS)
         self.link_to(BROKEN)
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs into a directory of its own, builds an agent in C and one in C++ with the installed files
-# and pkg-config alone, upgrades the first to the second under the installed upgrader, and
-# uninstalls. The directory must then have the files that it had before the installation, and no
-# others. Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/install/run.sh
-# BUILD=build
+# Installs into a separate directory. Builds an agent in C and an agent in C++ with the installed
+# files and pkg-config alone. Upgrades the C agent to the C++ agent under the installed upgrader,
+# and uninstalls. The directory must then have the files that it had before the installation, and no
+# others. Prints `ok` lines and `N passed, N failed`.
+# usage: tests/delivery/install/run.sh    BUILD=build
 set -u
 export LC_ALL=C
 unset MAKEFLAGS MAKELEVEL MFLAGS
@@ -109,8 +109,9 @@ logged() {
   tail -n +1 -f "$scratch/log" --pid="$pid" | grep -q -m 1 -- "$1"
 }
 
-# Prints which protection a program or library lacks. Each is built with the same options from many
-# objects, so at least one of its objects has a buffer and calls the check of the stack protector.
+# Prints which protection a program or library lacks. Each program or library is built with the same
+# options from many objects, so at least one object has a buffer and calls the check of the stack
+# protector.
 lacks_protection() {
   readelf -lW "$1" | grep -q GNU_RELRO || echo "$1: tables of addresses can be written"
   readelf -dW "$1" | grep -qE 'BIND_NOW|FLAGS.* NOW' || echo "$1: addresses are looked up late"

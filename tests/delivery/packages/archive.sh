@@ -1,7 +1,8 @@
 #!/bin/sh
 # Makes release archives from a copy of the tree without git, from the unpacked archive, and from a
-# commit: all archives must be the same, byte for byte, and have every file of the tree and no
-# other. Prints `ok` lines and `N passed, N failed`.    usage: tests/delivery/packages/archive.sh
+# commit: all archives must be equal, byte for byte, and must contain every file of the tree and no
+# other file. Prints `ok` lines and `N passed, N failed`.
+# usage: tests/delivery/packages/archive.sh
 set -u
 export LC_ALL=C GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 unset MAKEFLAGS MAKELEVEL MFLAGS GIT_DIR GIT_WORK_TREE BUILD

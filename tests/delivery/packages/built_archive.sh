@@ -13,7 +13,7 @@ archive=$(realpath "$1") || exit 1
 said_lines=60
 root=$scratch/root
 
-# Runs a command in a network namespace of its own, so that it reaches no other host, and with a
+# Runs a command in its own network namespace, so that the command reaches no other host, and with a
 # `git` that always fails.
 alone() {
   as_whom=--map-root-user

@@ -27,8 +27,8 @@ file_of() { ls "$BUILD/deb/$1"_*.deb; }
 
 all_there() { for package in $packages; do file_of "$package" || return 1; done; }
 
-# Runs lintian without its search for misspelt words in programs. That search takes machine code for
-# text: the code of a comparison with `silent` was reported as the misspelt word "lentH".
+# Runs lintian without its search for misspelt words in programs. That search mistakes machine code
+# for text: it reported the machine code of a comparison with `silent` as the misspelt word "lentH".
 lints() {
   lintian --allow-root --pedantic --display-info --suppress-tags spelling-error-in-binary \
     --fail-on error,warning,info,pedantic "$@"

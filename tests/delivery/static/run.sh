@@ -1,8 +1,9 @@
 #!/bin/sh
-# Tests the protection of the static program, which may run as root: it must have another address in
-# every process, no memory that can be both written and executed, and relocated pages that cannot be
-# written any more. Its code must use no part of the C++ library that packaging/static/run_time.cc
-# lacks. Each test has a canary. Prints `ok` lines and `N passed, N failed`.
+# Tests the protection of the static program, which may run as root: it must have a different
+# address in every process, no memory that can be both written and executed, and relocated pages
+# that cannot be written any more. Its code must use no part of the C++ library that
+# packaging/static/run_time.cc lacks. Each test has a canary. Prints `ok` lines and `N passed, N
+# failed`.
 #
 # usage: tests/delivery/static/run.sh    BUILD=build  ARCH=amd64
 set -u

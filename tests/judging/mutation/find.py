@@ -112,7 +112,8 @@ class Finder:
         self.function = self.name_of(cursor)
         head = self.text(cursor.extent.start.offset, body.extent.start.offset)
         if re.search(r'\bconsteval\b', head):
-            # Only the compiler runs a consteval function, and no mutant is on then.
+            # Only the compiler runs a consteval function, and no mutant is switched on at compile
+            # time.
             return
         self.begin, self.end = self.extent(cursor)
         self.at_run_time = re.search(r'\bconstexpr\b', head) is not None
@@ -282,8 +283,8 @@ class Finder:
             self.add(*whole, 'return', 'return {}')
 
     def is_constant(self, cursor):
-        """Returns whether the expression is a number, a truth value or an enumerator. Such a value
-        gets other mutants, which change it."""
+        """Returns whether the expression is a number, a truth value or an enumerator. Mutants of
+        such a value change the value itself."""
         while (cursor.kind in (K.UNEXPOSED_EXPR, K.CALL_EXPR)
                and not cursor.spelling.startswith('o')):
             children = list(cursor.get_children())

@@ -17,8 +17,9 @@ NOT_CORE = {'upgrader/core/' + name
 # group of the protocol (BASE_PROTOCOL).
 BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
 # Files of base/ that the upgrader does not link. These files get no mutants, because the programs
-# that use them have their own tests. For the same reason, the part of agent-protocol/ that sends
-# requests through a control directory gets no mutants.
+# that use them have their own tests. The part of agent-protocol/ that sends requests through a
+# control directory gets no mutants either, since the programs that use this part have their own
+# tests, too.
 BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
 # The beginnings of the paths of the tests that may kill mutants of the decisions, and of the

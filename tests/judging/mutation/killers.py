@@ -25,16 +25,17 @@ class Case:
     name: str
     ms: int = 0
     reached: set = field(default_factory=set)
-    # The numbers of mutants that this test case has killed, by mutant, by function, and by file.
+    # The numbers of mutants that this test case has killed: of each mutant, of each function, and
+    # of each file.
     kills: dict = field(default_factory=dict)
 
 
 def limits_of(case, patient):
     """Returns two time limits for a test case: seconds of the processor, and milliseconds of the
     clock. A test case that starts no processes can hang only in a loop, which uses up the first
-    limit; its second limit is generous, for busy machines. A test case with processes may also wait
-    for an event that never comes, so its second limit is short. If it is late, it is run again
-    before that counts."""
+    limit. Its second limit is generous, for busy machines. A test case that starts processes may
+    also wait for an event that never comes, so its second limit is short. If a test case with
+    processes exceeds the second limit, it is run again before this counts."""
     if patient:
         return 60, 2_000 + 4 * case.ms
     return 1 + 8 * case.ms // 1000, 120_000 + 20 * case.ms
@@ -108,9 +109,9 @@ class Worker:
 
     def kill(self, mutant, cases, patient, ms_max):
         """Returns the first of these test cases that kills the mutant, with the outcome and the
-        time; or None if none kills it. A test case with processes may fail for other reasons now
-        and then, so it has to fail twice, and to pass without the mutant in between. No further
-        test case is run when they have taken `ms_max` in all."""
+        time; or None if none kills it. A test case with processes may occasionally fail for reasons
+        besides the mutant. So it has to fail twice, and to pass without the mutant in between. When
+        the test cases have taken `ms_max` in total, no more test cases are run."""
         spent = 0
         for case in sorted(cases, key=lambda case: promise(case, mutant)):
             spent += case.ms + FORK_MS

@@ -54,8 +54,8 @@ def files_below(path):
 
 
 def included(path, seen=None):
-    """Yields the content of this file, and of every file of the project that it includes, directly
-    or not."""
+    """Yields the content of this file, and of every file of the project that it includes directly
+    or indirectly."""
     seen = set() if seen is None else seen
     seen.add(path)
     yield content(path)

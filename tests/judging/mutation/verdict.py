@@ -28,7 +28,8 @@ class Verdict:
 @dataclass(frozen=True)
 class Line:
     """One line of the table of survivors: the name of a mutant, or a pattern with `*` for the names
-    of a family of mutants. Of the `of` mutants that the line fits, `survive` survive."""
+    of a family of mutants. Of the mutants whose names match the line (`of` is their number),
+    `survive` mutants survive."""
     text: str
     survive: int = 1
     of: int = 1
@@ -58,8 +59,8 @@ class Line:
 
 
 def read_table(path):
-    """Returns the lines of the table of survivors, and the errors in the table. A reason stands
-    below the line or lines that it is about."""
+    """Returns the lines of the table of survivors, and the errors in the table. In the table, a
+    reason stands below the line or lines that it explains."""
     lines, amiss = [], []
     with open(path, encoding='utf-8') as file:
         texts = [text.rstrip('\n') for text in file]
@@ -87,7 +88,7 @@ def file_of(name):
 
 def what_is_wrong_with(line, fitting, fates):
     """Yields the errors of a line of the table of survivors. `fitting` are the names of the mutants
-    that the line fits."""
+    that match the line."""
     if len(fitting) != line.of:
         if not line.is_family:
             yield f'stale: no such mutant: {line.text}'

@@ -10,7 +10,8 @@ import planted
 
 # The numbers of a file's mutants begin at a multiple of this constant, and the file's name
 # determines this multiple. So a change of one file does not change the numbers in any other file.
-# If the numbers in a header changed, all files that include it would have to be compiled again.
+# If the numbers in a header changed, all files that include this header would have to be compiled
+# again.
 NUMBERS_OF_A_FILE = 4096
 FILES_MAX = 512
 

@@ -6,7 +6,7 @@ front_checks='front_page doors pictures site help old_rows'
 
 front_page_words_max=1600
 
-# Checks that the front page is short: figures, packages and long tables belong in docs/.
+# Checks that the front page is short. Figures, packages and long tables belong in docs/ instead.
 check_front_page() {
   words=$(wc -w <README.md)
   [ "$words" -le $front_page_words_max ] || echo "README.md: $words words; docs/ has room"
@@ -75,8 +75,8 @@ canary_pictures() {
   echo 'docs/measurements.svg: is not as'
 }
 
-# Checks the links in the site that `make html` makes: each must lead to a page of the site, and, if
-# it names a place on the page, to an existing place.
+# Checks the links in the site that `make html` makes. Each link must lead to an existing page of
+# the site. If the link has an anchor, this anchor must exist on the page.
 check_site() {
   for program in cmark-gfm mandoc; do
     command -v $program >/dev/null && continue
@@ -148,7 +148,7 @@ canary_help() {
 }
 
 # Checks the age of the rows in tests/VERIFICATION.md: rows under the heading of the newest commit
-# must be of that commit, and all others must stand under the heading for old rows.
+# must be of that commit, and all rows of older commits must stand under the heading for old rows.
 check_old_rows() {
   awk '
     /^##/ { commit = /^### Of the newest commit, / ? $NF : ""; old = /^### OLDER ROWS/ }

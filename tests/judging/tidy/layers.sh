@@ -125,8 +125,8 @@ layer_of() {
   layer_table | awk -v layer="$1" '$1 == layer { print $2 }'
 }
 
-# Checks that only the files of layer L1, fleet/model and agent-conformance include cereal. Other
-# checks name the files of the last two that may do so.
+# Checks that only the files of layer L1, fleet/model and agent-conformance include cereal. Separate
+# checks name the files of fleet/model and of agent-conformance that may include cereal.
 check_cereal() {
   {
     layer_of 1
@@ -163,7 +163,8 @@ canary_uv() {
 }
 
 # The system headers that the layers L0 to L2 may include: none for input or output, for the time,
-# or for processes. The permitted ones are listed, so that a new one is noticed.
+# or for processes. The permitted headers are listed, so that the check reports the first use of any
+# new header.
 pure_headers='algorithm array bit cerrno charconv chrono compare concepts csignal cstdarg cstddef
   cstdint cstdlib cstring errno.h functional initializer_list iterator limits map memory new numeric
   optional set signal.h span stdint.h string string_view tuple type_traits unordered_map utility

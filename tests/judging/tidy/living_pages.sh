@@ -3,8 +3,8 @@
 
 living_checks='shell_agent played_transcripts shown_log busybox_stop'
 
-# The time limit in seconds for each of these runs, much longer than any takes. The runs wait for
-# events, so the limit only ends a run that hangs.
+# The time limit in seconds for each of these runs, much longer than any run takes. The runs wait
+# for events, so only a run that hangs reaches the limit.
 living_limit=60
 
 # Prints a block of the manual page $1 as it is rendered: the literal block between the comments

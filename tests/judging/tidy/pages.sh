@@ -26,8 +26,8 @@ canary_lint() {
 
 # Checks that headings are rendered as they are written. A word in a heading that is also the name
 # of a macro, such as No or In, is swallowed without a warning, unless \& stands before it. Rendered
-# headings are the lines that begin at the first column or the fourth, except the page's first and
-# last.
+# headings are the lines that begin at the first column or at the fourth column, except the page's
+# first and last lines.
 check_headings() {
   mandoc_is_installed || return
   page_files | while IFS= read -r page; do
@@ -439,8 +439,8 @@ canary_fleet_statuses() {
 }
 
 # Compares the kinds of records on the page fleet(7) with keys.cc. For the parts of a key that vary,
-# the page has ID, UUID, RID, N and the like, and keys.cc has signs. Both are replaced by NAME
-# first.
+# the page has words such as ID, UUID, RID and N, and keys.cc has signs. Before the comparison,
+# these words and signs are replaced by NAME.
 check_fleet_records() {
   sed -nE 's/.*KeyKind::[a-z_]+, "([^"]+)".*/\1/p' fleet/model/keys.cc |
     sed -E ':again; s/(^|\/)[*cV#E](\/|$)/\1NAME\2/; t again' >"$scratch/code"

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Plays under the upgrader what the pages show: the shell agent and the transcripts of
-# agent-protocol(7), the log in README.md, and the script that stops an agent under busybox init.
-# Prints what is not as shown. Waits for events; the caller sets the time limit.
+# Runs under the real upgrader the examples that the pages show: the shell agent and the transcripts
+# of agent-protocol(7), the log in README.md, and the script that stops an agent under busybox init.
+# Prints each difference from the page. Waits for events without a time limit of its own: the caller
+# sets the time limit.
 #
 # usage: play.sh shell_agent | transcripts | log | busybox_stop    DIRECTORY
-# DIRECTORY/input is what the page shows. The variable UPGRADER names the upgrader.
+# DIRECTORY/input has the example as the page shows it. The variable UPGRADER names the upgrader.
 set -u
 cd "$2" || exit 1
 
@@ -21,8 +22,8 @@ complain() {
   exit 1
 }
 
-# Runs the shell agent of agent-protocol(7): it starts, is upgraded to itself by SIGUSR2, and ends
-# by SIGTERM. In a second run it is killed.
+# Runs the shell agent of agent-protocol(7): the agent starts, is upgraded to itself on SIGUSR2, and
+# exits on SIGTERM. In a second run the agent is killed.
 play_shell_agent() {
   played='the shell agent'
   mv input agent && chmod +x agent && mkfifo work || exit 1
@@ -81,9 +82,10 @@ play_shell_agent() {
   grep -q '^+ kill' log && complain 'left a subshell that signals a pid which may be a stranger'
 }
 
-# Plays the transcripts of agent-protocol(7): agents send under the real upgrader what the page says
-# that they send, and must receive what the page says that they receive, byte for byte except for
-# deadlines and the time of a trial, which is short here.
+# Plays the transcripts of agent-protocol(7): under the real upgrader, agents send the messages that
+# the page says agents send, and must receive the messages that the page says they receive. The
+# messages must be equal byte for byte, except for deadlines and the time of a trial, which is short
+# here.
 play_transcripts() {
   here=$(pwd -P)
 

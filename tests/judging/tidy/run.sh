@@ -1,16 +1,17 @@
 #!/bin/sh
 # Runs the tidy checks on the tree, except for those that compile, which `compiling` runs. With
-# --canaries, runs the canary of every check: the same check on a copy of the tree with a violation
-# planted in it, which it must catch. Prints `ok NAME` or `not ok NAME: where` lines and at the end
-# `N passed, N failed`; a check that cannot be made is `skipped`, and is not counted as passed.
+# --canaries, runs the canary of every check: runs the check on a copy of the tree in which a
+# violation is planted, and which the check must report. Prints `ok NAME` or `not ok NAME: where`
+# lines and at the end `N passed, N failed`. A check that cannot be run on this machine is reported
+# as `skipped`, and is not counted as passed.
 #
 # usage: tests/judging/tidy/run.sh [--canaries | --compiling] [CHECK ...]
 #        UPGRADER=build/upgrader, CXX=g++, BUILD=build
 #
 # A check is a function check_NAME that looks at the tree in the current directory and prints one
-# line for each violation, or returns 77 with the reason why it cannot be made. canary_NAME plants
-# violations in the tree in the current directory and prints for each a text that must then be
-# found in what check_NAME prints.
+# line for each violation, or returns 77 and prints the reason why it cannot be run. canary_NAME
+# plants violations in the tree in the current directory. For each violation, canary_NAME prints a
+# text that the output of check_NAME must then contain.
 set -u
 export LC_ALL=C
 
@@ -124,7 +125,7 @@ try_canary() {
   fi
 }
 
-# The checks that compile. They take as long as all others together.
+# The checks that compile. They take as long as all checks that do not compile together.
 compiling_checks='examples first_change'
 
 try=try_check

@@ -8,7 +8,7 @@ columns_max=100
 file_lines_max=300
 test_lines_max=500  # tests may be longer: their tables stay whole
 function_lines_max=60
-# The largest number of lines of code in the upgrader: its present size, and some lines for repairs.
+# The largest number of lines of code in the upgrader: its current size, and some lines for repairs.
 # See `make lines`.
 code_lines_max=8300
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Upgrades nginx while many clients send requests at once, so that at every moment a client waits
 to be accepted. Measures how many requests are lost if init passes nginx a socket although each
-nginx worker makes its own (`reuseport`). Shows that an upgrade whose check fails loses no request.
+nginx worker makes its own (`reuseport`). Also checks that an upgrade whose check fails loses no
+request.
 
 usage: crowd.py   TABLE=FILE: the results replace those at the second marked place in FILE. Ends
 with `N passed, N failed`."""

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs real daemons under upgrader and agentify, while a client sends requests without a pause.
-Makes a good upgrade and four bad ones. Kills processes: afterwards one daemon must run, and never
-two. Stops the daemon: no process of it may be left. Also measures how long the daemon's own stop
-and start take.
+Makes a good upgrade and four bad upgrades. Kills processes: afterwards exactly one daemon must run,
+and at no time two. Stops the daemon: none of its processes may be left. Also measures how long the
+daemon's own stop and start take.
 
 usage: daemons.py [NAME ...]   a part of a name is enough. TABLE=FILE: the results go into FILE,
 between the lines that mark the place. Ends with `N passed, N failed`."""
@@ -165,8 +165,8 @@ class Machine:
         return wait_until(found, "who stands around the daemon", 60)
 
     def alone(self):
-        """Checks the daemons' own records: none has found, at its start, that another one still
-        ran."""
+        """Checks the daemons' own records: no daemon may have found, at its start, that an earlier
+        daemon still ran."""
         starts = (self.directory / "starts").read_text().split()
         assert starts and set(starts) == {"alone"}, starts
 
@@ -259,7 +259,7 @@ def kill_each(machine):
 
 def a_second_is_seen(machine):
     """Canary: starts a daemon beside the serving one. The script of the new daemon must record that
-    another daemon runs."""
+    the first daemon still runs."""
     run = str(machine.directory / "v1" / "run")
     subprocess.run([run], env=machine.environment, stdin=subprocess.DEVNULL, check=False,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
@@ -322,8 +322,8 @@ def stop_and_start(machine):
 
 
 def play(kind, sockets):
-    """Runs all tests with one daemon. Returns, for each test, the client with its measurements, and
-    the same for a stop and start of the daemon without upgrader."""
+    """Runs all tests with one daemon. Returns, for each test, the client with its measurements.
+    Also returns the client of a stop and start of the daemon without an upgrader."""
     machine = Machine(kind, sockets)
     figures = {}
     try:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs agentify doctor on small daemons: checks what it prints about each, and makes an upgrade
-with the options that it has printed. Ends with `N passed, N failed`. doctor_daemons.py does the
-same with real daemons."""
+"""Runs agentify doctor on small daemons: checks what the doctor prints about each daemon, and makes
+an upgrade with the options that the doctor has printed. Ends with `N passed, N failed`.
+doctor_daemons.py tests the doctor with real daemons."""
 
 import shlex
 import shutil

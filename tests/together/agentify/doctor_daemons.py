@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs agentify doctor on real daemons from Debian, each with a port and a directory of its own:
-checks what it prints about each, and makes an upgrade with the options that it has printed. Needs
-root, for daemons that change their user. Ends with `N passed, N failed`."""
+checks what the doctor prints about each daemon, and makes an upgrade with the options that the
+doctor has printed. Needs root, for daemons that change their user. Ends with `N passed, N
+failed`."""
 
 import os
 import shutil

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Upgrades nginx again and again, with its socket passed, while a client sends requests without a
-pause. A third of the upgrades is bad; the kinds of badness take turns. Prints the number of lost
-requests of each kind, and checks that the numbers of processes and of open descriptors do not grow.
+pause. A third of the upgrades is bad, and the ways in which they are bad alternate. Prints the
+number of lost requests for each kind of upgrade, and checks that the numbers of processes and of
+open descriptors do not grow.
 
 usage: endurance.py [UPGRADES]   Ends with `N passed, N failed`, one for each upgrade."""
 

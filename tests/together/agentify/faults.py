@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes system calls of agentify and its keeper fail, one call in each run. A run goes from the
 start of the check to the end of a stop, with a probe by HTTP in between. After each failure:
-agentify must end and leave no process of the daemon. It may say `stopped` only if that is true, and
-then exits with status 0. There must never be two daemons, and the failure must be reported. A run
-in which the call was not reached does not count.
+agentify must end and leave no process of the daemon. agentify may send `stopped` only if the daemon
+has really stopped, and then exits with status 0. There must never be two daemons at the same time,
+and the failure must be reported. A run that does not reach the failing call does not count.
 
 usage: faults.py [CALL ...]    EVERY=1: makes each call fail, instead of one call in 29.
 Ends with `N passed, N failed`."""
@@ -123,8 +123,8 @@ class Life:
 
 
 def live(inject=None):
-    """Runs one agentify whose calls are traced, and one of which fails. Returns what was wrong, and
-    the output of strace."""
+    """Runs one agentify whose calls are traced, and one of which fails. Returns a description of
+    the error, if any, and the output of strace."""
     with Stage() as stage, Server() as server:
         log = stage.directory / "trace"
         life = Life(stage, server, tracer(log, inject))

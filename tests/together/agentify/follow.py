@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests a daemon that follows a directory of releases, with the real upgrader, agentify and
-agent-releases. A release that is added must come to run, or be given up and never tried again. No
-upgrade may be requested twice. Ends with `N passed, N failed`."""
+agent-releases. Each added release must either run in the end, or be given up and never tried again.
+No upgrade may be requested twice. Ends with `N passed, N failed`."""
 
 import os
 import re

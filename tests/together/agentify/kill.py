@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs upgrades under a small init of its own. At every system call of an upgrade, kills agentify,
-its keeper, the daemon or the upgrader. At no moment may two daemons run, and in the end exactly one
-must run. An upgrade is committed when a server has answered agentify's probe by HTTP.
+"""Runs upgrades under a small init that this script implements. At every system call of an upgrade,
+kills agentify, its keeper, the daemon or the upgrader. At no moment may two daemons run, and in the
+end exactly one must run. An upgrade is committed when a server has answered agentify's probe by
+HTTP.
 
 usage: kill.py [POINTS]   the number of system calls, evenly spread; by default a few. Ends with
 `N passed, N failed`, one for each call. WORKERS=N; POINT=NAME:NUMBER:VICTIM for one call."""
@@ -64,8 +65,8 @@ def name_of(pid):
 
 class Family:
     """Traces the processes that are started here, and all their descendants. At each system call,
-    calls `step` with the pid and the name of the calling process. When `step` has returned true,
-    processes no longer stop at system calls, but only at signals."""
+    calls `step` with the pid and the name of the calling process. After `step` has returned true,
+    the traced processes no longer stop at system calls, but only at signals."""
 
     def __init__(self, step):
         self.step = step
@@ -278,8 +279,8 @@ def parent_of(pid):
 
 
 def live(point):
-    """Makes one run. Returns three values: what was wrong, or None; the number of system calls of
-    each process; and the process that was killed."""
+    """Makes one run. Returns three values: a description of the error, or None; the number of
+    system calls of each process; and the process that was killed."""
     life = Life(point)
     try:
         life.play()

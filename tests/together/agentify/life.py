@@ -18,9 +18,9 @@ from double import (AGENTIFY, begins, descendants, name_of, run_command, run_tes
 WAITS = "mkfifo $DIR/f$$; echo $$ >$DIR/pid; while :; do read line <>$DIR/f$$; done"
 
 # A daemon that writes the name of each HUP and USR1 to a file. It blocks both signals and reads
-# them with sigwait(), so it misses none. A shell with traps could miss a signal: if the signal came
-# just before a `read` began, the shell would run the trap only after that `read`, which never ends
-# here.
+# them with sigwait(), so it misses none. A shell with traps could miss a signal: if the signal
+# arrived just before a `read` began, the shell would run the trap only after that `read`, which
+# never returns here.
 TAKES_SIGNALS = """
 import os, signal
 taken = {signal.SIGHUP, signal.SIGUSR1}

@@ -1,6 +1,6 @@
-"""Real daemons as releases: each has a script `run` in a directory of its own, with its
-configuration beside it, in a good and several bad versions. Also a client that sends requests
-without pause."""
+"""This module has real daemons as releases. Each release is a directory with a script `run` and the
+daemon's configuration, and each daemon has one good version and several bad versions. The module
+also has a client that sends requests without a pause."""
 
 import os
 import socket
@@ -54,7 +54,8 @@ class Service:
         """Makes the files that must exist before the first start."""
 
     def files(self, version):
-        """Returns the other files of a release, by their names: all but the script `run`."""
+        """Returns the other files of a release, by their names: all files except the script
+        `run`."""
         del version
         return {}
 
@@ -142,8 +143,8 @@ http {{
 
 class NginxReuseport(Nginx):
     """An nginx whose workers each have a socket of their own on the same port. Its broken version
-    also listens at an address that no machine has, so `-t` finds the fault only when it tries to
-    use the port."""
+    also listens at an address that no machine has, so `nginx -t` finds the fault only when it tries
+    to use the port."""
 
     name = "nginx, reuseport"
     mistake = ""

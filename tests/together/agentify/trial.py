@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests daemons on trial under the real upgrader, with the options that users type. A daemon that
-is not ready, or does not last, is rolled back. A wrong option is named once in the log, with the
-right one. Ends with `N passed, N failed`."""
+is not ready, or does not last, is rolled back. The log names a wrong option once, together with the
+right option. Ends with `N passed, N failed`."""
 
 import os
 import signal

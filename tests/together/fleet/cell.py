@@ -69,7 +69,7 @@ def serial_of(cell, file):
 
 
 def is_program(content):
-    """Returns whether the content is a program that this machine can run."""
+    """Returns whether `content` is a program that this machine can run."""
     with open(sys.executable, "rb") as python:
         machine = python.read(20)[18:]
     return content.startswith(b"#!") or (content.startswith(b"\x7fELF") and len(content) > 4096 and
@@ -77,8 +77,8 @@ def is_program(content):
 
 
 class Cell:
-    """A store, and the machines of its cell. In most tests the store is one member of etcd: other
-    tests are about faults between members."""
+    """A store, and the machines of its cell. In most tests the store is one member of etcd, since
+    faults between members are the subject of separate tests."""
 
     days = 2  # for how many days the cell's certificates are valid
 

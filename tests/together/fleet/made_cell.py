@@ -112,8 +112,8 @@ class World:
 
     def start_program(self, program, machine, log, options):
         """Starts a program of the cell on a machine, with the settings in the machine's archive.
-        `options` is a function that gets the directory of the machine's files, and returns further
-        options."""
+        `options` is a function that is called with the directory of the machine's files, and
+        returns additional options."""
         root = self.unpack(machine)
         own = self.settings(root, program)[program.upper().replace("-", "_") + "_OPTIONS"]
         self.running.append(Process(

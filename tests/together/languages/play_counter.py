@@ -2,10 +2,10 @@
 """Tests a counter agent in any language: play_counter.py UPGRADER NAME COMMAND [ARG ...]
 
 COMMAND PORT FILE is an agent like the hello-agents: it serves the next number to each connection.
-Whatever happens, no number may be given away twice. A crash may lose one number, and nothing else
-may lose any. The agent may send no message that the upgrader does not understand. While it is held,
-it must do nothing. Without an upgrader it must serve as well. Prints `ok` lines and at the end
-`N passed, N failed`."""
+Whatever happens, no number may be given away twice. A crash may lose one number. Without a crash,
+no number may be lost. The agent may send no message that the upgrader does not understand. While it
+is held, it must do nothing. Without an upgrader, the agent must also serve. Prints `ok` lines and
+at the end `N passed, N failed`."""
 
 import contextlib
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Types the commands of docs/agents.md, "Copy a hello-agent", as they stand there. Only the port
-and the names of files are replaced by free ones. A hello-agent counts, is upgraded and counts on.
-PATH must begin with the directory of the upgrader.
+"""Types the commands of docs/agents.md, "Copy a hello-agent", as printed on that page. Only the
+port and the file names are replaced by a free port and unused names. A hello-agent counts, is
+upgraded and counts on. PATH must begin with the directory of the upgrader.
 usage: readme.py [DIRECTORY]
 DIRECTORY has the library for Python; by default it is the directory that the page names."""
 

@@ -1,7 +1,7 @@
-# The deeds, which are commands of agent-releases that change a directory of releases. Each deed has
-# its own initial directory. An interrupted command must leave the directory either unchanged, or as
-# the complete command would leave it. When the command is repeated, it must succeed as if it had
-# not been interrupted.
+# This file has the deeds: the commands of agent-releases that change a directory of releases, and
+# that tests interrupt. Each deed has its own initial directory. An interrupted command must leave
+# the directory either unchanged, or as the complete command would leave it. When the command is
+# repeated, it must succeed as if it had not been interrupted.
 import io
 import json
 import os
@@ -126,8 +126,8 @@ def ask(stage, root, *arguments):
 
 
 def facts(stage, root):
-    """Returns what a user of the directory sees by the commands `list` and `verify`: the versions,
-    the desired version, and the endings in the ledger."""
+    """Returns what a user of the directory learns from the commands `list` and `verify`: the
+    versions, the desired version, and the endings in the ledger."""
     status, out, error = ask(stage, root, "list", "--json")
     if status == 2 and not os.path.exists(root + "/releases"):
         return {"versions": [], "desired": None, "endings": []}
@@ -211,8 +211,8 @@ class Judge:
             self.ended_well.add(left)
 
     def look_at_end(self, root):
-        """Checks the directory after the command was run again, and after one more command that
-        writes."""
+        """Checks the directory after the interrupted command was run again, and after one more
+        command that writes to the directory."""
         if not self.deed.startswith("forget") and facts(self.stage, root) != self.after:
             raise Wrong("the next call has not ended as the first should have")
         subprocess.run([PROGRAM, "--dir=" + root + "/releases", "--name=agent", "desire",

@@ -21,7 +21,7 @@ PROGRAM = os.path.join(BUILD, "agent-releases")
 # emulator runs the programs.
 MACHINE = os.environ.get("MACHINE") or os.uname().machine
 DEADLINE_S = 120
-# The members of a manifest that a publisher sets with an option.
+# The members of a manifest that a publisher sets with options of `agent-releases pack`.
 TRUE_MEMBERS = {"version", "arch", "expires"}
 
 
@@ -87,7 +87,7 @@ class World:
     # ---- the publisher
 
     def make_key(self, name="release"):
-        """Makes a key pair whose public key is trusted. Returns the path of the secret one."""
+        """Makes a key pair whose public key is trusted. Returns the path of the secret key."""
         secret = self.path(name + ".key")
         if not os.path.exists(secret):
             subprocess.run([PROGRAM, "key", "make", "--no-password",

@@ -68,8 +68,8 @@ class Side:
                                   stdout=subprocess.PIPE, stderr=log, check=check, cwd=self.place)
 
     def install_killed(self, at, command):
-        """Runs the installation, and kills it at its `at`-th call that changes files; if `at` is 0,
-        never. Returns how many such calls it has made, and whether it was killed."""
+        """Runs the installation, and kills it at its `at`-th call that changes files, or never if
+        `at` is 0. Returns how many such calls it has made, and whether it was killed."""
         self.counter.write_bytes(struct.pack("QQ", 0, at))
         environment = {**self.environment, "LD_PRELOAD": KILLER, "KILL_AT": str(self.counter)}
         with open(self.log, "ab") as log:

@@ -265,8 +265,8 @@ class Double:
                                       self.state["requests"])[:KEPT]
 
     def do_restart(self, *word):
-        """Ends, and starts again as a new upgrader. Only if the order `end` came before, the old
-        one has recorded its end."""
+        """Exits, and starts again as a new upgrader. The old upgrader records its end only if the
+        order `end` came before."""
         os.close(self.fifo)
         os.close(self.lock)
         self.offset += 1
