@@ -326,7 +326,7 @@ func (a *Agent) stopped(w *writer) error {
 	return a.sayAtLast("stopped", w)
 }
 
-// Healthy tells the upgrader that this agent, a candidate on trial, works. The upgrade is then
+// Healthy tells the upgrader that this agent, which is on trial, works. The upgrade is then
 // committed at once. For any other agent, Healthy returns an error.
 func (a *Agent) Healthy() error { return a.sayPlain("healthy") }
 

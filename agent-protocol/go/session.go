@@ -73,6 +73,7 @@ type (
 		life      life
 		welcomed  bool
 		role      string
+		atBoot    bool // a fallback that was started at boot, since the first agent had failed
 		trial     trial
 		request   string // the id of a requested upgrade that is unanswered
 		upgrade   string // the id of the upgrade under way that is to replace this agent
@@ -276,12 +277,13 @@ func (s *sessionState) hear(event Event) []action {
 			return nil
 		}
 		s.welcomed, s.role = true, e.Role
+		s.atBoot = e.Failure != nil && e.Failure.ID == "boot"
 	case Activate:
 		if s.life != ready {
 			return nil
 		}
 		s.life = active
-		if s.role == "candidate" {
+		if s.role == "candidate" || s.atBoot {
 			s.trial = onTrial
 		}
 	case Stop:

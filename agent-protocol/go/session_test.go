@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 func heldSession(role string) *sessionState {
@@ -106,6 +107,18 @@ func TestOnlyACandidateIsOnTrial(t *testing.T) {
 	s.hear(Committed{ID: "v", Generation: 2})
 	expectRefused(t, s, "healthy", "", "not on trial")
 	expectRefused(t, activeSession("fallback"), "unfit", "", "not on trial")
+}
+
+func TestAFallbackAtBootIsOnTrial(t *testing.T) {
+	s := &sessionState{}
+	mustSay(s, "hello", "")
+	s.hear(Welcome{Generation: 2, Role: "fallback", Failure: &Failure{ID: "boot"}})
+	mustSay(s, "ready", "")
+	s.hear(Activate{Trial: time.Second, Commit: "healthy"})
+	expectRefused(t, s, "upgrade", "u", "on trial")
+	expect(t, mustSay(s, "healthy", ""), []action{sendThis{}})
+	committed := Committed{ID: "boot", Generation: 2}
+	expect(t, s.hear(committed), []action{deliver{committed}})
 }
 
 func TestWhatMayNotBeSaidChangesNothing(t *testing.T) {

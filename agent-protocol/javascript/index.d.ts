@@ -158,7 +158,7 @@ export class Agent implements AsyncIterable<AgentEvent> {
    * has gone.
    */
   stopped(state?: string): Promise<void>;
-  /** Tells the upgrader that this agent, a candidate on trial, works: the upgrade is committed. */
+  /** Tells the upgrader that this agent, which is on trial, works: the upgrade is committed. */
   healthy(): void;
   /** Asks for more time: this agent's current deadline becomes at least `ms` from this call. */
   extend(ms: number): void;

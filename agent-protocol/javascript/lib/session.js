@@ -40,6 +40,7 @@ export class Session {
     this.life = 'silent';
     this.welcomed = false;
     this.role = 'first';
+    this.atBoot = false; // a fallback that was started at boot, since the first agent had failed
     this.trial = 'none'; // 'none', 'running', or 'unfit' after the program has said `unfit`
     this.request = null; // the id of a requested upgrade that the upgrader has not answered
     this.upgrade = null; // the id of the upgrade under way that is to replace this agent
@@ -202,11 +203,12 @@ export class Session {
         if (this.welcomed || !['starting', 'ready'].includes(this.life)) return false;
         this.welcomed = true;
         this.role = event.role;
+        this.atBoot = event.failure?.id === 'boot';
         return true;
       case 'activate':
         if (this.life !== 'ready') return false;
         this.life = 'active';
-        this.trial = this.role === 'candidate' ? 'running' : 'none';
+        this.trial = this.role === 'candidate' || this.atBoot ? 'running' : 'none';
         return true;
       case 'accepted':
         if (this.life === 'stopped' || this.request !== event.id) return false;

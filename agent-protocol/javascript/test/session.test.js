@@ -101,6 +101,18 @@ test('only a candidate is on trial', () => {
   refused(active('fallback'), 'unfit', '', /not on trial/);
 });
 
+test('a fallback at boot is on trial', () => {
+  const session = new Session(false);
+  session.say('hello');
+  session.hear({ type: 'welcome', generation: 2, role: 'fallback', failure: { id: 'boot' } });
+  session.say('ready');
+  session.hear({ type: 'activate', clean: false, trial: 1000, commit: 'healthy' });
+  refused(session, 'upgrade', 'u', /on trial/);
+  assert.deepEqual(session.say('healthy'), send);
+  const committed = { type: 'committed', id: 'boot', generation: 2 };
+  assert.deepEqual(session.hear(committed), [{ deliver: committed }]);
+});
+
 test('what may not be said changes nothing', () => {
   for (const word of ['ready', 'stopped', 'healthy', 'heartbeat', 'extend', 'upgrade', 'cancel']) {
     refused(held(), word, 'u', /held/);

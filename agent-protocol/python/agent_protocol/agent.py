@@ -184,7 +184,7 @@ class Agent(Conversation):
         self._say("stopped", at_last=True, state=state)
 
     def healthy(self) -> None:
-        """Tells the upgrader that this agent, a candidate on trial, works. The upgrade is then
+        """Tells the upgrader that this agent, which is on trial, works. The upgrade is then
         committed at once. For any other agent, raises Refused."""
         self._say("healthy")
 

@@ -151,13 +151,15 @@ class Session(Standing):
             return []
         self.welcomed = True
         self.role = event.role
+        self.at_boot = event.failure is not None and event.failure.id == "boot"
         return [Deliver(event)]
 
     def _heard_activate(self, event: events.Activate) -> list[Action]:
         if self.life != "ready":
             return []
         self.life = "active"
-        self.trial = "running" if self.role == "candidate" else "none"
+        has_trial = self.role == "candidate" or self.at_boot
+        self.trial = "running" if has_trial else "none"
         return [Deliver(event)]
 
     def _note_order(self, event: events.Stop) -> None:

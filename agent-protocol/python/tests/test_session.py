@@ -88,6 +88,19 @@ class Story(unittest.TestCase):
         with self.assertRaisesRegex(Refused, "not on trial"):
             active("fallback").say("unfit")
 
+    def test_a_fallback_at_boot_is_on_trial(self) -> None:
+        session = Session(alone=False)
+        session.say("hello")
+        failure = Failure("boot", "start", "it died")
+        session.hear(Welcome(2, "fallback", failure=failure))
+        session.say("ready")
+        session.hear(Activate(False, trial=1.0, commit="healthy"))
+        with self.assertRaisesRegex(Refused, "on trial"):
+            session.say("upgrade", "u")
+        self.assertEqual(session.say("healthy"), [Send()])
+        committed = Committed("boot", 2)
+        self.assertEqual(session.hear(committed), [Deliver(committed)])
+
     def test_what_may_not_be_said_changes_nothing(self) -> None:
         session = held()
         before = dict(session.__dict__)

@@ -272,7 +272,7 @@ impl Agent {
         self.say(Word::Stopped, line(), true)
     }
 
-    /// Tells the upgrader that this agent, a candidate on trial, works. The upgrade is then
+    /// Tells the upgrader that this agent, which is on trial, works. The upgrade is then
     /// committed at once. For any other agent, returns an error.
     pub fn healthy(&mut self) -> Result<(), Refused> {
         self.say(Word::Healthy, Writer::new("healthy"), false)

@@ -102,6 +102,8 @@ pub struct Session {
     life: Life,
     welcomed: bool,
     role: Role,
+    /// This is a fallback that was started at boot, since the first agent had failed.
+    at_boot: bool,
     trial: Trial,
     /// The id of a requested upgrade that the upgrader has not answered.
     request: Option<String>,
@@ -129,6 +131,7 @@ impl Session {
             life: Life::Silent,
             welcomed: false,
             role: Role::First,
+            at_boot: false,
             trial: Trial::None,
             request: None,
             upgrade: None,
@@ -348,19 +351,20 @@ impl Session {
     fn heard(&mut self, event: &Event) -> bool {
         let stopped = self.life == Life::Stopped;
         match event {
-            Event::Welcome { role, .. } => {
+            Event::Welcome { role, failure, .. } => {
                 if self.welcomed || !matches!(self.life, Life::Starting | Life::Ready) {
                     return false;
                 }
                 self.welcomed = true;
                 self.role = *role;
+                self.at_boot = matches!(failure, Some(failure) if failure.id == "boot");
             }
             Event::Activate { .. } => {
                 if self.life != Life::Ready {
                     return false;
                 }
                 self.life = Life::Active;
-                if self.role == Role::Candidate {
+                if self.role == Role::Candidate || self.at_boot {
                     self.trial = Trial::Running;
                 }
             }
@@ -611,6 +615,31 @@ mod tests {
         session.hear(Event::Committed { id: id("v"), generation: 2 });
         refused(&session, Word::Healthy, "not on trial");
         refused(&active(Role::Fallback), Word::Unfit, "not on trial");
+    }
+
+    #[test]
+    fn a_fallback_at_boot_is_on_trial() {
+        let mut session = Session::new(false);
+        session.say(&Word::Hello);
+        let mut told = welcome(Role::Fallback);
+        if let Event::Welcome { failure, .. } = &mut told {
+            *failure = Some(Failure {
+                id: id("boot"),
+                stage: id("start"),
+                reason: id("it died"),
+                version: None,
+                errno: None,
+                exit_status: None,
+                signal: None,
+            });
+        }
+        session.hear(told);
+        session.say(&Word::Ready);
+        session.hear(activate());
+        refused(&session, Word::Upgrade(id("u")), "on trial");
+        assert_eq!(session.say(&Word::Healthy), [Action::Send]);
+        let committed = Event::Committed { id: id("boot"), generation: 2 };
+        assert_eq!(session.hear(committed.clone()), [Action::Deliver(committed)]);
     }
 
     #[test]
