@@ -67,9 +67,9 @@ Refusal refuse_unresolved(const std::string& path, int error) {
 }
 
 // Opens and checks the program. The first open uses O_PATH, which has no effect even on a device.
-// Only then is the file opened for reading and its content checked. That second open may fail with
-// EACCES, since a file that may be executed but not read is a program, too. Returns nothing if the
-// path was changed between the two opens.
+// Only then is the file opened for reading and its content checked. If that second open fails with
+// EACCES, this is not an error: a file that may be executed but not read is a program, too. Returns
+// nothing if the path was changed between the two opens.
 std::optional<Result<Program>> open_once(const std::string& path) {
   Program opened;
   opened.path = path;

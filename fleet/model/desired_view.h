@@ -124,9 +124,9 @@ class DesiredView {
 
 // ---- the observations
 
-// Keeps the observations of the controller that drives the desired version of a component, and
-// lists of the nodes to which an order can be given. If a record changes, only the node of that
-// record is examined again, so the cost does not grow with the number of nodes.
+// Keeps two things for the controller that drives the desired version of a component: its
+// observations, and the lists of nodes to which an order can be given. If a record changes, only
+// the node of that record is examined again, so the cost does not grow with the number of nodes.
 //
 // The observations are not in the store, so another controller that takes over begins to observe
 // anew.

@@ -1,8 +1,8 @@
-// The ledger of a component, and the parts of NodeCommander around it. After a restart of
-// fleet-agent, they find out the outcome of a command that an earlier process has begun. At all
-// times, they save the ledger, ask the store, and report. At most one save, one question to the
-// store and one report are under way at a time. They also decide when the event NodeTimePassed must
-// come next.
+// The ledger of a component, and the functions of NodeCommander that use it. After a restart of
+// fleet-agent, these functions find out the outcome of a command that an earlier process has begun.
+// They also save the ledger, ask the store and report: at most one save, one question to the store
+// and one report are under way at a time. And they decide when the event NodeTimePassed must come
+// next.
 #include <utility>
 
 #include "fleet/model/desired_view.h"

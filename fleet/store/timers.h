@@ -49,7 +49,8 @@ class Backoff {
   // The largest limit of a pause, unless the owner gives a different limit.
   static constexpr Milliseconds longest{30'000};
 
-  // `least` is the limit of the first pause. The limit grows up to `most`.
+  // Each pause is random, and at most a limit. The limit is `least` for the first pause, and grows
+  // up to `most`.
   explicit Backoff(std::uint64_t seed, Milliseconds most = longest, Milliseconds least = first)
       : chance_(seed), most_(most), least_(least) {}
 

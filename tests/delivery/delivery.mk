@@ -1,7 +1,7 @@
 # The targets that test the product as users get it: packages and archives, the commands of
 # README.md, and services under several init systems.
 
-# The test tests/delivery/places/calls watches or denies the upgrader's system calls during
+# `tests/delivery/places/calls` is a test that watches or denies the upgrader's system calls during
 # upgrades. It takes only seconds, so every `make check` runs it.
 layer_tests += tests/delivery/places/calls
 

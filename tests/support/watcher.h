@@ -57,8 +57,8 @@ class Watcher {
     bool told = false;  // true if `stop` was sent to the agent, and was not cancelled
     bool stopped = false;
     bool killed = false;
-    // True if the agent has closed a pipe while it was held, or if its `activate` could not be
-    // written.
+    // True if the agent has closed one of its pipes while it was held (waiting for `activate`), or
+    // if the `activate` could not be written to it.
     bool failed = false;
     std::optional<std::string> state;  // the state that the agent left with `stopped`
     // The id in the `stop` that was sent to the agent, if that `stop` was for an upgrade.

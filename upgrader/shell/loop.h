@@ -104,8 +104,8 @@ class Loop {
   bool loop_made_ = false;
   // Signals are read from a signalfd, and not by handlers: a handler could also run in a child
   // between its start and its exec, when the child shares the upgrader's memory. libuv's own signal
-  // handles are not used either: they use a pipe that is read after all others, so a signal would
-  // be handled after messages that agents have sent later.
+  // handles are not used either: they use a pipe that libuv reads after all other descriptors, so a
+  // signal would be handled after messages that agents have sent later.
   OwnedFd signals_;
   UvHandle<uv_poll_t> signals_poll_;
   UvHandle<uv_timer_t> timer_;

@@ -304,8 +304,9 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // play() plays the same events with the real supervisor, which does not have the bug. So the two
-  // texts are equal up to the wrong `kill`, and differ after it.
+  // The violation's text comes from a supervisor with an injected bug, a wrong `kill`. play() plays
+  // the same events with the real supervisor. So its text equals the violation's text up to that
+  // `kill`, and differs after it.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

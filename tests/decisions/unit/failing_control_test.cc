@@ -84,8 +84,8 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
     // AttemptsFile::write() opens an existing file twice: first to read it, then to overwrite a
-    // part of it. Here, the second open fails. So write() makes a new file instead, and the call in
-    // `call` can fail during this.
+    // part of it. Here, the second open fails. So write() makes a new file instead, and the system
+    // call that `call` names is made to fail while write() does so.
     constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
     const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);

@@ -1,5 +1,5 @@
-// A fixture that passes the supervisor's events to the chronicle, and makes status.json from the
-// result.
+// A fixture that passes the supervisor's events to the chronicle (the history of agents and
+// upgrades), and makes status.json from the chronicle.
 #pragma once
 
 #include <string>

@@ -258,8 +258,8 @@ class Chronyd(Living):
 
 
 # The server waits for SIGTERM in a thread. A signal handler would run in the main thread, even
-# while the main thread holds a lock of Python's threading module. The handler could not start a
-# thread then, so a server that stops in a signal handler hangs from time to time.
+# while the main thread holds a lock of Python's threading module. To stop, the server starts a
+# thread, which needs that lock. So a server that stops in a signal handler hangs from time to time.
 SERVER = """
 import http.server, os, signal, socket, sys, threading
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])

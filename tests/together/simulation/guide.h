@@ -18,7 +18,8 @@
 
 namespace upgrader::simulation {
 
-// Goals: the moves of the exploration's map to which guided runs are led, one for each run.
+// Goals: the exploration's map contains moves from state to state. Each guided run is steered to
+// one of these moves, its goal.
 
 // Of this many consecutive seeds, one gives a random run. The runs of the other seeds are led to a
 // goal by a guide, if the maps of the exploration are loaded.

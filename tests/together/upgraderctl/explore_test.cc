@@ -318,7 +318,8 @@ bool was_refused(const World& world) {
   return own_answer(world) != nullptr && own_answer(world)->ok == false;
 }
 
-// Returns the error in the conversation's final report, or "" if the report is true.
+// Compares the conversation's final report with what has happened in `world`. Returns the error in
+// the report, or "" if there is none.
 std::string complaint_of(const World& world) {
   const Truth& truth = world.truth;
   if (truth.begun > 1) return "it was begun twice";

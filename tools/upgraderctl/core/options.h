@@ -135,8 +135,9 @@ struct NoPlace {
   std::string text;
 };
 
-// Returns the control directory that the options name. If no base contains it, returns the path
-// that it would have in the first base. `bases` must not be empty.
+// Looks for the control directory that the options name in each of the directories `bases`, and
+// returns its path. If none of them contains it, returns the path that it would have in the first
+// one. `bases` must not be empty.
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 
