@@ -41,7 +41,7 @@ std::string write_if_absent(const std::string& path, const std::string& content)
 
 }  // namespace
 
-JoinPlace::JoinPlace(std::string root, std::string node)
+JoinPlace::JoinPlace(const std::string& root, std::string node)
     : files_(root + "/etc/fleet"), defaults_(root + "/etc/default"), node_(std::move(node)) {}
 
 std::string JoinPlace::open() {

@@ -17,7 +17,7 @@ namespace fleet {
 class JoinPlace {
  public:
   // `root` is a directory that stands for `/`; empty means the real `/`.
-  explicit JoinPlace(std::string root, std::string node);
+  explicit JoinPlace(const std::string& root, std::string node);
 
   // Makes the directories, and takes a lock, so that only one `fleet-agent join` runs at a time.
   // Returns an empty string on success, or else the reason for the failure.

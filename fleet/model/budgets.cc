@@ -126,7 +126,7 @@ std::map<Budgets::Domain, Budgets::Need> Budgets::needs_of(
     for (const std::string& node : nodes) {
       const std::string value = value_of(node, label);
       if (value.empty()) continue;
-      Need& need = needs[{label, place_value(value)}];
+      Need& need = needs[Domain{label, place_value(value)}];
       need.value = value;
       need.nodes.insert(node);
     }

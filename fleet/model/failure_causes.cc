@@ -51,7 +51,7 @@ bool is_telling(std::string_view before) {
 using Key = std::tuple<NodeStage, std::string, std::int64_t, std::int64_t, std::string>;
 
 Key key_of_failure(const std::string& id, const RolloutNode& node) {
-  const Capsule none;
+  const Capsule none{};
   const Capsule& capsule = node.evidence.empty() ? none : node.evidence.front();
   return {node.stage, capsule.stage, capsule.exit_status, capsule.signal, likeness(node.error, id)};
 }

@@ -31,8 +31,10 @@ PendingRenewal renewal_of(const std::string& node, const KeyValue& found,
                           const RecordsByKey& records) {
   PendingRenewal one{.node = node, .revision = found.modified};
   const auto request = read_record<CertificateRequest>(found.value);
-  if (request) one.pem = request.value().pem;
-  if (request) one.certificate = certificate_of(request.value(), node, records);
+  if (request) {
+    one.pem = request.value().pem;
+    one.certificate = certificate_of(request.value(), node, records);
+  }
   const auto identity = records.find(key_of(KeyKind::identity, {node_kind, node}));
   if (identity == records.end()) return one;
   one.identity_revision = identity->second.modified;

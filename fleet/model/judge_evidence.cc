@@ -59,7 +59,7 @@ double chance_of_worse(std::int64_t controls, std::int64_t before, std::int64_t 
 
 double log_share_of_batch(std::int64_t batch) {
   const auto number = static_cast<double>(batch);
-  return -std::log(number) - std::log(number + 1);
+  return -std::log(number) - std::log1p(number);
 }
 
 double log_limit(double alpha, double share) {

@@ -257,8 +257,10 @@ Result<std::vector<Order>> orders_in(std::string_view document) {
       return Refusal{kind + ": a document has desired, window, settings, rollout and plan"};
     }
     if (!member.is_object()) return Refusal{kind + " is no object"};
-    if (!is_named) orders.push_back({.subject = kind, .body = write_tree(member)});
-    if (!is_named) continue;
+    if (!is_named) {
+      orders.push_back({.subject = kind, .body = write_tree(member)});
+      continue;
+    }
     for (const auto& [name, record] : member.members) {
       const std::string subject = kind + "/" + name;
       if (!record.is_object()) return Refusal{subject + " is no object"};

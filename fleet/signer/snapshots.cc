@@ -81,7 +81,7 @@ void Snapshots::take(const std::string& bytes) {
 
 void Snapshots::end(const std::optional<Trouble>& trouble) {
   // Keep the object that calls this function alive until this function has returned.
-  const auto ended = std::move(under_way_);
+  [[maybe_unused]] const auto ended = std::move(under_way_);
   std::string why = trouble ? trouble->reason : error_;
   if (why.empty()) why = put_in_place();
   file_ = upgrader::OwnedFd();

@@ -50,7 +50,7 @@ std::optional<std::string> Prober::find_places() {
   const auto* const tcp = std::get_if<TcpProbe>(&*kind_);
   const auto* const http = std::get_if<HttpProbe>(&*kind_);
   if (tcp == nullptr && http == nullptr) return std::nullopt;
-  const std::string& host = tcp != nullptr ? tcp->address.host : http->url.host;
+  const std::string& host = http != nullptr ? http->url.host : tcp->address.host;
   addresses_ = find_addresses(host);
   if (addresses_.empty()) return "no address is known of " + host;
   if (http == nullptr || !http->url.tls || !options_->ca_file) return std::nullopt;

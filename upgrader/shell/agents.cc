@@ -117,7 +117,8 @@ void Agents::read_everything(const std::vector<Generation>& late) {
       std::any_of(running_.begin(), running_.end(),
                   [&](const auto& agent) { return agent->ending && is_late(agent->generation); });
   if (late_one_is_dead) bury_the_dead({.bytes = last_words_bytes_max});
-  for (std::size_t i = 0; i < running_.size(); ++i) {
+  // By index, since a message may start an agent, which makes running_ grow.
+  for (std::size_t i = 0; i < running_.size(); ++i) {  // NOLINT(modernize-loop-convert)
     Running& agent = *running_[i];
     if (agent.ending) continue;
     flush(agent);  // the agent may have read its input meanwhile, so its pipe may have room now
@@ -184,7 +185,8 @@ void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
   bury_the_dead({.bytes = read_bytes_a_turn, .lines = lines_a_turn});
-  for (std::size_t i = 0; i < running_.size(); ++i) {
+  // By index, since a message may start an agent, which makes running_ grow.
+  for (std::size_t i = 0; i < running_.size(); ++i) {  // NOLINT(modernize-loop-convert)
     Running& agent = *running_[i];
     if (agent.ending) continue;
     pass_lines(agent);

@@ -39,8 +39,9 @@ bool is_one_of(std::string_view name, const Names& names) {
 
 Result<Duration> watchdog_wish(pid_t own_pid) {
   const auto malformed = [](const char* name) {
+    const char* value = std::getenv(name);
     return Refusal{"{} is ignored: it is not a number that makes sense"_with(
-        escape("{}={}"_with(name, std::getenv(name)), value_bytes_shown))};
+        escape("{}={}"_with(name, value == nullptr ? "" : value), value_bytes_shown))};
   };
   if (std::getenv("WATCHDOG_USEC") == nullptr) return Duration{0};
   if (std::getenv("WATCHDOG_PID") != nullptr) {

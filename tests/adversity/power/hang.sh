@@ -67,7 +67,8 @@ disk=/dev/vda
 if [ "$KIND" = disk ]; then
   disk=/dev/mapper/data
   echo "0 $(cat /sys/block/vda/size) linear /dev/vda 0" | /bin/dmsetup create --noudevsync data
-  [ -e $disk ] || mknod $disk b $(sed 's/:/ /' /sys/block/dm-0/dev)
+  IFS=: read -r major minor </sys/block/dm-0/dev
+  [ -e $disk ] || mknod $disk b "$major" "$minor"
   touch /run/syncs
 fi
 mount -t ext4 -o commit=1 $disk /data || tell 'not mounted'

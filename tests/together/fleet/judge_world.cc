@@ -75,8 +75,11 @@ class Judge {
 class Play {
  public:
   Play(const JudgedVersion& version, JudgeKind kind, Chance& chance)
-      : version_(version), kind_(kind), chance_(chance), judge_(kind, version.tolerate) {
-    sizes_ = sizes_of(version.nodes);
+      : version_(version),
+        kind_(kind),
+        chance_(chance),
+        judge_(kind, version.tolerate),
+        sizes_(sizes_of(version.nodes)) {
     const double usual = version.failures_a_minute;
     rates_ = {usual, usual * version.frail_factor};
     split(controls_of(version.nodes), control_);

@@ -113,9 +113,9 @@ TEST_CASE("a file for a processor without a name, or of another kind, has none")
 }
 
 TEST_CASE("this program's own file is for the processor that it was built for") {
-  std::ifstream file("/proc/self/exe", std::ios::binary);
+  std::ifstream program("/proc/self/exe", std::ios::binary);
   std::string beginning(elf_header_bytes, '\0');
-  REQUIRE(file.read(beginning.data(), static_cast<std::streamsize>(beginning.size())));
+  REQUIRE(program.read(beginning.data(), static_cast<std::streamsize>(beginning.size())));
 
   CHECK(name_of(beginning) == processor_built_for());
   CHECK(is_for_this_processor(processor_built_for()));

@@ -68,12 +68,11 @@ std::optional<Known> recognise(std::string_view entry, std::string_view name) {
   entry.remove_prefix(name.size());
   if (!entry.starts_with("-v")) return std::nullopt;
   entry.remove_prefix(2);
-  using Kind = Known::Kind;
-  constexpr std::array<std::pair<std::string_view, Kind>, 3> endings{
-      {{signature_ending, Kind::signature},
-       {manifest_ending, Kind::manifest},
-       {files_ending, Kind::files}}};
-  Kind kind = Kind::release;
+  constexpr std::array<std::pair<std::string_view, Known::Kind>, 3> endings{
+      {{signature_ending, Known::Kind::signature},
+       {manifest_ending, Known::Kind::manifest},
+       {files_ending, Known::Kind::files}}};
+  Known::Kind kind = Known::Kind::release;
   for (const auto& [ending, its_kind] : endings) {
     if (!entry.ends_with(ending)) continue;
     entry.remove_suffix(ending.size());

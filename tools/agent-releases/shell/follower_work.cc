@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = Wakeups::Clock;
 
-constexpr auto pause = 1s;
+constexpr auto retry_pause = 1s;
 
 using namespace std::chrono_literals;
 using Clock = Wakeups::Clock;
@@ -51,7 +51,7 @@ Outcome FollowerNotes::note_ending(const Directory& directory, const Entry& entr
   if (noted) return noted;
   if (kept_.size() == kept_endings_max) kept_.erase(kept_.begin());
   kept_.push_back(entry);
-  next_try_ = Clock::now() + pause;
+  next_try_ = Clock::now() + retry_pause;
   return noted;
 }
 
@@ -60,7 +60,7 @@ std::optional<Clock::time_point> FollowerNotes::next_try() const {
 }
 
 void FollowerNotes::try_again(const Directory& directory) {
-  next_try_ = Clock::now() + pause;
+  next_try_ = Clock::now() + retry_pause;
   while (!kept_.empty() && append_to_ledger(directory, kept_.front()))
     kept_.erase(kept_.begin());
 }
