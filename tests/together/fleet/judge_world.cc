@@ -79,9 +79,8 @@ class Play {
         kind_(kind),
         chance_(chance),
         judge_(kind, version.tolerate),
-        sizes_(sizes_of(version.nodes)) {
-    const double usual = version.failures_a_minute;
-    rates_ = {usual, usual * version.frail_factor};
+        sizes_(sizes_of(version.nodes)),
+        rates_{version.failures_a_minute, version.failures_a_minute * version.frail_factor} {
     split(controls_of(version.nodes), control_);
   }
 
