@@ -40,6 +40,18 @@ bool is_utf8(std::string_view text) {
   return text.empty();
 }
 
+std::string fit_text(std::string_view text, std::size_t bytes_max, std::string_view replacement) {
+  std::string fitted;
+  while (!text.empty()) {
+    const std::size_t bytes = text.front() == '\0' ? 0 : utf8_character_bytes(text);
+    const std::string_view character = bytes == 0 ? replacement : text.substr(0, bytes);
+    if (fitted.size() + character.size() > bytes_max) break;
+    fitted.append(character);
+    text.remove_prefix(bytes == 0 ? 1 : bytes);
+  }
+  return fitted;
+}
+
 std::size_t write_utf8(int character, char* to) {
   const int more = character < 0x80 ? 0 : character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;
   constexpr int first_bits[] = {0x00, 0xc0, 0xe0, 0xf0};

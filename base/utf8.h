@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace agent_protocol {
@@ -11,6 +12,12 @@ namespace agent_protocol {
 [[nodiscard]] std::size_t utf8_character_bytes(std::string_view text);
 
 [[nodiscard]] bool is_utf8(std::string_view text);
+
+// Returns `text` cut to at most `bytes_max` bytes, between characters. `replacement` (U+FFFD)
+// stands for each byte that is not valid UTF-8, and for each U+0000.
+[[nodiscard]] std::string fit_text(std::string_view text,
+                                   std::size_t bytes_max = std::string_view::npos,
+                                   std::string_view replacement = "\xef\xbf\xbd");
 
 // Writes a character, which must not be a surrogate, to `to`, where at least 4 bytes must be free.
 // Returns how many bytes were written.

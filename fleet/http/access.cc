@@ -224,23 +224,14 @@ bool has_secret(KeyKind kind) {
   return kind == KeyKind::settings || kind == KeyKind::notified;
 }
 
-std::string text_of(std::string_view bytes) {
-  std::string text;
-  while (!bytes.empty()) {
-    const std::size_t size = agent_protocol::utf8_character_bytes(bytes);
-    text += size == 0 ? "\xef\xbf\xbd" : bytes.substr(0, size);
-    bytes.remove_prefix(std::max<std::size_t>(size, 1));
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string shown_record(KeyKind kind, const std::string& value) {
   auto tree = parse_tree(value);
   if (!tree) {
     std::string quoted;
-    agent_protocol::append_quoted(quoted, has_secret(kind) ? "damaged" : text_of(value));
+    agent_protocol::append_quoted(quoted,
+                                  has_secret(kind) ? "damaged" : agent_protocol::fit_text(value));
     return quoted;
   }
   const std::string url = tree.value().text_of(std::string(secret_setting));

@@ -30,15 +30,7 @@ std::optional<Duration> time_in(std::string_view microseconds) {
 }
 
 std::string fit(std::string_view text, std::size_t bytes_max) {
-  std::string fitted;
-  while (!text.empty()) {
-    const std::size_t size = text[0] == '\0' ? 0 : agent_protocol::utf8_character_bytes(text);
-    const std::string_view character = size == 0 ? std::string_view("?") : text.substr(0, size);
-    if (fitted.size() + character.size() > bytes_max) break;
-    fitted += character;
-    text.remove_prefix(size == 0 ? 1 : size);
-  }
-  return fitted;
+  return agent_protocol::fit_text(text, bytes_max, "?");
 }
 
 void take_line(std::string_view line, NotifyMessage& message) {

@@ -2,8 +2,8 @@
 
 #include <chrono>
 
-#include "agent-protocol/cpp/wire/codec.h"
 #include "base/escape.h"
+#include "base/utf8.h"
 
 namespace upgrader {
 

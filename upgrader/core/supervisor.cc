@@ -4,6 +4,7 @@
 
 #include "agent-protocol/cpp/wire/message.h"
 #include "base/check.h"
+#include "base/utf8.h"
 #include "upgrader/core/invariants.h"
 #include "upgrader/core/terms.h"
 #include "upgrader/core/words.h"

@@ -1,6 +1,6 @@
 #include "upgrader/core/words.h"
 
-#include "agent-protocol/cpp/wire/codec.h"
+#include "base/utf8.h"
 
 namespace upgrader {
 

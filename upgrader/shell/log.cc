@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <climits>
 
-#include "agent-protocol/cpp/wire/codec.h"
 #include "base/form.h"
 #include "base/no_wait.h"
 #include "base/repeated.h"
+#include "base/utf8.h"
 
 namespace upgrader {
 namespace {

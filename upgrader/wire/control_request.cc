@@ -1,8 +1,8 @@
 #include "upgrader/wire/control_request.h"
 
 #include "agent-protocol/cpp/wire/archive.h"
-#include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/serialize.h"
+#include "base/utf8.h"
 
 namespace upgrader {
 

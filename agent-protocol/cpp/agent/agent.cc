@@ -17,7 +17,6 @@
 #include "agent-protocol/agent_protocol.h"
 #include "agent-protocol/cpp/agent/agent_conversation.h"
 #include "agent-protocol/cpp/agent/agent_event.h"
-#include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/message.h"
 #include "base/result.h"
 #include "base/utf8.h"

@@ -8,7 +8,6 @@
 #include "base/escape.h"
 #include "base/form.h"
 #include "base/json_line.h"
-#include "base/utf8.h"
 
 namespace agent_protocol {
 namespace {
@@ -95,29 +94,6 @@ Result<std::string> encode(const AgentMessage& message) {
 
 Result<std::string> encode(const UpgraderMessage& message) {
   return encode_message(message);
-}
-
-std::string fit_text(std::string_view text, std::size_t bytes_max) {
-  // U+FFFD in UTF-8, in place of invalid bytes.
-  constexpr std::string_view replacement = "\xef\xbf\xbd";
-  std::string fitted;
-  while (!text.empty()) {
-    const std::size_t bytes = text.front() == '\0' ? 0 : utf8_character_bytes(text);
-    const std::string_view character = bytes == 0 ? replacement : text.substr(0, bytes);
-    if (fitted.size() + character.size() > bytes_max) break;
-    fitted.append(character);
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
-  }
-  return fitted;
-}
-
-std::string fit_escaped(std::string_view text, std::size_t bytes_max) {
-  std::string fitted = fit_text(text, bytes_max);
-  // A byte of the text takes at most 6 bytes when it is escaped. So if the escaped text is N bytes
-  // too long, at least N / 6 bytes of the text must be cut off.
-  while (escaped_bytes(fitted) > bytes_max)
-    fitted = fit_text(fitted, fitted.size() - (escaped_bytes(fitted) - bytes_max + 5) / 6);
-  return fitted;
 }
 
 void fit_line(Activate& activate) {

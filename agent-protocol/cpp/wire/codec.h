@@ -60,15 +60,6 @@ template <class... Messages>
   return std::visit([](const auto& alternative) { return alternative.type; }, message);
 }
 
-// Returns `text` cut to at most `bytes_max` bytes, between characters. Bytes that are not valid
-// UTF-8, and U+0000, become U+FFFD. Used for strings that this program makes itself and sends in
-// messages.
-[[nodiscard]] std::string fit_text(std::string_view text, std::size_t bytes_max);
-
-// Cuts `text` as fit_text() does, but so that it takes at most `bytes_max` bytes when it is
-// escaped, without the quotes.
-[[nodiscard]] std::string fit_escaped(std::string_view text, std::size_t bytes_max);
-
 // Shortens `activate` until it fits a line: first leaves out the version in its failure, and then
 // cuts the reason in its failure. An `activate` without this version and reason always fits a line.
 void fit_line(Activate& activate);

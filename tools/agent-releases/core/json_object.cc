@@ -95,17 +95,11 @@ void JsonWriter::begin(std::string_view name) {
   line_ += ':';
 }
 
-// Adds a member with a string. A file name may have bytes that are not UTF-8, which JSON cannot
-// contain. Each of these bytes is replaced by U+FFFD.
+// Adds a member with a string. A file name, or a line that a program has printed, may have bytes
+// that are not UTF-8, or U+0000. JsonReader refuses these, so U+FFFD replaces each of them.
 JsonWriter& JsonWriter::add(std::string_view name, std::string_view text) {
   begin(name);
-  std::string valid;
-  while (!text.empty()) {
-    const std::size_t bytes = agent_protocol::utf8_character_bytes(text);
-    valid += bytes == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, bytes);
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
-  }
-  agent_protocol::append_quoted(line_, valid);
+  agent_protocol::append_quoted(line_, agent_protocol::fit_text(text));
   return *this;
 }
 

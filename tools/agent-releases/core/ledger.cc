@@ -42,24 +42,11 @@ std::optional<Entry> parse_entry(std::string_view line) {
   return entry;
 }
 
-// Returns the beginning of `text` that the ledger can hold: at most `bytes_max` bytes of valid
-// UTF-8 without U+0000, because parse_entry() refuses an entry with anything else. U+FFFD replaces
-// each byte that is not allowed.
-std::string ledger_text(std::string_view text, std::size_t bytes_max) {
-  std::string kept;
-  while (!text.empty()) {
-    const std::size_t bytes = text[0] == '\0' ? 0 : agent_protocol::utf8_character_bytes(text);
-    const std::string_view character = bytes == 0 ? "\xEF\xBF\xBD" : text.substr(0, bytes);
-    if (kept.size() + character.size() > bytes_max) break;
-    kept += character;
-    text.remove_prefix(bytes == 0 ? 1 : bytes);
-  }
-  return kept;
-}
-
+// Adds a member with a string, cut to the length that parse_entry() accepts, unless the string is
+// empty.
 void add_if_any(JsonWriter& json, std::string_view name, std::string_view text,
                 std::size_t bytes_max = short_bytes_max) {
-  if (!text.empty()) json.add(name, ledger_text(text, bytes_max));
+  if (!text.empty()) json.add(name, agent_protocol::fit_text(text, bytes_max));
 }
 
 }  // namespace
