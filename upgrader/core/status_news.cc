@@ -60,16 +60,18 @@ struct StatusNews {
   void put_agents() {
     if (state.incumbent) {
       put_agent(state.incumbent->activated ? "active" : held_place(*state.incumbent),
-                *state.incumbent);
+                *state.incumbent, facts.incumbent_arguments);
     }
-    if (state.candidate) put_agent(held_place(*state.candidate), *state.candidate);
+    if (state.candidate) {
+      put_agent(held_place(*state.candidate), *state.candidate, facts.candidate_arguments);
+    }
   }
 
   static const char* held_place(const Agent& agent) {
     return agent.role == Role::fallback ? "standby" : "candidate";
   }
 
-  void put_agent(const char* name, const Agent& agent) {
+  void put_agent(const char* name, const Agent& agent, const std::vector<std::string>* arguments) {
     paper.open(name, '{');
     paper.put("generation", agent.generation);
     paper.put("role", agent_protocol::name_of(agent.role));
@@ -77,7 +79,7 @@ struct StatusNews {
     if (past != nullptr) paper.put("pid", past->pid);
     paper.put_known("version", agent.version);
     if (past != nullptr) paper.put_path("executable", past->executable);
-    put_arguments(agent.program);
+    put_arguments(arguments);
     if (past != nullptr) {
       paper.put_time("started", past->started);
       paper.put_time("activated", past->activated);
@@ -87,8 +89,7 @@ struct StatusNews {
     paper.close('}');
   }
 
-  void put_arguments(ProgramId program) {
-    const std::vector<std::string>* const arguments = facts.arguments_of(program);
+  void put_arguments(const std::vector<std::string>* arguments) {
     if (arguments == nullptr) return;
     if (!shows_arguments) return paper.put_truth("args_omitted", true);
     paper.open("args", '[');

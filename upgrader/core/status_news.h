@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +21,9 @@ struct StatusFacts {
   int pid = 0;                             // the upgrader's pid
   std::optional<std::string> previous{};   // the LINK of --previous, as given
   std::optional<std::int64_t> attempts{};  // the count of --attempts, if starts are counted
-  // Returns the arguments of a program that an agent runs, or null if they are not known.
-  std::function<const std::vector<std::string>*(ProgramId program)> arguments_of{};
+  // The arguments of the incumbent and of the candidate; null if there is no such agent.
+  const std::vector<std::string>* incumbent_arguments = nullptr;
+  const std::vector<std::string>* candidate_arguments = nullptr;
 };
 
 // Returns the text of status.json: one line with its newline. If the line would be too long, the

@@ -189,7 +189,8 @@ void Control::finish(const State& state, int exit_status) {
 void Control::write(const State& state) {
   StatusFacts facts{.pid = ::getpid(), .previous = previous_};
   if (!attempt_.executable.empty()) facts.attempts = attempt_.count;
-  facts.arguments_of = [this](ProgramId program) { return &programs_.at(program).args; };
+  if (state.incumbent) facts.incumbent_arguments = &programs_.at(state.incumbent->program).args;
+  if (state.candidate) facts.candidate_arguments = &programs_.at(state.candidate->program).args;
   std::string text = status_news(state, chronicle_, facts);
   if (text == written_) return;
   const int error = directory_.replace_status(text);

@@ -27,7 +27,7 @@ class StatusBench {
 
   [[nodiscard]] std::string news() {
     facts.pid = 900;
-    facts.arguments_of = [this](upgrader::ProgramId) { return arguments; };
+    facts.incumbent_arguments = facts.candidate_arguments = arguments;
     return upgrader::status_news(bench_.state(), chronicle_, facts);
   }
 
