@@ -514,6 +514,18 @@ mod tests {
         Event::activate(true)
     }
 
+    fn failure(upgrade: &str) -> Failure {
+        Failure {
+            id: id(upgrade),
+            stage: id("start"),
+            reason: id("it died"),
+            version: None,
+            errno: None,
+            exit_status: None,
+            signal: None,
+        }
+    }
+
     fn stop_for(id: &str) -> Event {
         Event::Stop {
             reason: StopReason::Upgrade,
@@ -581,15 +593,7 @@ mod tests {
         let lost = Event::CandidateLost { id: id("u"), reason };
         assert_eq!(session.hear(lost.clone()), [Action::Deliver(lost)]);
         assert_eq!(session.say(&Word::Cancel(id("u"))), [Action::Send]);
-        let failed = Event::UpgradeFailed(Failure {
-            id: id("u"),
-            stage: id("start"),
-            reason: id("it died"),
-            version: None,
-            errno: None,
-            exit_status: None,
-            signal: None,
-        });
+        let failed = Event::UpgradeFailed(failure("u"));
         assert_eq!(session.hear(failed.clone()), [Action::Deliver(failed)]);
         assert_eq!(session.say(&Word::Upgrade(id("next"))), [Action::Send]);
     }
@@ -622,16 +626,8 @@ mod tests {
         let mut session = Session::new(false);
         session.say(&Word::Hello);
         let mut told = welcome(Role::Fallback);
-        if let Event::Welcome { failure, .. } = &mut told {
-            *failure = Some(Failure {
-                id: id("boot"),
-                stage: id("start"),
-                reason: id("it died"),
-                version: None,
-                errno: None,
-                exit_status: None,
-                signal: None,
-            });
+        if let Event::Welcome { failure: told_failure, .. } = &mut told {
+            *told_failure = Some(failure("boot"));
         }
         session.hear(told);
         session.say(&Word::Ready);

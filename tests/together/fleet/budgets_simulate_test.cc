@@ -57,7 +57,9 @@ class Cell {
     for (int i = 0; i < steps && wrong_.empty(); ++i) {
       // Only a change of the store can end a rollout or plan, so the end is checked only after a
       // change. Reading all records takes much longer than a step.
-      if (std::exchange(revision_, store_.revision()) != store_.revision() && is_over()) return;
+      const bool has_changed = store_.revision() != revision_;
+      revision_ = store_.revision();
+      if (has_changed && is_over()) return;
       step();
     }
   }
