@@ -265,7 +265,8 @@ void Neighbour::begin(const upgraderctl::Status& status) {
     asked_ = id;
     was_activated_ = status.upgrade->activated.has_value();
     // Only the wall clock could say how long ago the new version was activated, and that clock may
-    // be wrong. So the trial is taken to begin now. It may then end too late, but never too early.
+    // be wrong. So assume that the trial begins now. The trial may then end too late, but never too
+    // early.
     if (was_activated_) restarted.activated_ago = 0;
   } else if (const upgraderctl::Ending* ending = id.empty() ? nullptr : find_ending(status, id)) {
     const UpgradeEnded told = ended(*ending);

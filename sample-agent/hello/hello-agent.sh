@@ -8,8 +8,8 @@
 # util-linux.
 #
 # This process talks to the upgrader. A second process, socat, listens on the port, and runs this
-# script with --next for each connection. A number is taken under a lock on FILE.active. This file
-# also holds the pid of the active agent. A client that has connected to an agent that is no longer
+# script with --next for each connection. The script locks FILE.active while it takes a number. This
+# file also holds the active agent's pid. A client that has connected to an agent that is no longer
 # active gets no number, and must connect again.
 
 number_next() { # usage: number_next FILE AGENT

@@ -111,7 +111,7 @@ Play rollback() {
 }
 
 // A play in which a new file replaces the adapter at its path. The upgrader must still execute the
-// old adapter by its open descriptor.
+// old adapter through its open descriptor.
 Play adapter() {
   Play play{.name = "adapter",
             .about = "an adapter, replaced, runs programs; one is unfit on trial",

@@ -1,6 +1,6 @@
 // One scripted run of the real upgrader with scripted agents, which are called puppets. The run
-// lasts from the upgrader's start to the judgement of everything that is left after its exit. A
-// fault may strike during the run.
+// begins with the upgrader's start. It ends when the upgrader has exited and everything that it
+// left behind has been judged. A fault may strike during the run.
 //
 // The run is deterministic: an agent acts only when the upgrader waits, no child is between fork
 // and exec, and every process has read all messages sent to it. So each run makes the same system

@@ -40,9 +40,9 @@ coverage:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
 # Builds the libraries first, and then deletes every test program that is older than a library.
-# LDFLAGS links the whole libraries into all tests, but make does not know that. A test program that
-# is older than a library would keep the library's old code, and the old code's counts would not
-# match the new code.
+# LDFLAGS links the whole libraries into all tests, but make does not know of this dependency. A
+# test program that is older than a library would keep the library's old code, and the old code's
+# counts would not match the new code.
 coverage-build:
 	@rm -f $(test_of_header)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)
