@@ -17,8 +17,8 @@ namespace {
 using What = Step::What;
 
 constexpr std::string_view works_on =
-    "It takes the work, works on, and says stopped when it is told to stop; or it says that it is "
-    "unfit, if it can do nothing with such a state.";
+    "The agent takes the work, works on, and says stopped when it is told to stop; or it says that "
+    "it is unfit, if it can do nothing with such a state.";
 
 constexpr Quote unread{"MESSAGES FROM AN AGENT",
                        "a text, optional, that goes to the next agent unread."};
@@ -42,8 +42,8 @@ Check with_state(std::string_view name, std::string_view doing, std::vector<Quot
 
 Check candidate() {
   return {.name = "candidate",
-          .doing = "It is started as candidate, beside an active agent of version 1.0.",
-          .expected = "It says ready, and waits.",
+          .doing = "The agent is started as candidate, beside an active agent of version 1.0.",
+          .expected = "The agent says ready, and waits.",
           .quotes = {{"UPGRADES",
                       "The candidate says hello, gets welcome, connects, verifies, and says "
                       "ready."}},
@@ -72,36 +72,38 @@ std::vector<Check> checks_of_state() {
   return {
       candidate(),
       with_state("state-absent",
-                 "It is made active, on trial, after a clean stop that left no state.",
+                 "The agent is made active, on trial, after a clean stop that left no state.",
                  {{"MESSAGES TO AN AGENT",
                    "a text, if the agent that was active last has left one; never for "
                    "a first agent"}},
                  activate_on_trial(true), "candidate"),
-      with_state("state-empty", "It is made active with an empty state.", {unread},
+      with_state("state-empty", "The agent is made active with an empty state.", {unread},
                  activate_on_trial(true, "")),
-      with_state("state-unclean",
-                 "It is made active with a state, after a stop that was not confirmed: clean is "
-                 "false.",
-                 {{"MESSAGES TO AN AGENT",
-                   "true only if the agent that was active last confirmed its stop."},
-                  unread},
-                 activate_on_trial(false, "line 4711")),
-      with_state("state-long", "It is made active with a state of 32,768 bytes.",
+      with_state(
+          "state-unclean",
+          "The agent is made active with a state, after a stop that was not confirmed: clean is "
+          "false.",
+          {{"MESSAGES TO AN AGENT",
+            "true only if the agent that was active last confirmed its stop."},
+           unread},
+          activate_on_trial(false, "line 4711")),
+      with_state("state-long", "The agent is made active with a state of 32,768 bytes.",
                  {{"MESSAGES FROM AN AGENT",
                    "It has at most 32,768 bytes, and at most 65,000 as the escaping rule writes "
                    "it, without its quotes."},
                   unread},
                  activate_on_trial(true, std::string(state_bytes_max, 'x'))),
-      with_state("state-escaped-long",
-                 "It is made active with a state that takes 65,000 bytes when it is escaped.",
-                 {{"MESSAGES FROM AN AGENT",
-                   "It has at most 32,768 bytes, and at most 65,000 as the escaping rule writes "
-                   "it, without its quotes."},
-                  unread},
-                 longest_line()),
+      with_state(
+          "state-escaped-long",
+          "The agent is made active with a state that takes 65,000 bytes when it is escaped.",
+          {{"MESSAGES FROM AN AGENT",
+            "It has at most 32,768 bytes, and at most 65,000 as the escaping rule writes "
+            "it, without its quotes."},
+           unread},
+          longest_line()),
       with_state(
           "state-escapes",
-          "It is made active with a state that is spelled with every escape of JSON.",
+          "The agent is made active with a state that is spelled with every escape of JSON.",
           {{"LINES", "A reader accepts every escape of RFC 8259, in names of members as well"},
            unread},
           every_escape),
@@ -115,8 +117,8 @@ namespace {
 Check commits() {
   return {
       .name = "committed",
-      .doing = "It is a candidate that has become active, and is told committed.",
-      .expected = "It works on.",
+      .doing = "The agent is a candidate that has become active, and is told committed.",
+      .expected = "The agent works on.",
       .quotes = {{"MESSAGES TO AN AGENT", "The agent has passed its trial."}},
       .needs = {"state-absent"},
       .script = [](const Terms& terms) {
@@ -128,9 +130,9 @@ Check commits() {
 Check stop_for_rollback() {
   return {.name = "stop-rollback",
           .doing =
-              "It is a candidate that has become active, is on trial, and told to stop with "
+              "The agent is a candidate that has become active, is on trial, and told to stop with "
               "reason rollback.",
-          .expected = "It says stopped.",
+          .expected = "The agent says stopped.",
           .quotes = {{"FAILURES",
                       "An agent that fails its trial and still runs is sent stop with "
                       "reason \u2018rollback\u2019, and SIGKILL when the stop timeout has passed."},
@@ -149,23 +151,24 @@ constexpr const char* fallback_welcome =
     R"(was on trial","signal":11,"version":"1.2"}})";
 
 Check fallback() {
-  return {.name = "fallback",
-          .doing =
-              "It is started as fallback, with the failure of the version that was to replace "
-              "it, and made active.",
-          .expected = "It says ready, takes the work, and works on.",
-          .quotes = {{"UPGRADES", "failure in the welcome of a fallback"},
-                     {"FAILURES",
-                      "The previous executable and arguments are started with role "
-                      "\u2018fallback\u2019."}},
-          .needs = {"activate"},
-          .script = [](const Terms& terms) -> Script {
-            Step start = start_first(fallback_welcome + std::string("\n"));
-            start.life.role = "fallback";
-            start.life.generation = 4;
-            return {start, await(0, What::hello), await(0, What::ready),
-                    tell_activate(0, activate(false)), watch(terms.watch)};
-          }};
+  return {
+      .name = "fallback",
+      .doing =
+          "The agent is started as fallback, with the failure of the version that was to replace "
+          "it, and made active.",
+      .expected = "The agent says ready, takes the work, and works on.",
+      .quotes = {{"UPGRADES", "failure in the welcome of a fallback"},
+                 {"FAILURES",
+                  "The previous executable and arguments are started with role "
+                  "\u2018fallback\u2019."}},
+      .needs = {"activate"},
+      .script = [](const Terms& terms) -> Script {
+        Step start = start_first(fallback_welcome + std::string("\n"));
+        start.life.role = "fallback";
+        start.life.generation = 4;
+        return {start, await(0, What::hello), await(0, What::ready),
+                tell_activate(0, activate(false)), watch(terms.watch)};
+      }};
 }
 
 Step start_standby(int agent) {
@@ -183,22 +186,23 @@ Script standby_script(const Terms& terms) {
 }
 
 Check standby() {
-  return {.name = "standby",
-          .doing =
-              "It is started as fallback while the version that is to replace it is on trial, and "
-              "so is told no failure; held for a while, and its input ends. Then once more: held "
-              "for a while, told the failure with activate, and made active.",
-          .expected =
-              "It says ready, and does nothing until it is activated: it binds no address and "
-              "listens nowhere. Then it takes the work, and works on.",
-          .quotes = {{"FAILURES",
-                      "Like any held agent it verifies all that it needs, says ready, and does "
-                      "nothing"},
-                     {"FAILURES",
-                      "When the trial has failed and the failed agent has been reaped, a "
-                      "standby that is ready is activated immediately"}},
-          .needs = {"fallback", "held-effects"},
-          .script = standby_script};
+  return {
+      .name = "standby",
+      .doing =
+          "The agent is started as fallback while the version that is to replace it is on trial, "
+          "and so is told no failure; held for a while, and its input ends. Then once more: held "
+          "for a while, told the failure with activate, and made active.",
+      .expected =
+          "The agent says ready, and does nothing until it is activated: it binds no address and "
+          "listens nowhere. Then it takes the work, and works on.",
+      .quotes = {{"FAILURES",
+                  "Like any held agent it verifies all that it needs, says ready, and does "
+                  "nothing"},
+                 {"FAILURES",
+                  "When the trial has failed and the failed agent has been reaped, a "
+                  "standby that is ready is activated immediately"}},
+      .needs = {"fallback", "held-effects"},
+      .script = standby_script};
 }
 
 // The number of consecutive hand-overs in the check. For each hand-over, a new agent is started,
@@ -237,26 +241,27 @@ Script hand_over(int from, const Terms& terms, const Lives& lives) {
 }
 
 Check ten_hand_overs() {
-  return {.name = "hand-overs",
-          .doing =
-              "It is upgraded to itself ten times: each time a candidate is started beside it, "
-              "it is told to stop, and the candidate gets the work, with the state that it "
-              "left, and is committed.",
-          .expected =
-              "Every candidate says ready while the old one is active, every old one says "
-              "stopped and exits, every new one works on with that state.",
-          .quotes = {{"UPGRADES",
-                      "The upgrader sends the candidate activate, with the state from the old "
-                      "agent's stopped."},
-                     {"UPGRADES", "The old agent finishes, sends stopped, and exits."}},
-          .needs = {"committed", "exit", "stray-output", "well-formed", "in-turn"},
-          .script =
-              [](const Terms& terms) {
-                return join({active(), {examine([terms](const Lives& lives, Time) {
-                               return hand_over_or_end(0, terms, lives);
-                             })}});
-              },
-          .rules = rule_stray | rule_form | rule_turn};
+  return {
+      .name = "hand-overs",
+      .doing =
+          "The agent is upgraded to itself ten times: each time a candidate is started beside it, "
+          "it is told to stop, and the candidate gets the work, with the state that it "
+          "left, and is committed.",
+      .expected =
+          "Every candidate says ready while the old one is active, every old one says "
+          "stopped and exits, every new one works on with that state.",
+      .quotes = {{"UPGRADES",
+                  "The upgrader sends the candidate activate, with the state from the old "
+                  "agent's stopped."},
+                 {"UPGRADES", "The old agent finishes, sends stopped, and exits."}},
+      .needs = {"committed", "exit", "stray-output", "well-formed", "in-turn"},
+      .script =
+          [](const Terms& terms) {
+            return join({active(), {examine([terms](const Lives& lives, Time) {
+                           return hand_over_or_end(0, terms, lives);
+                         })}});
+          },
+      .rules = rule_stray | rule_form | rule_turn};
 }
 
 }  // namespace

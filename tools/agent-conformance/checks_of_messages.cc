@@ -20,7 +20,7 @@ Script held_life(const Terms& terms) {
 }
 
 constexpr std::string_view held_life_in_words =
-    "It is started, held for a while, works for a while, is told to stop, and exits.";
+    "The agent is started, held for a while, works for a while, is told to stop, and exits.";
 
 }  // namespace
 
@@ -28,9 +28,8 @@ std::vector<Check> checks_of_words() {
   return {
       {.name = "stray-output",
        .doing = held_life_in_words,
-       .expected =
-           "Every line that it writes is a message: no print of the program, or of one that "
-           "it starts, gets among them.",
+       .expected = "Every line that it writes is a message: no output of the program, or of a "
+                   "program that it starts, gets among the messages.",
        .quotes =
            {{"LINES",
              "A line is stray output if it is not a JSON object with a text as its type, nests "
@@ -58,7 +57,7 @@ std::vector<Check> checks_of_words() {
        .rules = rule_form},
       {.name = "in-turn",
        .doing = held_life_in_words,
-       .expected = "It says nothing that it may not say at that moment.",
+       .expected = "The agent says nothing that it may not say at that moment.",
        .quotes = {{"LINES",
                    "A message is answered with error, and changes nothing, if the "
                    "message is malformed, if its type is unknown, or if its sender may "
@@ -105,8 +104,8 @@ Check told(std::string_view name, std::string_view doing, std::string_view expec
 Check unknown_types() {
   return told(
       "unknown-types",
-      "It is told messages of types that there are not in this version, held and active.",
-      "It takes no notice, and says stopped when it is told to stop.",
+      "The agent is told messages of types that this version does not have, held and active.",
+      "The agent takes no notice, and says stopped when it is told to stop.",
       {{"GROWTH", "A later version only adds types, optional members and values."}, only_quote},
       "{\"type\":\"novelty\"}\n"
       "{\"type\":\"novelty\",\"of\":[1,-2.5e3,true,null,{\"a\":[]}],\"id\":\"u1\"}\n"
@@ -114,16 +113,17 @@ Check unknown_types() {
 }
 
 Check crossed_errors() {
-  return told("error",
-              "It is told error, as for a message that crossed one of the upgrader's, held and "
-              "active.",
-              "It takes no harm, and says stopped when it is told to stop.",
-              {{"LINES",
-                "An agent must take no harm from an error, since it may get one "
-                "without any mistake of its own: its message may have crossed a "
-                "message of the upgrader."}},
-              "{\"type\":\"error\",\"about\":\"status\",\"reason\":\"it crossed a stop\"}\n"
-              "{\"type\":\"error\",\"reason\":\"it is not known what this was\"}\n");
+  return told(
+      "error",
+      "The agent is told error, as for a message that crossed one of the upgrader's, held and "
+      "active.",
+      "The agent takes no harm, and says stopped when it is told to stop.",
+      {{"LINES",
+        "An agent must take no harm from an error, since it may get one "
+        "without any mistake of its own: its message may have crossed a "
+        "message of the upgrader."}},
+      "{\"type\":\"error\",\"about\":\"status\",\"reason\":\"it crossed a stop\"}\n"
+      "{\"type\":\"error\",\"reason\":\"it is not known what this was\"}\n");
 }
 
 Check stray_lines() {
@@ -131,9 +131,9 @@ Check stray_lines() {
   std::string nested = "{\"type\":\"nested\",\"of\":";
   nested += std::string(60, '[') + std::string(60, ']') + "}\n";
   return told("stray-lines",
-              "It is told lines that are no messages, held and active: empty, no JSON, no object, "
-              "no text as type, bytes that are no UTF-8, a NUL, sixty levels deep.",
-              "It takes no notice, and says stopped when it is told to stop.", {only_quote},
+              "The agent is told lines that are not messages, held and active: empty, not JSON, "
+              "not an object, a type that is not a text, invalid UTF-8, a NUL, sixty levels deep.",
+              "The agent takes no notice, and says stopped when it is told to stop.", {only_quote},
               "\nwords\n[]\nnull\n7\n{}\n{\"type\":7}\n{\"type\":null}\n{\"type\":\"novelty\"\n"
               "\xff\xfe\x80\n{\"type\":\"n\0velty\"}\n"s +
                   nested);
@@ -141,8 +141,8 @@ Check stray_lines() {
 
 Check long_lines() {
   constexpr std::size_t too_long = 70'000;
-  return told("long-line", "It is told a line of 70,000 bytes, held and active.",
-              "It skips that line to its newline, and says stopped when it is told to stop.",
+  return told("long-line", "The agent is told a line of 70,000 bytes, held and active.",
+              "The agent skips that line to its newline, and says stopped when it is told to stop.",
               {{"LINES", "An over-long line is skipped to its newline."},
                {"LINES", "It has at most 65,536 bytes, the newline included."}},
               std::string(too_long, 'x') + "\n", "byte-by-byte");
@@ -158,98 +158,103 @@ std::string with_more_members(const std::string& line) {
 }
 
 Check unknown_members() {
-  return {.name = "unknown-members",
-          .doing =
-              "Its welcome, activate and stop have members that there are not in this version, "
-              "of every kind.",
-          .expected = "It ignores them: it says ready, takes the work, and says stopped.",
-          .quotes = {ignored_quote,
-                     {"GROWTH", "A later version only adds types, optional members and values."}},
-          .needs = {"stop"},
-          .script = [](const Terms& terms) -> Script {
-            const std::string end = stop_for_upgrade(terms.stop_timeout, 2);
-            return {start_first(with_more_members(welcome_first())),
-                    await(0, What::hello),
-                    await(0, What::ready),
-                    tell_activate(0, with_more_members(activate(false))),
-                    taken(0),
-                    watch(terms.watch),
-                    tell_stop(0, with_more_members(end), upgrade_id),
-                    await(0, What::stopped)};
-          }};
+  return {
+      .name = "unknown-members",
+      .doing =
+          "The agent's welcome, activate and stop have members that this version does not have, "
+          "of every kind.",
+      .expected = "The agent ignores them: it says ready, takes the work, and says stopped.",
+      .quotes = {ignored_quote,
+                 {"GROWTH", "A later version only adds types, optional members and values."}},
+      .needs = {"stop"},
+      .script = [](const Terms& terms) -> Script {
+        const std::string end = stop_for_upgrade(terms.stop_timeout, 2);
+        return {start_first(with_more_members(welcome_first())),
+                await(0, What::hello),
+                await(0, What::ready),
+                tell_activate(0, with_more_members(activate(false))),
+                taken(0),
+                watch(terms.watch),
+                tell_stop(0, with_more_members(end), upgrade_id),
+                await(0, What::stopped)};
+      }};
 }
 
 Check white_space() {
-  return {.name = "white-space",
-          .doing =
-              "Its welcome, activate and stop have blanks, tabs and carriage returns wherever "
-              "JSON allows them, and the type comes last.",
-          .expected = "It understands them: it says ready, takes the work, and says stopped.",
-          .quotes = {{"LINES", "The order of members and the white space between them are free."}},
-          .needs = {"stop"},
-          .script = [](const Terms&) -> Script {
-            return {start_first(" { \"role\" :\t\"first\" ,\r \"generation\" : 1 , \"features\" : "
-                                "[ ] , \"protocol\"\t: 1 , \"type\" : \"welcome\" } \r\n"),
-                    await(0, What::hello),
-                    await(0, What::ready),
-                    tell_activate(0, "\t{\t\"clean\" : false\t,\t\"type\"\t:\t\"activate\"\t}\t\n"),
-                    taken(0),
-                    tell_stop(0,
-                              "{ \"generation\" : 2 , \"id\" : \"u1\" , \"deadline_ms\" : 30000 , "
-                              "\"reason\" : \"upgrade\" , \"type\" : \"stop\" }\n",
-                              upgrade_id),
-                    await(0, What::stopped)};
-          }};
+  return {
+      .name = "white-space",
+      .doing =
+          "The agent's welcome, activate and stop have blanks, tabs and carriage returns wherever "
+          "JSON allows them, and the type comes last.",
+      .expected = "The agent understands them: it says ready, takes the work, and says stopped.",
+      .quotes = {{"LINES", "The order of members and the white space between them are free."}},
+      .needs = {"stop"},
+      .script = [](const Terms&) -> Script {
+        return {start_first(" { \"role\" :\t\"first\" ,\r \"generation\" : 1 , \"features\" : "
+                            "[ ] , \"protocol\"\t: 1 , \"type\" : \"welcome\" } \r\n"),
+                await(0, What::hello),
+                await(0, What::ready),
+                tell_activate(0, "\t{\t\"clean\" : false\t,\t\"type\"\t:\t\"activate\"\t}\t\n"),
+                taken(0),
+                tell_stop(0,
+                          "{ \"generation\" : 2 , \"id\" : \"u1\" , \"deadline_ms\" : 30000 , "
+                          "\"reason\" : \"upgrade\" , \"type\" : \"stop\" }\n",
+                          upgrade_id),
+                await(0, What::stopped)};
+      }};
 }
 
 // ---- bytes in pieces, and full pipes
 
 Check byte_by_byte() {
-  return {.name = "byte-by-byte",
-          .doing =
-              "Its welcome, activate and stop come a byte at a time, each when it has read the "
-              "one before.",
-          .expected = "It puts lines together: it says ready, takes the work, and says stopped.",
-          .quotes = {{"LINES",
-                      "A message is one JSON object as in RFC 8259, in UTF-8, on one line that a "
-                      "newline ends."}},
-          .needs = {"stop"},
-          .script = [](const Terms& terms) -> Script {
-            Step start = start_first(welcome_first());
-            start.bytewise = true;
-            Step work = tell_activate(0, activate(false));
-            work.bytewise = true;
-            Step end = tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2), upgrade_id);
-            end.bytewise = true;
-            return {start, await(0, What::hello),  await(0, What::ready), work,
-                    end,   await(0, What::stopped)};
-          }};
+  return {
+      .name = "byte-by-byte",
+      .doing =
+          "The agent's welcome, activate and stop come a byte at a time, each when it has read the "
+          "one before.",
+      .expected =
+          "The agent joins the bytes to lines: it says ready, takes the work, and says stopped.",
+      .quotes = {{"LINES",
+                  "A message is one JSON object as in RFC 8259, in UTF-8, on one line that a "
+                  "newline ends."}},
+      .needs = {"stop"},
+      .script = [](const Terms& terms) -> Script {
+        Step start = start_first(welcome_first());
+        start.bytewise = true;
+        Step work = tell_activate(0, activate(false));
+        work.bytewise = true;
+        Step end = tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2), upgrade_id);
+        end.bytewise = true;
+        return {start, await(0, What::hello),  await(0, What::ready), work,
+                end,   await(0, What::stopped)};
+      }};
 }
 
 Check slow_reader() {
-  return {.name = "slow-reader",
-          .doing =
-              "Its output is full when it is started, and again when it is told to stop; each "
-              "time it is read after a while.",
-          .expected =
-              "It waits until there is room, and loses no word: hello, ready and stopped "
-              "come whole.",
-          .quotes = {{"CHANNEL",
-                      "The upgrader starts every agent with two anonymous pipes, made by pipe(2) "
-                      "and blocking at the agent's end."},
-                     {"LINES",
-                      "While an agent does not read its replies, the upgrader stops "
-                      "reading from that agent."}},
-          .needs = {"exit"},
-          .script = [](const Terms& terms) {
-            return join({{start_first(welcome_first(), Start{.clogged = true}), watch(terms.watch),
-                          of_kind(Kind::unclog), await(0, What::hello), await(0, What::ready),
-                          tell_activate(0, activate(false)), taken(0), watch(terms.watch),
-                          of_kind(Kind::clog),
-                          tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2), upgrade_id),
-                          taken(0), watch(terms.watch), of_kind(Kind::unclog),
-                          await(0, What::stopped), await(0, What::exit)}});
-          }};
+  return {
+      .name = "slow-reader",
+      .doing =
+          "The agent's output is full when it is started, and again when it is told to stop; each "
+          "time it is read after a while.",
+      .expected =
+          "The agent waits until there is room, and loses no message: hello, ready and stopped "
+          "come whole.",
+      .quotes = {{"CHANNEL",
+                  "The upgrader starts every agent with two anonymous pipes, made by pipe(2) "
+                  "and blocking at the agent's end."},
+                 {"LINES",
+                  "While an agent does not read its replies, the upgrader stops "
+                  "reading from that agent."}},
+      .needs = {"exit"},
+      .script = [](const Terms& terms) {
+        return join(
+            {{start_first(welcome_first(), Start{.clogged = true}), watch(terms.watch),
+              of_kind(Kind::unclog), await(0, What::hello), await(0, What::ready),
+              tell_activate(0, activate(false)), taken(0), watch(terms.watch), of_kind(Kind::clog),
+              tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2), upgrade_id), taken(0),
+              watch(terms.watch), of_kind(Kind::unclog), await(0, What::stopped),
+              await(0, What::exit)}});
+      }};
 }
 
 // ---- advice: lines that the protocol allows, but that no upgrader sends today
@@ -259,9 +264,9 @@ constexpr Duration advice_timeout = std::chrono::seconds{5};
 Check escaped_names() {
   return {.name = "escaped-names",
           .doing =
-              "Its activate and stop have names and types written with escapes, as in "
+              "The agent's activate and stop have names and types written with escapes, as in "
               "\\u0073top. The upgrader of today writes no such thing.",
-          .expected = "It understands them, and says stopped.",
+          .expected = "The agent understands them, and says stopped.",
           .quotes = {{"LINES",
                       "A reader accepts every escape of RFC 8259, in names of members as well"}},
           .needs = {"stop"},
@@ -285,10 +290,10 @@ Check escaped_names() {
 Check malformed_orders() {
   return {.name = "malformed-orders",
           .doing =
-              "It is active, and told stops that are malformed: without a reason, with one "
-              "that there is not, with a text as deadline, with a second type. The upgrader "
+              "The agent is active, and told stops that are malformed: without a reason, with an "
+              "unknown reason, with a text as deadline, with a second type. The upgrader "
               "of today writes no such thing.",
-          .expected = "It obeys none of them.",
+          .expected = "The agent obeys none of them.",
           .quotes = {only_quote, {"LINES", "a member that the reader knows occurs twice"}},
           .needs = {"stop", "in-turn"},
           .script =

@@ -25,8 +25,8 @@ Judgement judge_held_pipes(const Lives& lives, Time) {
 
 Check hello() {
   return {.name = "hello",
-          .doing = "It is started as the upgrader starts a first agent.",
-          .expected = "It says hello, well formed, and nothing before it.",
+          .doing = "The agent is started as the upgrader starts a first agent.",
+          .expected = "The agent says hello, well formed, and nothing before it.",
           .quotes = {{"MESSAGES FROM AN AGENT", "From any agent, once, before all else."},
                      {"LINES",
                       "A message is answered with error, and changes nothing, if the "
@@ -41,8 +41,8 @@ Check hello() {
 
 Check ready() {
   return {.name = "ready",
-          .doing = "It is answered with welcome, as a first agent.",
-          .expected = "It says ready when it has started, and so can be given the work.",
+          .doing = "The agent is answered with welcome, as a first agent.",
+          .expected = "The agent says ready when it has started, and so can be given the work.",
           .quotes = {{"MESSAGES FROM AN AGENT",
                       "From a held agent, once, after hello: it has started and verified all that "
                       "it needs, and has done nothing yet."}},
@@ -52,8 +52,8 @@ Check ready() {
 
 Check stays_held() {
   return {.name = "held",
-          .doing = "It is ready, and is told nothing for a while.",
-          .expected = "It waits, and keeps both pipes open.",
+          .doing = "The agent is ready, and is told nothing for a while.",
+          .expected = "The agent waits, and keeps both pipes open.",
           .quotes = {{"CHANNEL", "A held agent that closes its output while it lives has failed."},
                      held_quote},
           .needs = {"ready"},
@@ -66,8 +66,8 @@ Check stays_held() {
 
 Check held_end() {
   return {.name = "held-end-of-input",
-          .doing = "Its input ends while it is ready and held: the upgrader has gone.",
-          .expected = "It exits at once.",
+          .doing = "The agent's input ends while it is ready and held: the upgrader has gone.",
+          .expected = "The agent exits at once.",
           .quotes = {{"CHANNEL",
                       "An agent that is held then exits immediately, without any side "
                       "effect."}},
@@ -79,8 +79,8 @@ Check held_end() {
 
 Check early_end() {
   return {.name = "early-end-of-input",
-          .doing = "Its input ends when it has said hello, before it is welcome.",
-          .expected = "It exits at once.",
+          .doing = "The agent's input ends when it has said hello, before it is welcome.",
+          .expected = "The agent exits at once.",
           .quotes = {{"CHANNEL",
                       "An agent that is held then exits immediately, without any side "
                       "effect."},
@@ -93,8 +93,8 @@ Check early_end() {
 
 Check held_sigterm() {
   return {.name = "held-sigterm",
-          .doing = "It gets SIGTERM while it is ready and held.",
-          .expected = "It exits at once.",
+          .doing = "The agent gets SIGTERM while it is ready and held.",
+          .expected = "The agent exits at once.",
           .quotes = {{"LIFE AND DEATH", "A held agent that gets SIGTERM exits immediately."}},
           .needs = {"ready"},
           .script = [](const Terms&) {
@@ -105,11 +105,11 @@ Check held_sigterm() {
 Check effects() {
   return {.name = "held-effects",
           .doing =
-              "It is ready and held for a while, then its input ends. strace, where there is "
-              "one, sees what it does.",
+              "The agent is ready and held for a while, then its input ends. If strace is "
+              "available, strace records what the agent does.",
           .expected =
-              "It binds no address and listens nowhere. Files that it opens for writing or "
-              "removes are notes.",
+              "The agent binds no address and listens nowhere. Files that it opens for writing or "
+              "removes are reported as notes.",
           .quotes = {held_quote,
                      {"SERVING A PORT",
                       "The agent makes the socket itself, when it receives activate and "

@@ -54,25 +54,26 @@ Judgement judge_children_pipes(const Lives& lives, Time) {
 }
 
 Check private_pipes() {
-  return {.name = "private-pipes",
-          .doing =
-              "It works for a while, and the processes that it has started are looked at; then "
-              "it is stopped, and its output read to the end.",
-          .expected = "No other process has the pipe on which it speaks.",
-          .quotes = {{"CHANNEL",
-                      "An agent must not let its own children use the two pipes, and must "
-                      "not print anything but messages to them."},
-                     {"CHANNEL",
-                      "A good way is, before anything else, to move descriptors 0 and 1 "
-                      "to other, close-on-exec descriptors, to open /dev/null as 0, and "
-                      "to make 1 a copy of 2."}},
-          .needs = {"exit"},
-          .script = [](const Terms& terms) {
-            return join({looked_at(terms),
-                         {examine(judge_children_pipes)},
-                         stopped_for_upgrade(terms),
-                         {await(0, What::exit), await(0, What::closed)}});
-          }};
+  return {
+      .name = "private-pipes",
+      .doing =
+          "The agent works for a while, and the processes that it has started are looked at; then "
+          "it is stopped, and its output read to the end.",
+      .expected = "No other process has the pipe on which it speaks.",
+      .quotes = {{"CHANNEL",
+                  "An agent must not let its own children use the two pipes, and must "
+                  "not print anything but messages to them."},
+                 {"CHANNEL",
+                  "A good way is, before anything else, to move descriptors 0 and 1 "
+                  "to other, close-on-exec descriptors, to open /dev/null as 0, and "
+                  "to make 1 a copy of 2."}},
+      .needs = {"exit"},
+      .script = [](const Terms& terms) {
+        return join({looked_at(terms),
+                     {examine(judge_children_pipes)},
+                     stopped_for_upgrade(terms),
+                     {await(0, What::exit), await(0, What::closed)}});
+      }};
 }
 
 Judgement judge_children_environment(const Lives& lives, Time) {
@@ -87,16 +88,17 @@ Judgement judge_children_environment(const Lives& lives, Time) {
 }
 
 Check private_environment() {
-  return {.name = "private-environment",
-          .doing = "It works for a while, and the processes that it has started are looked at.",
-          .expected = "None of them has a variable whose name begins with AGENT_PROTOCOL.",
-          .quotes = {{"CHANNEL",
-                      "An agent removes the variables AGENT_PROTOCOL* from its "
-                      "environment before it starts any other program."}},
-          .needs = {"activate"},
-          .script = [](const Terms& terms) {
-            return join({looked_at(terms), {examine(judge_children_environment)}});
-          }};
+  return {
+      .name = "private-environment",
+      .doing = "The agent works for a while, and the processes that it has started are looked at.",
+      .expected = "None of them has a variable whose name begins with AGENT_PROTOCOL.",
+      .quotes = {{"CHANNEL",
+                  "An agent removes the variables AGENT_PROTOCOL* from its "
+                  "environment before it starts any other program."}},
+      .needs = {"activate"},
+      .script = [](const Terms& terms) {
+        return join({looked_at(terms), {examine(judge_children_environment)}});
+      }};
 }
 
 // ---- the lock
@@ -121,9 +123,9 @@ Judgement judge_lock(const Lives& lives, Time) {
 Check keeps_lock() {
   return {.name = "lock",
           .doing =
-              "It is started with the descriptor of a lock, whose number "
+              "The agent is started with the descriptor of a lock, whose number "
               "AGENT_PROTOCOL_LOCK_FD tells, and works for a while.",
-          .expected = "It keeps that descriptor open.",
+          .expected = "The agent keeps that descriptor open.",
           .quotes = {lock_quote},
           .needs = {"activate"},
           .script = [](const Terms& terms) {
@@ -156,27 +158,28 @@ Judgement stop_if_it_listens(const Terms& terms, const Lives& lives) {
 }
 
 Check gives_port_up() {
-  return {.name = "port-given-up",
-          .doing = "It works for a while; if it listens on an address then, it is told to stop.",
-          .expected = "It has stopped listening when it says stopped.",
-          .quotes = {{"SERVING A PORT",
-                      "The agent makes the socket itself, when it receives activate and "
-                      "not before, and closes the socket before it says stopped."}},
-          .needs = {"stop"},
-          .script = [](const Terms& terms) {
-            return join(
-                {active(), {watch(terms.watch), look(0), examine([terms](const Lives& lives, Time) {
-                              return stop_if_it_listens(terms, lives);
-                            })}});
-          }};
+  return {
+      .name = "port-given-up",
+      .doing = "The agent works for a while; if it listens on an address then, it is told to stop.",
+      .expected = "The agent has stopped listening when it says stopped.",
+      .quotes = {{"SERVING A PORT",
+                  "The agent makes the socket itself, when it receives activate and "
+                  "not before, and closes the socket before it says stopped."}},
+      .needs = {"stop"},
+      .script = [](const Terms& terms) {
+        return join(
+            {active(), {watch(terms.watch), look(0), examine([terms](const Lives& lives, Time) {
+                          return stop_if_it_listens(terms, lives);
+                        })}});
+      }};
 }
 
 Check alone() {
   return {.name = "alone",
           .doing =
-              "It is started without AGENT_PROTOCOL, left to work for a while, and sent "
+              "The agent is started without AGENT_PROTOCOL, left to work for a while, and sent "
               "SIGTERM.",
-          .expected = "It works, writes no message, and SIGTERM ends it.",
+          .expected = "The agent works, writes no message, and SIGTERM ends it.",
           .quotes = {{"CHANNEL",
                       "If AGENT_PROTOCOL is absent, there is no upgrader: the program "
                       "runs alone, and its input and output are not connected to an "

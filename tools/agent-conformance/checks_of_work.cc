@@ -15,8 +15,8 @@ using What = Step::What;
 
 Check activates() {
   return {.name = "activate",
-          .doing = "It is told activate, without state, and left to work for a while.",
-          .expected = "It works on, and keeps both pipes open.",
+          .doing = "The agent is told activate, without state, and left to work for a while.",
+          .expected = "The agent works on, and keeps both pipes open.",
           .quotes = {{"MESSAGES TO AN AGENT", "The agent has the work from now on."},
                      {"CHANNEL",
                       "An active agent that closes its output goes on serving, but it "
@@ -37,8 +37,8 @@ Judgement judge_clean_end(const Lives& lives, Time) {
 
 Check active_end() {
   return {.name = "active-end-of-input",
-          .doing = "Its input ends while it is active: the upgrader has gone.",
-          .expected = "It finishes, and exits by itself.",
+          .doing = "The agent's input ends while it is active: the upgrader has gone.",
+          .expected = "The agent finishes, and exits by itself.",
           .quotes = {{"CHANNEL", "An active agent stops cleanly and exits."},
                      {"CHANNEL", "An agent never continues to work without an upgrader."}},
           .needs = {"activate"},
@@ -51,8 +51,8 @@ Check active_end() {
 
 Check active_sigterm() {
   return {.name = "active-sigterm",
-          .doing = "It gets SIGTERM while it is active.",
-          .expected = "It finishes, and exits by itself: the signal does not kill it.",
+          .doing = "The agent gets SIGTERM while it is active.",
+          .expected = "The agent finishes, and exits by itself: the signal does not kill it.",
           .quotes = {{"LIFE AND DEATH",
                       "An active agent that gets SIGTERM itself, from an operator or from "
                       "the kernel when the upgrader has died, finishes, gives everything "
@@ -107,10 +107,10 @@ Script heartbeat_script(const Terms& terms) {
 
 Check heartbeats() {
   return {.name = "heartbeats",
-          .doing = "Its welcome has watchdog_ms, and it is active for four times as long.",
+          .doing = "The agent's welcome has watchdog_ms, and it is active for four times as long.",
           .expected =
-              "It sends heartbeat at least every half of that time. The kit complains where "
-              "less than half of them have come.",
+              "The agent sends heartbeat at least every half of that time. The check fails only if "
+              "less than half of the heartbeats have come.",
           .quotes = {{"GROWTH",
                       "If welcome has watchdog_ms, an active agent sends heartbeat at "
                       "least once in every half of that time, from activate until it says "
@@ -143,8 +143,8 @@ Script whole_life(const Terms& terms) {
 
 Check stops() {
   return {.name = "stop",
-          .doing = "It is active, and told to stop for an upgrade.",
-          .expected = "It says stopped.",
+          .doing = "The agent is active, and told to stop for an upgrade.",
+          .expected = "The agent says stopped.",
           .quotes = {stop_quote, stopped_quote},
           .needs = {"activate"},
           .script = [](const Terms& terms) {
@@ -154,8 +154,8 @@ Check stops() {
 
 Check exits() {
   return {.name = "exit",
-          .doing = "It is told to stop, and has said stopped.",
-          .expected = "It exits.",
+          .doing = "The agent is told to stop, and has said stopped.",
+          .expected = "The agent exits.",
           .quotes = {last_quote,
                      {"UPGRADES",
                       "An agent that has said stopped but does not exit is killed after "
@@ -172,8 +172,8 @@ Judgement judge_status(const Lives& lives, Time) {
 
 Check exit_status() {
   return {.name = "exit-status",
-          .doing = "It is told to stop, says stopped, and exits.",
-          .expected = "Its exit status is 0.",
+          .doing = "The agent is told to stop, says stopped, and exits.",
+          .expected = "The agent's exit status is 0.",
           .quotes = {stop_quote},
           .needs = {"exit"},
           .script = [](const Terms& terms) {
@@ -183,8 +183,8 @@ Check exit_status() {
 
 Check last_word() {
   return {.name = "last-word",
-          .doing = "It is told to stop, says stopped, and exits.",
-          .expected = "It writes nothing behind stopped.",
+          .doing = "The agent is told to stop, says stopped, and exits.",
+          .expected = "The agent writes nothing behind stopped.",
           .quotes = {last_quote},
           .needs = {"exit"},
           .script = whole_life,
@@ -192,22 +192,23 @@ Check last_word() {
 }
 
 Check stop_for_shutdown() {
-  return {.name = "stop-shutdown",
-          .doing = "It is active, and told to stop with reason shutdown, without an upgrade.",
-          .expected = "It says stopped.",
-          .quotes = {stop_quote},
-          .needs = {"stop"},
-          .script = [](const Terms& terms) {
-            return join({active(),
-                         {watch(terms.watch), tell_stop(0, stop("shutdown", terms.stop_timeout)),
-                          await(0, What::stopped)}});
-          }};
+  return {
+      .name = "stop-shutdown",
+      .doing = "The agent is active, and told to stop with reason shutdown, without an upgrade.",
+      .expected = "The agent says stopped.",
+      .quotes = {stop_quote},
+      .needs = {"stop"},
+      .script = [](const Terms& terms) {
+        return join({active(),
+                     {watch(terms.watch), tell_stop(0, stop("shutdown", terms.stop_timeout)),
+                      await(0, What::stopped)}});
+      }};
 }
 
 Check stop_at_once() {
   return {.name = "stop-at-once",
-          .doing = "It is told activate and stop by one write.",
-          .expected = "It takes both messages, and says stopped.",
+          .doing = "The agent is told activate and stop by one write.",
+          .expected = "The agent takes both messages, and says stopped.",
           .quotes = {{"LINES",
                       "A message is one JSON object as in RFC 8259, in UTF-8, on one line that a "
                       "newline ends."},
@@ -240,32 +241,33 @@ Judgement judge_answer(const Terms& terms, const Lives& lives) {
 }
 
 Check candidate_is_lost() {
-  return {.name = "candidate-lost",
-          .doing =
-              "It is told to stop for an upgrade, and at once that the candidate is lost. If "
-              "it cancels, it is told to stop again later.",
-          .expected = "It cancels that upgrade and stays active, or it says stopped and exits.",
-          .quotes = {{"MESSAGES TO AN AGENT",
-                      "If the agent can still take the work back, it answers with cancel, "
-                      "and stays active without a gap."},
-                     {"MESSAGES TO AN AGENT",
-                      "An agent that does not know this message simply continues its "
-                      "stop."},
-                     {"MESSAGES TO AN AGENT",
-                      "stop is sent at most once to an agent, and again only after the "
-                      "agent has sent cancel."}},
-          .needs = {"exit", "stop-shutdown"},
-          .script =
-              [](const Terms& terms) {
-                Step both = tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2) + candidate_lost(),
-                                      upgrade_id);
-                return join({active(),
-                             {watch(terms.watch), both, await(0, What::answer),
-                              examine([terms](const Lives& lives, Time) {
-                                return judge_answer(terms, lives);
-                              })}});
-              },
-          .rules = rule_cancel};
+  return {
+      .name = "candidate-lost",
+      .doing =
+          "The agent is told to stop for an upgrade, and at once that the candidate is lost. If "
+          "it cancels, it is told to stop again later.",
+      .expected = "The agent cancels that upgrade and stays active, or it says stopped and exits.",
+      .quotes = {{"MESSAGES TO AN AGENT",
+                  "If the agent can still take the work back, it answers with cancel, "
+                  "and stays active without a gap."},
+                 {"MESSAGES TO AN AGENT",
+                  "An agent that does not know this message simply continues its "
+                  "stop."},
+                 {"MESSAGES TO AN AGENT",
+                  "stop is sent at most once to an agent, and again only after the "
+                  "agent has sent cancel."}},
+      .needs = {"exit", "stop-shutdown"},
+      .script =
+          [](const Terms& terms) {
+            Step both = tell_stop(0, stop_for_upgrade(terms.stop_timeout, 2) + candidate_lost(),
+                                  upgrade_id);
+            return join({active(),
+                         {watch(terms.watch), both, await(0, What::answer),
+                          examine([terms](const Lives& lives, Time) {
+                            return judge_answer(terms, lives);
+                          })}});
+          },
+      .rules = rule_cancel};
 }
 
 // ---- extend
@@ -284,9 +286,9 @@ Script short_stop(const Terms& terms) {
 Check extends() {
   return {.name = "extend",
           .doing =
-              "It is told to stop within a tenth of the stop timeout, and is given twice as "
-              "long; where it says extend, that long.",
-          .expected = "It says stopped in time, or extend as long as it needs more.",
+              "The agent is told to stop within a tenth of the stop timeout, and is given twice as "
+              "long, or as long as its extend asks for.",
+          .expected = "The agent says stopped in time, or extend as long as it needs more.",
           .quotes = {{"MESSAGES FROM AN AGENT",
                       "its current deadline is moved to ms from now, unless it is later "
                       "already."},
