@@ -68,19 +68,35 @@ CLI::Validator measure_form() {
   return {judge, "", "measure"};
 }
 
+// Adds the options about releases: where they are kept, and which of them are accepted.
+void add_release_options(CLI::App& app, AgentOptions& options) {
+  app.add_option("--releases", options.releases, "directory of the releases of fleet-agent itself")
+      ->type_name("DIR");
+  app.add_option("--keys", options.keys,
+                 "directory of the minisign public keys that verify releases")
+      ->type_name("DIR");
+  app.add_option("--allow-file", options.allowed_files,
+                 "allow releases from files below DIR, too; may be repeated")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->check(absolute_form());
+}
+
 // Adds the options about this machine: the reboot command, the files with its ids, and its labels.
 void add_machine_options(CLI::App& app, AgentOptions& options) {
   app.add_option("--reboot-command", options.reboot_command,
-                 "reboots the machine; without it no reboot is ordered")
+                 "program to reboot the machine; by default the machine is not rebooted")
       ->type_name("PROGRAM");
   app.add_option("--reboot-asked", options.reboot_asked,
-                 "whatever is upgraded asks for a reboot by making this file")
+                 "file with which an upgraded program requests a reboot")
       ->type_name("FILE");
-  app.add_option("--boot-id", options.boot_id, "says which boot of the machine this is")
+  app.add_option("--boot-id", options.boot_id,
+                 "file whose first line identifies this boot of the machine")
       ->type_name("FILE");
-  app.add_option("--machine-id", options.machine_id, "says which machine this is, at every boot")
+  app.add_option("--machine-id", options.machine_id, "file whose first line identifies the machine")
       ->type_name("FILE");
-  app.add_option("--label", options.labels, "a fact for targets; may be given again")
+  app.add_option("--label", options.labels,
+                 "fact about the machine, for use in targets; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->check(label_form());
@@ -91,21 +107,24 @@ void add_evidence(CLI::App& app, AgentOptions& options) {
                                                            {"reason", EvidenceLevel::reason},
                                                            {"lines", EvidenceLevel::lines}};
   const auto take = [&options](const std::string& word) { options.evidence = levels.at(word); };
-  app.add_option_function<std::string>("--evidence", take, "how much of a failure it tells")
+  app.add_option_function<std::string>(
+         "--evidence", take, "evidence about a failed upgrade that is written into the store")
       ->type_name("none|reason|lines")
       ->check(CLI::IsMember(levels).description(""));
 }
 
 void add_join(CLI::App& app, AgentOptions& options, JoinOptions& join) {
-  CLI::App& one = *app.add_subcommand("join", "make this machine a node of a cell");
-  one.add_option("FILE", join.token, "the token; `-` or nothing: standard input")->type_name("");
-  one.add_option("--node", join.node, "this machine's name; otherwise that of its host")
+  CLI::App& one = *app.add_subcommand("join", "make this machine a node of a cell, with a token");
+  one.add_option("FILE", join.token, "file of the token; `-` or no FILE means standard input")
+      ->type_name("");
+  one.add_option("--node", join.node,
+                 "name of the machine; by default its host name without the domain")
       ->type_name("ID")
       ->check(id_form());
-  one.add_option("--root", join.root, "write there in the place of /")
+  one.add_option("--root", join.root, "write all files below DIR instead of /")
       ->type_name("DIR")
       ->check(absolute_form());
-  one.add_option("--wait", join.wait_s, "how long it asks")
+  one.add_option("--wait", join.wait_s, "number of seconds for which to ask the controllers")
       ->type_name("S")
       ->check(CLI::Range(1, 86'400));
   one.callback([&options, &join] { options.join = join; });
@@ -119,12 +138,12 @@ struct ComponentTexts {
 
 void add_component_options(CLI::App& app, ComponentTexts& texts) {
   app.add_option("--component", texts.components,
-                 "another upgrader here: its control directory and its releases")
+                 "name, control directory and releases directory of another upgrader")
       ->type_name("NAME=DIR:DIR")
       ->allow_extra_args(false)
       ->check(component_form());
   app.add_option("--measure", texts.measures,
-                 "a component's own measures, for the judge of rollouts; may be given again")
+                 "program or URL of component measures, to judge rollouts; may be repeated")
       ->type_name("COMPONENT=exec:COMMAND|http:URL")
       ->allow_extra_args(false)
       ->check(measure_form());
@@ -157,33 +176,32 @@ std::string wrong_measures(const AgentOptions& options) {
 std::variant<AgentOptions, AgentText> agent_options(int argc, char** argv,
                                                     const std::string& version) {
   AgentOptions options;
-  CLI::App app("the agent of one machine of a fleet: registers, reports, upgrades itself",
+  CLI::App app("register a machine in a fleet, report its versions, and carry out its upgrades",
                "fleet-agent");
-  app.set_version_flag("--version", "fleet-agent " + version);
-  app.add_option("--node", options.node, "this machine's name")->type_name("ID")->check(id_form());
-  add_store_options(app, options.store, "this machine's");
-  app.add_option("--releases", options.releases, "releases of fleet-agent itself")
+  app.set_help_flag("-h,--help", "print the help and exit");
+  app.set_version_flag("--version", "fleet-agent " + version, "print the version and exit");
+  app.add_option("--node", options.node, "name of the machine")->type_name("ID")->check(id_form());
+  add_store_options(app, options.store, "the machine's");
+  add_release_options(app, options);
+  app.add_option("--state", options.state,
+                 "directory for the records of fleet-agent, which must survive a reboot")
       ->type_name("DIR");
-  app.add_option("--keys", options.keys, "whom releases are signed by")->type_name("DIR");
-  app.add_option("--allow-file", options.allowed_files,
-                 "take releases from files below it, too; may be given again")
-      ->type_name("DIR")
-      ->allow_extra_args(false)
-      ->check(absolute_form());
-  app.add_option("--state", options.state, "what it must not forget")->type_name("DIR");
-  app.add_option("--hooks", options.hooks, "programs that the steps of plans run")
+  app.add_option("--hooks", options.hooks, "directory of the programs that steps of plans run")
       ->type_name("DIR");
   add_machine_options(app, options);
   ComponentTexts texts;
   add_component_options(app, texts);
-  app.add_option("--lease", options.lease_s, "how long it counts as alive unheard")
+  app.add_option("--lease", options.lease_s,
+                 "seconds without contact to the store after which the machine is silent")
       ->type_name("S")
       ->check(CLI::Range(2, 3'600));
-  app.add_option("--trial", options.trial_s, "how long a new version has to reach the store")
+  app.add_option("--trial", options.trial_s,
+                 "seconds within which a new version of fleet-agent must reach the store")
       ->type_name("S")
       ->check(CLI::Range(1, 86'400));
   add_evidence(app, options);
-  app.add_flag("--self-test", options.self_test, "say whether it could run here, and exit");
+  app.add_flag("--self-test", options.self_test,
+               "print the version and `ok` to show that fleet-agent can run, and exit");
   JoinOptions join;
   add_join(app, options, join);
   try {

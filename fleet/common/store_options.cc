@@ -5,13 +5,18 @@
 namespace fleet {
 
 void add_store_options(CLI::App& app, StoreOptions& store, const std::string& whose) {
-  app.add_option("--endpoint", store.endpoints, "a member of the store; may be given again")
+  app.add_option("--endpoint", store.endpoints,
+                 "URL of a member of the store (etcd); may be repeated")
       ->type_name("URL")
       ->allow_extra_args(false);
-  app.add_option("--ca", store.certificates.authority, "whom members are signed by")
+  app.add_option("--ca", store.certificates.authority,
+                 "PEM file of the CA that signs the certificates of the store's members")
       ->type_name("FILE");
-  app.add_option("--cert", store.certificates.own, whose + " certificate")->type_name("FILE");
-  app.add_option("--key", store.certificates.key, "its key")->type_name("FILE");
+  app.add_option("--cert", store.certificates.own,
+                 "PEM file of " + whose + " client certificate for the store")
+      ->type_name("FILE");
+  app.add_option("--key", store.certificates.key, "PEM file of the private key of --cert")
+      ->type_name("FILE");
 }
 
 }  // namespace fleet

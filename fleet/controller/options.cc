@@ -10,13 +10,19 @@ namespace fleet {
 namespace {
 
 void add_http(CLI::App& app, ControllerOptions& options) {
-  app.add_option("--http", options.http, "serves page, metrics and /v1 here: HOST:PORT")
+  app.add_option("--http", options.http,
+                 "HOST:PORT at which to serve the web page, /metrics and /v1")
       ->type_name("ADDRESS");
-  app.add_option("--http-cert", options.http_certificate, "of the server")->type_name("FILE");
-  app.add_option("--http-key", options.http_key, "its key")->type_name("FILE");
-  app.add_option("--http-ca", options.http_authority, "whom people are signed by")
+  app.add_option("--http-cert", options.http_certificate,
+                 "PEM file of the HTTPS server's certificate")
       ->type_name("FILE");
-  app.add_option("--http-crl", options.http_revocations, "certificates that are revoked")
+  app.add_option("--http-key", options.http_key, "PEM file of the private key of --http-cert")
+      ->type_name("FILE");
+  app.add_option("--http-ca", options.http_authority,
+                 "PEM file of the CA that signs the certificates of people")
+      ->type_name("FILE");
+  app.add_option("--http-crl", options.http_revocations,
+                 "PEM file of the list of revoked certificates (CRL)")
       ->type_name("FILE");
 }
 
@@ -32,11 +38,13 @@ void add_gates(CLI::App& app, ControllerOptions& options) {
       options.prometheus_gates.push_back(std::move(gate.value()));
     }
   };
-  app.add_option_function<std::vector<std::string>>("--gate-prometheus", take,
-                                                    "a gate: NAME=URL,QUERY,below=N,for=TIME")
+  app.add_option_function<std::vector<std::string>>(
+         "--gate-prometheus", take,
+         "gate that queries Prometheus, as NAME=URL,QUERY,below=N,for=TIME")
       ->type_name("ENTRY")
       ->allow_extra_args(false);
-  app.add_option("--gates", options.gates, "a directory of programs, each of them a gate")
+  app.add_option("--gates", options.gates,
+                 "directory of programs, each of which is a gate for rollouts")
       ->type_name("DIR");
 }
 
@@ -66,21 +74,25 @@ void judge_http(const ControllerOptions& options) {
 std::variant<ControllerOptions, ControllerText> controller_options(int argc, char** argv) {
   ControllerOptions options;
   const std::string version = std::string("fleet-controller ") + upgrader::upgrader_version;
-  CLI::App app("drives the rollouts and the desired versions of a cell, beside others like it",
+  CLI::App app("drive the rollouts, plans and desired versions of a cell, beside other controllers",
                "fleet-controller");
-  app.set_version_flag("--version", version);
-  app.add_option("--name", options.name, "its own; otherwise its host and its process")
+  app.set_help_flag("-h,--help", "print the help and exit");
+  app.set_version_flag("--version", version, "print the version and exit");
+  app.add_option("--name", options.name,
+                 "name of the controller; by default its host name and its process ID")
       ->type_name("TEXT");
-  add_store_options(app, options.store, "its");
-  app.add_option("--lease", options.lease_s, "how long what it drives is its own, unheard")
+  add_store_options(app, options.store, "the controller's");
+  app.add_option("--lease", options.lease_s,
+                 "seconds without store contact after which another controller may take over")
       ->type_name("S")
       ->check(CLI::Range(2, static_cast<int>(driver_lease_ms / 1'000)));
   app.add_option("--observe", options.observe_s,
-                 "how long a desired version runs beside the old one, at least")
+                 "least seconds for which a desired version runs beside the old version")
       ->type_name("S")
       ->check(CLI::Range(0, 86'400));
   add_gates(app, options);
-  app.add_option("--webhook-secret", options.webhook_secret, "signs what the webhook gets")
+  app.add_option("--webhook-secret", options.webhook_secret,
+                 "file of the secrets with which to sign notices to the webhook")
       ->type_name("FILE");
   add_http(app, options);
   try {

@@ -28,13 +28,13 @@ void add_machines(CLI::App& app, const std::string& name, std::vector<fleet::Cel
 }
 
 void add_directory(CLI::App& app, Options& options) {
-  app.add_option("DIR", options.directory, "where the cell's authorities are kept")
+  app.add_option("DIR", options.directory, "directory of the cell's CAs, certificates and archives")
       ->type_name("")
       ->required();
 }
 
 CLI::App& add_name(CLI::App& app, Options& options) {
-  app.add_option("PLAN", options.plan, "its name")
+  app.add_option("PLAN", options.plan, "name of the plan")
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_id, "the name of a plan"));
@@ -42,7 +42,8 @@ CLI::App& add_name(CLI::App& app, Options& options) {
 }
 
 CLI::App& add_group(CLI::App& app, Options& options) {
-  app.add_option("GROUP", options.group, "as nodes' label `group` has it, or `all`")
+  app.add_option("GROUP", options.group,
+                 "value of the label `group`, or `all` for nodes whose group has no window")
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_id, "the name of a group"));
@@ -52,74 +53,95 @@ CLI::App& add_group(CLI::App& app, Options& options) {
 }  // namespace
 
 void add_cells(CLI::App& app, Options& options) {
-  CLI::App& dev = add(app, options, Command::dev, "dev", "a whole cell on this machine, to try");
-  dev.add_option("--nodes", options.nodes, "so many machines")
+  CLI::App& dev = add(app, options, Command::dev, "dev",
+                      "run a whole cell on this machine, for trial, until interrupted");
+  dev.add_option("--nodes", options.nodes, "number of simulated machines")
       ->type_name("N")
       ->check(CLI::Range(1, fleet::dev_nodes_max));
-  dev.add_option("--dir", options.directory, "keep it there, and go on with it")->type_name("DIR");
+  dev.add_option("--dir", options.directory,
+                 "directory in which the cell is kept for the next start")
+      ->type_name("DIR");
 
-  CLI::App& cell = *app.add_subcommand("cell", "set up a cell, and look after it");
+  CLI::App& cell = *app.add_subcommand(
+      "cell", "set up or check a cell, which is a store, its controllers and its nodes");
   cell.require_subcommand(1);
   cell.fallthrough();
   CLI::App& init = add(cell, options, Command::cell_init, "init",
-                       "make the certificates and settings of its machines");
+                       "make the certificates and settings for all machines of a cell");
   add_directory(init, options);
-  add_machines(init, "--member", options.cell.members, "a machine of the store");
-  add_machines(init, "--controller", options.cell.controllers, "a machine with a controller");
-  init.add_option("--signer", options.cell.signers, "a machine that signs certificates")
+  add_machines(init, "--member", options.cell.members,
+               "name and IP address of a machine of the store; may be repeated");
+  add_machines(init, "--controller", options.cell.controllers,
+               "name and IP address of a machine with a controller; may be repeated");
+  init.add_option("--signer", options.cell.signers,
+                  "name of a machine with fleet-signer; may be repeated")
       ->type_name("NAME")
       ->allow_extra_args(false);
   add_directory(add(cell, options, Command::cell_start, "start",
-                    "let users, roles and controllers into its store"),
+                    "turn on access control in the store, with each controller as a user"),
                 options);
-  add(cell, options, Command::cell_check, "check", "what is well, what is not, and what to do");
+  add(cell, options, Command::cell_check, "check",
+      "check a cell, and say what to do about each fault");
 }
 
 void add_plans(CLI::App& app, Options& options) {
-  CLI::App& plan = *app.add_subcommand("plan", "what must happen everywhere together");
+  CLI::App& plan =
+      *app.add_subcommand("plan", "run or show plans, which are ordered steps over several nodes");
   plan.require_subcommand(1);
   plan.fallthrough();
-  CLI::App& run = add(plan, options, Command::plan_run, "run", "begin one");
-  run.add_option("FILE", options.file, "its steps, as fleet(7) has them")
+  CLI::App& run = add(plan, options, Command::plan_run, "run", "begin a plan");
+  run.add_option("FILE", options.file, "JSON file of the plan, see fleet(7)")
       ->type_name("")
       ->required();
-  run.add_option("--name", options.plan, "of the plan; otherwise that of the file")
+  run.add_option("--name", options.plan,
+                 "name of the plan; by default the name of FILE without .json")
       ->type_name("NAME")
       ->check(form(&fleet::is_id, "the name of a plan"));
-  run.add_option("--target", options.target, "only these of the nodes that are enrolled")
+  run.add_option("--target", options.target,
+                 "run the plan only on enrolled nodes that the target EXPR selects")
       ->type_name("EXPR");
-  run.add_flag("--ignore-window", options.ignore_window, "begin at any time");
-  run.add_flag("--wait", options.wait, "until it has ended, and say how");
-  add(plan, options, Command::plan_list, "list", "every plan, and how far it is");
-  add_name(add(plan, options, Command::plan_show, "show", "one plan, member by member"), options);
+  run.add_flag("--ignore-window", options.ignore_window,
+               "begin also outside the windows of the nodes");
+  run.add_flag("--wait", options.wait,
+               "wait until the plan has ended; exit with 4 if the plan is not completed");
+  add(plan, options, Command::plan_list, "list", "list all plans, with their progress");
+  add_name(add(plan, options, Command::plan_show, "show", "show one plan, node by node"), options);
   add_name(add(plan, options, Command::plan_recover, "recover",
-               "remove what a run has left, so that the next begins anew"),
+               "remove the records of an ended run, so that the next run begins anew"),
            options);
 }
 
 void add_windows(CLI::App& app, Options& options) {
-  CLI::App& window = *app.add_subcommand("window", "when something may begin");
+  CLI::App& window =
+      *app.add_subcommand("window", "set, list or remove the times at which upgrades may begin");
   window.require_subcommand(1);
   window.fallthrough();
-  CLI::App& set = add(window, options, Command::window_set, "set", "for a group of nodes");
+  CLI::App& set = add(window, options, Command::window_set, "set",
+                      "set the times at which upgrades may begin on a group of nodes");
   add_group(set, options);
-  set.add_option("--days", options.window.days, "mon to sun; otherwise every day")
+  set.add_option("--days", options.window.days,
+                 "days on which the window opens, mon to sun; every day by default")
       ->type_name("DAY,...")
       ->delimiter(',');
-  set.add_option("--start", options.window.start, "local time")->type_name("HH:MM")->required();
+  set.add_option("--start", options.window.start, "local time at which the window opens")
+      ->type_name("HH:MM")
+      ->required();
   add_duration(set, "--duration", options.window.duration_s, std::chrono::seconds{1},
-               "how long it is open", true);
-  set.add_option("--time-zone", options.window.time_zone, "of tzdata, or `site-local`: the node's")
+               "time for which the window stays open", true);
+  set.add_option("--time-zone", options.window.time_zone,
+                 "time zone from tzdata, or `site-local` for the time zone of each node")
       ->type_name("ZONE")
       ->default_val("UTC");
-  add(window, options, Command::window_list, "list", "every window, and when it opens next");
-  add_group(add(window, options, Command::window_remove, "remove", "of a group of nodes"), options);
+  add(window, options, Command::window_list, "list", "list all windows, with their next openings");
+  add_group(add(window, options, Command::window_remove, "remove",
+                "remove the window of a group of nodes"),
+            options);
 }
 
 void add_node_orders(CLI::App& app, Options& options) {
-  CLI::App& command =
-      add(app, options, Command::node_command, "command", "order one thing of one node, and wait");
-  command.add_option("NODE", options.node, "its name")
+  CLI::App& command = add(app, options, Command::node_command, "command",
+                          "send one command to one node, and wait for the answer");
+  command.add_option("NODE", options.node, "name of the node")
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_id, "the name of a node"));
@@ -127,14 +149,16 @@ void add_node_orders(CLI::App& app, Options& options) {
       {"prepare", fleet::CommandAction::prepare},
       {"upgrade", fleet::CommandAction::upgrade},
       {"reboot", fleet::CommandAction::reboot}};
-  command.add_option("ACTION", options.action, "prepare, upgrade or reboot")
+  command.add_option("ACTION", options.action, "command for the node: prepare, upgrade or reboot")
       ->type_name("")
       ->required()
       ->transform(CLI::CheckedTransformer(actions).description(""));
-  command.add_option("VERSION", options.version, "of a release; to prepare, and to upgrade")
+  command
+      .add_option("VERSION", options.version,
+                  "version of a published release, for prepare and upgrade")
       ->type_name("")
       ->check(form(&fleet::is_version_name, "a version"));
-  command.add_option("--component", options.component, "otherwise `agent`")
+  command.add_option("--component", options.component, "component of the node; `agent` by default")
       ->type_name("NAME")
       ->check(form(&fleet::is_component, "the name of a component"));
   // Set the default of --component only if this command was given, since other commands use the
@@ -144,15 +168,16 @@ void add_node_orders(CLI::App& app, Options& options) {
     if (options.component.empty()) options.component = "agent";
   });
   add_duration(command, "--not-after", options.not_after_s, std::chrono::seconds{1},
-               "it is not begun any later than that");
-  command.add_flag("--downgrade", options.downgrade, "also to an older version");
+               "time within which the node must begin the command");
+  command.add_flag("--downgrade", options.downgrade,
+                   "allow a version that is older than the running version");
 
   add(app, options, Command::restored, "restored",
-      "say that the store was restored from a snapshot: everything halts")
-      .add_option("--why", options.why, "for the records")
+      "record that the store was restored from a snapshot, and let no node act")
+      .add_option("--why", options.why, "reason to keep in the records")
       ->type_name("TEXT");
   add(app, options, Command::accept_epoch, "accept-epoch",
-      "let nodes go on with a store that was restored");
+      "let nodes continue with the records of a restored store");
 }
 
 // ---- the owners of certificates, and machines that join
@@ -162,7 +187,7 @@ namespace {
 CLI::App& add_one(CLI::App& app, Options& options, Command command, const std::string& name,
                   const std::string& about) {
   CLI::App& one = add(app, options, command, name, about);
-  one.add_option("NAME", options.node, "of the node, or of the person")
+  one.add_option("NAME", options.node, "name of the node, person or controller")
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_id, "at most 63 small letters, digits, `.` and `-`"));
@@ -171,23 +196,22 @@ CLI::App& add_one(CLI::App& app, Options& options, Command command, const std::s
 
 void add_role(CLI::App& app, Options& options) {
   app.add_option("--role", options.role,
-                 "of a person: viewer, operator, publisher, admin; or"
-                 " controller. Otherwise it is a node")
+                 "role of NAME, if not a node: viewer, operator, publisher, controller or admin")
       ->type_name("ROLE")
       ->check(form(&fleet::is_role, "viewer, operator, publisher, controller or admin"));
 }
 
 void add_signer(CLI::App& app, Options& options, bool required) {
-  app.add_option("--signer", options.signer, "the authority's certificate")
+  app.add_option("--signer", options.signer, "PEM file of the CA certificate to sign with")
       ->type_name("FILE")
       ->required(required);
-  app.add_option("--signer-key", options.signer_key, "its key")
+  app.add_option("--signer-key", options.signer_key, "PEM file of the private key of --signer")
       ->type_name("FILE")
       ->required(required);
 }
 
 void add_days(CLI::App& app, Options& options) {
-  app.add_option("--days", options.days, "how long it is good")
+  app.add_option("--days", options.days, "validity of a signed certificate, in days")
       ->type_name("N")
       ->check(CLI::Range(1, 3'650));
 }
@@ -208,27 +232,27 @@ void add_label(CLI::App& app, Options& options) {
       options.token.labels[text.substr(0, at)] = text.substr(at + 1);
     }
   };
-  app.add_option_function<std::vector<std::string>>("--label", take,
-                                                    "of the nodes; may be given again")
+  app.add_option_function<std::vector<std::string>>(
+         "--label", take, "label for nodes that join by the token; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
 }
 
 void add_create(CLI::App& token, Options& options) {
   CLI::App& create = add(token, options, Command::token_create, "create",
-                         "make one, and print it; it is shown this once");
+                         "make a token, and print the token, which cannot be shown again");
   add_label(create, options);
-  create.add_option("--node", options.token.nodes, "only for names like this")
+  create.add_option("--node", options.token.nodes, "admit only machines whose names match GLOB")
       ->type_name("GLOB")
       ->check(form(&is_node_glob, "small letters, digits, `.`, `-`, `*`, `?` and brackets"));
-  create.add_option("--uses", options.token.uses, "how many machines it lets in")
+  create.add_option("--uses", options.token.uses, "number of machines that may join by the token")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, fleet::token_uses_max));
   add_duration(create, "--expires", options.expires_s, std::chrono::seconds(1),
-               "how long it lets them in");
+               "time for which the token can be used");
   create
       .add_option("--release-key", options.release_keys,
-                  "a public key of releases that machines take; may be given again")
+                  "file of a public release key that joining machines get; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
 }
@@ -236,54 +260,68 @@ void add_create(CLI::App& token, Options& options) {
 }  // namespace
 
 void add_enrolment(CLI::App& app, Options& options) {
-  CLI::App& enrol =
-      add_one(app, options, Command::enrol, "enrol", "sign a request, and let whoever made it in");
+  CLI::App& enrol = add_one(app, options, Command::enrol, "enrol",
+                            "sign a certificate request, and make NAME a user of the store");
   add_role(enrol, options);
-  enrol.add_option("--request", options.request, "made with his own key")
+  enrol
+      .add_option("--request", options.request,
+                  "PEM file of the certificate request, made with the private key of NAME")
       ->type_name("FILE")
       ->required();
   add_signer(enrol, options, true);
-  enrol.add_option("--output", options.output, "the certificate")->type_name("FILE")->required();
+  enrol.add_option("--output", options.output, "file to write the certificate to")
+      ->type_name("FILE")
+      ->required();
   add_days(enrol, options);
 
-  CLI::App& renew =
-      add(app, options, Command::renew, "renew", "sign what nodes have asked for, of their own");
+  CLI::App& renew = add(app, options, Command::renew, "renew",
+                        "sign the requests of nodes whose certificates expire soon");
   add_signer(renew, options, true);
   add_days(renew, options);
 
-  CLI::App& revoke = add_one(app, options, Command::revoke, "revoke", "let somebody in no longer");
+  CLI::App& revoke = add_one(app, options, Command::revoke, "revoke",
+                             "remove a node, person or controller from the users of the store");
   add_role(revoke, options);
   revoke
-      .add_option("--crl", options.revocations, "the list of revoked certificates, to be extended")
+      .add_option("--crl", options.revocations,
+                  "revocation list (CRL) file to which the certificates of NAME are added")
       ->type_name("FILE");
   add_signer(revoke, options, false);
   revoke
       .add_option("--restart", options.restart,
-                  "restarts the member of the endpoint that it is given")
+                  "program to run with the URL of each --endpoint, to restart this member")
       ->type_name("PROGRAM");
 
   CLI::App& forget = add_one(app, options, Command::forget, "forget",
-                             "remove what stands of a node or a controller that is gone");
-  forget.add_flag("--controller", options.is_controller, "it is a controller");
+                             "remove the records of a node or controller that is gone");
+  forget.get_option("NAME")->description("name of the node or controller");
+  forget.add_flag("--controller", options.is_controller,
+                  "forget the controller NAME instead of a node");
 }
 
 void add_joining(CLI::App& app, Options& options) {
-  CLI::App& token = *app.add_subcommand("token", "what lets machines join the cell");
+  CLI::App& token = *app.add_subcommand(
+      "token", "make, list or revoke tokens, with which machines join the cell");
   token.require_subcommand(1);
   token.fallthrough();
   add_create(token, options);
-  add(token, options, Command::token_list, "list", "every token, and what it still does");
-  add(token, options, Command::token_revoke, "revoke", "let nobody in by it any longer")
-      .add_option("TOKEN", options.subject, "as `list` shows it")
+  add(token, options, Command::token_list, "list",
+      "list all tokens, with their labels, their uses and whether they are valid");
+  add(token, options, Command::token_revoke, "revoke", "make a token invalid immediately")
+      .add_option("TOKEN", options.subject, "ID of the token, from `fleetctl token list`")
       ->type_name("")
       ->required();
 
-  CLI::App& approve = add(app, options, Command::approve, "approve",
-                          "let a machine in that waits; alone: show those that wait");
-  CLI::Option* node = approve.add_option("NODE", options.node, "its name")
-                          ->type_name("")
-                          ->check(form(&fleet::is_id, "the name of a node"));
-  approve.add_option("FINGERPRINT", options.fingerprint, "of its key, as the machine shows it")
+  CLI::App& approve =
+      add(app, options, Command::approve, "approve",
+          "let a waiting machine join; without arguments, list the waiting machines");
+  CLI::Option* node =
+      approve.add_option("NODE", options.node, "name under which the machine joins")
+          ->type_name("")
+          ->check(form(&fleet::is_id, "the name of a node"));
+  approve
+      .add_option("FINGERPRINT", options.fingerprint,
+                  "fingerprint of the machine's key, as `fleet-agent join` prints it")
       ->type_name("")
       ->needs(node);
   approve.callback([&options] {

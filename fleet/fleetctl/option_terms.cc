@@ -46,13 +46,14 @@ void add_order(CLI::App& app, fleet::RolloutTerms& terms) {
                                                        {"random", fleet::NodeOrder::random}};
   app.add_option_function<std::string>(
          "--order", [&terms, orders](const std::string& text) { terms.order = orders.at(text); },
-         "in which nodes move: random, or name")
+         "order in which the nodes move: random or name")
       ->type_name("ORDER")
       ->check(CLI::IsMember(orders).description(""));
-  app.add_option("--seed", terms.seed, "of the random order; another each time by default")
+  app.add_option("--seed", terms.seed, "seed of the random order; chosen at random by default")
       ->type_name("TEXT")
       ->check(form(&is_seed, "1 to 64 bytes"));
-  app.add_option("--apart", terms.apart, "at most so many nodes of one value in a batch")
+  app.add_option("--apart", terms.apart,
+                 "limit each batch to N nodes, or P percent, of each value of LABEL")
       ->type_name("LABEL[:N|P%]")
       ->allow_extra_args(false)
       ->check(parsed(&fleet::parse_apart));
@@ -70,23 +71,38 @@ void add_millionths(CLI::App& app, const std::string& name, std::int64_t& value,
   app.add_option_function<std::string>(name, take, about)->type_name("NUMBER");
 }
 
+// Adds the options for the judge: how long it judges, and how strictly.
+void add_judgement(CLI::App& app, fleet::RolloutTerms& terms) {
+  constexpr std::chrono::milliseconds unit{1};
+  add_duration(app, "--judge-timeout", terms.judge_timeout_ms, unit,
+               "longest wait for the verdict on a batch; then the batch goes back");
+  add_duration(app, "--bake", terms.bake_ms, unit,
+               "time after the last batch for which the rollout is still judged");
+  add_millionths(app, "--alpha", terms.alpha_millionths,
+                 "largest probability that the judge stops a good version");
+  add_millionths(app, "--tolerate", terms.tolerate_millionths,
+                 "accepted failure rate, as a multiple of the rate on nodes not yet moved");
+}
+
 }  // namespace
 
 void add_terms(CLI::App& app, Options& options) {
   fleet::RolloutTerms& terms = options.terms;
   terms = fleet::open_terms();
   constexpr std::chrono::milliseconds unit{1};
-  app.add_option("--target", terms.target, "which nodes, as fleet(7) has it")
+  app.add_option("--target", terms.target,
+                 "roll out to the nodes that the target EXPR selects, see fleet(7)")
       ->type_name("EXPR")
       ->required();
   CLI::Option* batches =
-      app.add_option("--batches", terms.batches, "sizes of the batches, the last repeated")
+      app.add_option("--batches", terms.batches,
+                     "sizes of the batches, in nodes or percent; the last size is repeated")
           ->type_name("SIZE,...")
           ->check(parsed(&fleet::parse_batches));
   add_order(app, terms);
   app.add_option_function<std::string>(
          "--batch", [&terms](const std::string& text) { take_batch(terms, text); },
-         "nodes at a time, or a percentage of them")
+         "number of nodes in each batch, or a percentage of the rollout's nodes")
       ->type_name("N|P%")
       ->excludes(batches);
   // Check the range with this function. Otherwise the option parser would silently replace a number
@@ -94,36 +110,38 @@ void add_terms(CLI::App& app, Options& options) {
   const auto number = [](std::int64_t least, std::int64_t most) {
     return CLI::Range(least, most).description("");
   };
-  app.add_option("--canary", terms.canary, "nodes of a first batch")
+  app.add_option("--canary", terms.canary, "number of nodes in the first batch")
       ->type_name("N")
       ->check(number(0, fleet::batch_nodes_max))
       ->excludes(batches);
-  add_duration(app, "--soak", terms.soak_ms, unit, "how long the new version is watched");
-  add_duration(app, "--pause", terms.pause_ms, unit, "between two batches");
-  add_duration(app, "--spread", terms.spread_ms, unit, "in which the nodes of a batch begin");
-  app.add_flag("--yes", options.many_batches, "more than 100 batches are meant");
-  app.add_option("--max-failed", terms.max_failed, "so many failures abort it")
+  add_duration(app, "--soak", terms.soak_ms, unit,
+               "time for which each node watches the new version before keeping it");
+  add_duration(app, "--pause", terms.pause_ms, unit, "time between two batches");
+  add_duration(app, "--spread", terms.spread_ms, unit,
+               "time within which the nodes of a batch begin, one after the other");
+  app.add_flag("--yes", options.many_batches, "accept more than 100 batches");
+  app.add_option("--max-failed", terms.max_failed,
+                 "number of failed nodes at which the rollout is aborted")
       ->type_name("N")
       ->check(number(1, max_failed_max));
-  add_duration(app, "--judge-timeout", terms.judge_timeout_ms, unit,
-               "after so long without a verdict a batch goes back");
-  add_duration(app, "--bake", terms.bake_ms, unit, "how long it is judged on after the last batch");
-  add_millionths(app, "--alpha", terms.alpha_millionths,
-                 "the chance with which the judge may stop a good version");
-  add_millionths(app, "--tolerate", terms.tolerate_millionths,
-                 "how many times as often as the control a good version may fail");
+  add_judgement(app, terms);
   add_duration(app, "--confirm", terms.confirm_ms, unit,
-               "a node that nobody confirms for so long goes back by itself");
-  app.add_option("--min-protocol", terms.min_protocol, "refuse if a node's protocol is older")
+               "time without a confirmation after which a node goes back by itself");
+  app.add_option("--min-protocol", terms.min_protocol,
+                 "refuse the rollout if a node's fleet-agent speaks an older protocol than N")
       ->type_name("N")
       ->check(number(0, protocol_max));
-  app.add_option("--gate", terms.gates, "must say well before a batch is kept")
+  app.add_option("--gate", terms.gates,
+                 "name of a controllers' gate that must say `well` before a batch is kept")
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->check(form(&fleet::is_id, "the name of a gate"));
-  app.add_flag("--downgrade", terms.downgrade, "also to an older version");
-  app.add_flag("--undo", terms.undo, "if it aborts by itself, take it back everywhere");
-  app.add_flag("--ignore-window", terms.ignore_window, "begin at any time");
+  app.add_flag("--downgrade", terms.downgrade,
+               "allow a version that is older than the running version");
+  app.add_flag("--undo", terms.undo,
+               "undo the rollout if failures, the judge or a gate abort the rollout");
+  app.add_flag("--ignore-window", terms.ignore_window,
+               "begin also outside the windows of the nodes");
 }
 
 }  // namespace fleetctl

@@ -39,7 +39,8 @@ void add_duration(CLI::App& app, const std::string& name, std::int64_t& value,
 }
 
 void add_component(CLI::App& app, Options& options, bool required) {
-  app.add_option("COMPONENT", options.component, "`agent`, or another component")
+  app.add_option("COMPONENT", options.component,
+                 "name of the component; `agent` is fleet-agent itself")
       ->type_name("")
       ->required(required)
       ->check(form(&fleet::is_component, "the name of a component"));
@@ -55,73 +56,85 @@ void add_store(CLI::App& app, Options& options) {
   app.get_option("--ca")->envname("FLEET_CA");
   app.get_option("--cert")->envname("FLEET_CERT");
   app.get_option("--key")->envname("FLEET_KEY");
-  app.add_flag("--json", options.json, "the records as they are, instead of a table");
+  app.add_flag("--json", options.json, "print JSON instead of text, for commands that only read");
 }
 
 void add_questions(CLI::App& app, Options& options) {
-  add(app, options, Command::status, "status", "the store's members, and the cell at a glance");
-  add(app, options, Command::nodes, "nodes", "every node: whether it reports, and what runs on it")
-      .add_option("--target", options.target, "only these, as fleet(7) has it")
+  add(app, options, Command::status, "status",
+      "summarize the store, the nodes, the desired versions and the certificates");
+  add(app, options, Command::nodes, "nodes",
+      "list all nodes, with their versions and whether they report")
+      .add_option("--target", options.target,
+                  "list only the nodes that the target EXPR selects, see fleet(7)")
       ->type_name("EXPR");
-  add(app, options, Command::show, "show", "all that is known of one node")
-      .add_option("NODE", options.node, "its name")
+  add(app, options, Command::show, "show", "show all records of one node")
+      .add_option("NODE", options.node, "name of the node")
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_id, "the name of a node"));
-  add(app, options, Command::versions, "versions", "how many nodes run what");
+  add(app, options, Command::versions, "versions", "show the number of nodes for each version");
 }
 
 void add_orders(CLI::App& app, Options& options) {
   CLI::App& desire =
-      add(app, options, Command::desire, "desire", "what a component should run everywhere");
+      add(app, options, Command::desire, "desire",
+          "set the version that a component should have on all nodes, or on one node");
   add_component(desire, options, true);
-  desire.add_option("VERSION", options.version, "of a release that is published")
+  desire.add_option("VERSION", options.version, "version of a published release")
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_version_name, "a version"));
-  desire.add_option("--node", options.node, "on this node alone")
+  desire.add_option("--node", options.node, "set the version only for the node ID")
       ->type_name("ID")
       ->check(form(&fleet::is_id, "the name of a node"));
-  desire.add_flag("--ignore-window", options.ignore_window, "begin at any time");
-  desire.add_flag("--downgrade", options.downgrade, "also to an older version");
-  desire.add_option("--why", options.why, "for the records")->type_name("TEXT");
+  desire.add_flag("--ignore-window", options.ignore_window,
+                  "begin also outside the windows of the nodes");
+  desire.add_flag("--downgrade", options.downgrade,
+                  "allow a version that is older than the running version");
+  desire.add_option("--why", options.why, "reason to keep in the records")->type_name("TEXT");
 
-  CLI::App& stop = *app.add_subcommand("stop", "let nothing begin anywhere, or let it again");
+  CLI::App& stop =
+      *app.add_subcommand("stop", "stop new upgrades in the whole cell, or allow them again");
   stop.require_subcommand(1);
   stop.fallthrough();
   const auto halt = [&](const std::string& name, const std::string& about, bool on) {
     CLI::App& one = *stop.add_subcommand(name, about);
     one.fallthrough();
-    one.add_option("--why", options.why, "for the records")->type_name("TEXT");
+    one.add_option("--why", options.why, "reason to keep in the records")->type_name("TEXT");
     one.callback([&options, on] {
       options.command = Command::stop;
       options.on = on;
     });
   };
-  halt("on", "nothing begins", true);
-  halt("off", "as usual", false);
+  halt("on", "let no upgrade begin on any node", true);
+  halt("off", "let upgrades begin again", false);
 }
 
 void add_releases(CLI::App& app, Options& options) {
-  CLI::App& release = *app.add_subcommand("release", "what there is to run");
+  CLI::App& release = *app.add_subcommand("release", "publish or list releases");
   release.require_subcommand(1);
   release.fallthrough();
   CLI::App& publish = add(release, options, Command::publish, "publish",
-                          "make a release known, before anybody is told to run it");
+                          "publish a release, so that nodes can be ordered to run the release");
   add_component(publish, options, true);
-  publish.add_option("MANIFEST", options.manifests, "files, their signatures beside them")
+  publish
+      .add_option("MANIFEST", options.manifests,
+                  "manifest file, with its signature in MANIFEST.minisig")
       ->type_name("")
       ->required();
-  publish.add_option("--url", options.url, "where nodes find the manifests: a directory")
+  publish
+      .add_option("--url", options.url,
+                  "URL of the directory where nodes find the manifests and the files")
       ->type_name("URL")
       ->required();
-  publish.add_option("--channel", options.channel, "for release watches")->type_name("NAME");
-  add_component(add(release, options, Command::releases, "list", "every release that is published"),
+  publish.add_option("--channel", options.channel, "channel of the release, such as `production`")
+      ->type_name("NAME");
+  add_component(add(release, options, Command::releases, "list", "list all published releases"),
                 options, false);
 }
 
 CLI::App& add_rollout_name(CLI::App& app, Options& options) {
-  app.add_option("ROLLOUT", options.rollout, "its name")
+  app.add_option("ROLLOUT", options.rollout, "name of the rollout")
       ->type_name("")
       ->required()
       ->check(form(&fleet::is_id, "the name of a rollout"));
@@ -129,33 +142,37 @@ CLI::App& add_rollout_name(CLI::App& app, Options& options) {
 }
 
 void add_rollouts(CLI::App& app, Options& options) {
-  CLI::App& rollout = *app.add_subcommand("rollout", "one version on many nodes, batch by batch");
+  CLI::App& rollout =
+      *app.add_subcommand("rollout", "move many nodes to one version, batch by batch");
   rollout.require_subcommand(1);
   rollout.fallthrough();
   const auto add_start = [&](const std::string& name, const std::string& about) -> CLI::App& {
     CLI::App& start = add(rollout, options, Command::rollout_start, name, about);
     add_component(start, options, true);
-    start.add_option("VERSION", options.version, "of a release that is published")
+    start.add_option("VERSION", options.version, "version of a published release")
         ->type_name("")
         ->required()
         ->check(form(&fleet::is_version_name, "a version"));
-    start.add_option("--name", options.rollout, "of the rollout; otherwise it is given one")
+    start
+        .add_option("--name", options.rollout,
+                    "name of the rollout; by default, fleetctl chooses a name")
         ->type_name("NAME")
         ->check(form(&fleet::is_rollout_id,
                      "at most 40 small letters, digits, `.` and `-`, not `desired`, not `events`"));
     add_terms(start, options);
     return start;
   };
-  add_start("start", "begin one").add_flag("--dry-run", options.dry_run, "show it, begin nothing");
-  add_start("plan", "show what `start` would do").parse_complete_callback([&options] {
-    options.dry_run = true;
-  });
-  add(rollout, options, Command::rollout_list, "list", "every rollout, and how far it is");
+  add_start("start", "begin a rollout")
+      .add_flag("--dry-run", options.dry_run, "show the rollout, and begin nothing");
+  add_start("plan", "show the nodes and batches of a rollout, and begin nothing")
+      .parse_complete_callback([&options] { options.dry_run = true; });
+  add(rollout, options, Command::rollout_list, "list", "list all rollouts, with their progress");
   add_rollout_name(
-      add(rollout, options, Command::rollout_show, "show", "one rollout, node by node"), options);
-  add_rollout_name(
-      add(rollout, options, Command::rollout_watch, "watch", "one rollout, until it has ended"),
+      add(rollout, options, Command::rollout_show, "show", "show one rollout, node by node"),
       options);
+  add_rollout_name(add(rollout, options, Command::rollout_watch, "watch",
+                       "follow the progress of one rollout until its end"),
+                   options);
   const auto order = [&](const std::string& name, const std::string& about,
                          fleet::RolloutWish wish) -> CLI::App& {
     CLI::App& one = *rollout.add_subcommand(name, about);
@@ -166,61 +183,68 @@ void add_rollouts(CLI::App& app, Options& options) {
     });
     return add_rollout_name(one, options);
   };
-  order("pause", "begin no other batch", fleet::RolloutWish::pause);
-  order("resume", "go on", fleet::RolloutWish::resume);
-  order("abort", "end it: what is not confirmed yet goes back", fleet::RolloutWish::abort)
-      .add_flag("--leave", options.leave, "nothing is told to go back");
-  order("undo", "take back what has kept the version", fleet::RolloutWish::undo)
+  order("pause", "pause a rollout; a batch under way is still finished", fleet::RolloutWish::pause);
+  order("resume", "continue a paused rollout", fleet::RolloutWish::resume);
+  order("abort", "end a rollout; nodes not yet confirmed go back to the old version",
+        fleet::RolloutWish::abort)
+      .add_flag("--leave", options.leave,
+                "order no node to go back; unconfirmed nodes still go back by themselves");
+  order("undo", "bring nodes that kept the new version back to their previous versions",
+        fleet::RolloutWish::undo)
       .add_flag_callback(
           "--now", [&options] { options.wish = fleet::RolloutWish::undo_now; },
-          "all batches at once");
+          "take all nodes of all batches back at the same time");
 }
 
 void add_why(CLI::App& app, Options& options) {
-  CLI::App& why =
-      add(app, options, Command::why, "why",
-          "why nodes of a rollout failed: failures that are alike once, with their count");
+  CLI::App& why = add(app, options, Command::why, "why",
+                      "show why nodes of a rollout failed, and group similar failures");
   add_rollout_name(why, options)
-      .add_option("NODE", options.node, "this node alone")
+      .add_option("NODE", options.node, "name of a node, to show only the failure of this node")
       ->type_name("")
       ->check(form(&fleet::is_id, "the name of a node"));
 }
 
 void add_document(CLI::App& app, Options& options) {
   CLI::App& apply =
-      add(app, options, Command::apply, "apply", "make the cell what a document says");
-  apply.add_option("FILE", options.file, "the document; - for standard input")
+      add(app, options, Command::apply, "apply", "change the cell to what a document says");
+  apply.add_option("FILE", options.file, "JSON file of the document; `-` means standard input")
       ->type_name("")
       ->required();
   apply.add_flag("--diff", options.diff, "show what would change, and change nothing");
 }
 
 void add_history(CLI::App& app, Options& options) {
-  CLI::App& events =
-      add(app, options, Command::events, "events", "what has happened, in its order");
-  events.add_option("--who", options.who, "only what this person has ordered")->type_name("NAME");
-  events.add_option("--subject", options.subject, "only of this: node/n1, rollout/r1")
+  CLI::App& events = add(app, options, Command::events, "events",
+                         "show the history of the cell, oldest event first");
+  events.add_option("--who", options.who, "show only orders of the person NAME")->type_name("NAME");
+  events
+      .add_option("--subject", options.subject,
+                  "show only events about the record KEY, such as node/n1 or rollout/r1")
       ->type_name("KEY");
-  events.add_option("--limit", options.limit, "the last so many")->type_name("N");
-  add(app, options, Command::history, "history", "rollouts and plans that have ended")
-      .add_option("--limit", options.limit, "the last so many")
+  events.add_option("--limit", options.limit, "show only the last N events")->type_name("N");
+  add(app, options, Command::history, "history", "list the rollouts and plans that have ended")
+      .add_option("--limit", options.limit, "show only the last N rollouts and plans")
       ->type_name("N");
 }
 
 void add_settings(CLI::App& app, Options& options) {
-  CLI::App& settings = *app.add_subcommand("settings", "what the cell is set to");
+  CLI::App& settings = *app.add_subcommand("settings", "show or change the settings of the cell");
   settings.require_subcommand(1);
   settings.fallthrough();
   const auto add_name = [&options](CLI::App& one) -> CLI::App& {
-    one.add_option("NAME", options.setting, "as fleet(7) has it")->type_name("")->required();
+    one.add_option("NAME", options.setting, "name of the setting, see fleet(7)")
+        ->type_name("")
+        ->required();
     return one;
   };
-  add(settings, options, Command::settings_list, "list", "what is set");
-  add_name(add(settings, options, Command::settings_set, "set", "set one"))
-      .add_option("VALUE", options.value, "what it shall be")
+  add(settings, options, Command::settings_list, "list", "list the settings of the cell");
+  add_name(add(settings, options, Command::settings_set, "set", "change a setting"))
+      .add_option("VALUE", options.value, "new value of the setting")
       ->type_name("")
       ->required();
-  add_name(add(settings, options, Command::settings_unset, "unset", "as if it had not been set"));
+  add_name(
+      add(settings, options, Command::settings_unset, "unset", "restore the default of a setting"));
 }
 
 // Returns the first word that is in the place of a command but is not a command. Returns an empty
@@ -240,9 +264,10 @@ std::string unknown_command(const CLI::App& app) {
 
 std::variant<Options, Text> options_from(int argc, char** argv) {
   Options options;
-  CLI::App app("what can be asked of a fleet, and ordered", "fleetctl");
+  CLI::App app("show the state of a fleet, and order its upgrades", "fleetctl");
   const std::string version = std::string("fleetctl ") + upgrader::upgrader_version + "\n";
-  app.set_version_flag("--version", version);
+  app.set_help_flag("-h,--help", "print the help and exit");
+  app.set_version_flag("--version", version, "print the version and exit");
   app.require_subcommand(1);
   add_store(app, options);
   add_cells(app, options);

@@ -22,9 +22,9 @@ struct SignerText {  // the text to show before the program exits
 };
 
 void add_snapshots(CLI::App& app, SignerOptions& options) {
-  app.add_option("--snapshots", options.snapshots, "a copy of the store is put there every hour")
+  app.add_option("--snapshots", options.snapshots, "directory for hourly snapshots of the store")
       ->type_name("DIR");
-  app.add_option("--snapshots-kept", options.snapshots_kept, "the last so many")
+  app.add_option("--snapshots-kept", options.snapshots_kept, "number of snapshots to keep")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));
 }
@@ -32,16 +32,21 @@ void add_snapshots(CLI::App& app, SignerOptions& options) {
 std::variant<SignerOptions, SignerText> signer_options(int argc, char** argv) {
   SignerOptions options;
   const std::string version = std::string("fleet-signer ") + upgrader::upgrader_version;
-  CLI::App app("signs the certificates of a cell's machines, and takes the snapshots of its store",
+  CLI::App app("sign the certificates of a cell's machines, and take snapshots of its store",
                "fleet-signer");
-  app.set_version_flag("--version", version);
-  app.add_option("--name", options.name, "its own; otherwise that of its host")->type_name("ID");
-  add_store_options(app, options.store, "its");
-  app.add_option("--signer", options.signer, "the authority's certificate")
+  app.set_help_flag("-h,--help", "print the help and exit");
+  app.set_version_flag("--version", version, "print the version and exit");
+  app.add_option("--name", options.name,
+                 "name of this signer in the store; by default the machine's host name")
+      ->type_name("ID");
+  add_store_options(app, options.store, "the signer's");
+  app.add_option("--signer", options.signer, "PEM file of the CA certificate to sign with")
       ->type_name("FILE")
       ->required();
-  app.add_option("--signer-key", options.signer_key, "its key")->type_name("FILE")->required();
-  app.add_option("--days", options.days, "how long what it signs is good")
+  app.add_option("--signer-key", options.signer_key, "PEM file of the private key of --signer")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--days", options.days, "validity of a signed certificate, in days")
       ->type_name("N")
       ->check(CLI::Range(1, 3'650));
   add_snapshots(app, options);

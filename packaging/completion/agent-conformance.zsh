@@ -11,17 +11,17 @@ _agent_conformance_check() {
 }
 
 _arguments -S \
-  '--describe[say what is checked, and start nothing]' \
-  '*--only=[make this check]:check:_agent_conformance_check' \
-  '*--skip=[leave this check out]:check:_agent_conformance_check' \
-  '(--json)--tap[report as TAP]' \
-  '(--tap)--json[report as one JSON object]' \
-  '--junit=[write a report for readers of JUnit, too]:file:_files' \
-  '--start-timeout=[until it is ready]:duration:_upgrader_durations' \
-  '--stop-timeout=[from stop to stopped]:duration:_upgrader_durations' \
-  '--exit-grace=[until it has exited]:duration:_upgrader_durations' \
-  '--watch=[where nothing is to happen]:duration:_upgrader_durations' \
-  '(- *)--help[print the options and exit]' \
+  '--describe[describe the checks, and start no agent]' \
+  '*--only=[run only this check]:check:_agent_conformance_check' \
+  '*--skip=[leave out this check]:check:_agent_conformance_check' \
+  '(--json)--tap[print the report as TAP]' \
+  '(--tap)--json[print the report or the description as one JSON object]' \
+  '--junit=[also write the report into a file as JUnit XML]:file:_files' \
+  '--start-timeout=[longest time until AGENT says hello and ready]:duration:_upgrader_durations' \
+  '--stop-timeout=[longest time from stop to stopped]:duration:_upgrader_durations' \
+  '--exit-grace=[longest time for a required exit]:duration:_upgrader_durations' \
+  '--watch=[time to watch AGENT when nothing should happen]:duration:_upgrader_durations' \
+  '(- *)--help[print the help and exit]' \
   '(- *)--version[print the version and exit]' \
   '(-)1:agent:_command_names -e' \
   '*::argument:_normal'

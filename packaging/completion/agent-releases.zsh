@@ -11,18 +11,18 @@ _agent_releases_versions() {
 _agent_releases_commands() {
   local commands=(
     'add:fetch and verify a release'
-    'list:all releases, with what is known of each'
-    'show:one of them'
-    'verify:hash again what is on disk'
-    'desire:what is to run from now on'
-    'adopt:make a release of an installed file'
-    'forget:let one that has failed be tried again'
-    'try:what should replace the version that runs, recorded as tried'
-    'fail:record how an upgrade failed'
-    'remove:unless somebody needs it'
-    'prune:all but the newest'
-    'pack:make what a publisher puts on a server'
-    'key:make a key to sign with'
+    'list:list all releases, with sizes, links and results of upgrades'
+    'show:show one release, as list does'
+    'verify:hash the files of a release again, and compare the hashes'
+    'desire:set the version that should run from now on'
+    'adopt:turn an installed file into a release'
+    'forget:allow a failed release to be tried again'
+    'try:choose the release that should replace the running version'
+    'fail:record that an upgrade has failed'
+    'remove:remove a release, unless it is needed'
+    'prune:remove all releases except the newest and the needed ones'
+    'pack:make the files of a release that a publisher puts on a server'
+    'key:make a key to sign with, or print a public key'
   )
   _describe command commands
 }
@@ -36,62 +36,62 @@ _agent_releases_argument() {
 }
 
 local -a options=(
-  '--dir=[the directory of releases]:directory:_files -/'
-  '--keys=[public keys that are trusted]:directory:_files -/'
-  '--name=[whose releases these are]:name:'
+  '--dir=[directory of releases]:directory:_files -/'
+  '--keys=[directory of trusted public keys]:directory:_files -/'
+  '--name=[name of the program]:name:'
   '*--control=[control directory of an upgrader]:directory:_files -/'
-  '--json[facts as JSON]'
-  '(- *)'{-h,--help}'[print the options and exit]'
+  '--json[print facts as JSON]'
+  '(- *)'{-h,--help}'[print the help and exit]'
   '(- *)--version[print the version and exit]'
 )
 case ${words[(r)(add|verify|desire|adopt|try|fail|prune|pack|key)]} in
   add)
     options+=(
-      '--sha256=[what the bytes of a release must be]:hash:'
-      '--cacert=[whose certificates https has to show]:file:_files'
-      '--unsigned[take whatever the manifest says]'
-      '--older[a version that is older than the current one, too]'
+      '--sha256=[SHA-256 hash that the file of the release must have]:hash:'
+      '--cacert=[PEM file of the certificates that https trusts]:file:_files'
+      '--unsigned[accept the manifest without a signature]'
+      '--older[also accept a version that is older than the current version]'
     )
     ;;
-  verify) options+=('--all[every release]') ;;
-  desire) options+=('--newest[the newest that is no pre-release]') ;;
-  adopt) options+=('--as=[the version of what is adopted]:version:') ;;
-  try) options+=('--running=[the version that runs]:version:_agent_releases_versions') ;;
+  verify) options+=('--all[verify every release]') ;;
+  desire) options+=('--newest[set the newest version except pre-releases]') ;;
+  adopt) options+=('--as=[version of the installed file]:version:') ;;
+  try) options+=('--running=[version of the running agent]:version:_agent_releases_versions') ;;
   fail)
     local stages='request spawn start confirm cancel stop trial commit shutdown boot'
     options+=(
-      "--stage=[where it failed]:stage:($stages)"
-      '--reason=[why it failed]:reason:'
-      '--errno=[the error of the system]:error:(ENOENT ENOEXEC)'
+      "--stage=[stage at which the upgrade failed]:stage:($stages)"
+      '--reason=[reason why the upgrade failed]:reason:'
+      '--errno=[system error that made the upgrade fail]:error:(ENOENT ENOEXEC)'
     )
     ;;
   prune)
     options+=(
-      '--keep=[how many stay]:number:(1 2 3 5 10)'
-      '--older=[what was added as long ago]:age:(12h 7d 30d 90d)'
+      '--keep=[number of newest releases to keep]:number:(1 2 3 5 10)'
+      '--older=[least age of a release that is removed]:age:(12h 7d 30d 90d)'
     )
     ;;
   pack)
     local processors='x86_64 i386 aarch64 armhf armel mips mipsel riscv64 ppc64le s390x any'
     options=(${options:#*--version*}
-      '--version=[the version of the release]:version:'
-      "--arch=[the processor that it is for]:processor:($processors)"
-      '--entry=[the program of a directory]:program:_files'
-      '--min-protocol=[the least version of the protocol]:number:(1)'
-      '--expires=[refused after this time]:time:'
-      '--no-undo[no rollout of it can be undone]'
-      '--out=[where it is put]:directory:_files -/'
-      '--sign=[the secret key]:key:_files'
-      '--npm[a project of Node.js]'
-      '--wheels[a project of Python]'
-      '--scripts[packages may run programs when they are installed]'
-      '--check=[what of these files would be refused]:directory:_files -/'
+      '--version=[version of the release]:version:'
+      "--arch=[processor on which the release runs]:processor:($processors)"
+      '--entry=[path within the directory of the program that is executed]:program:_files'
+      '--min-protocol=[least version of the agent protocol that the release needs]:number:(1)'
+      '--expires=[time after which add refuses the release]:time:'
+      '--no-undo[declare that no rollout of the release can be undone]'
+      '--out=[directory that gets the files]:directory:_files -/'
+      '--sign=[file of the secret key that signs the manifest]:key:_files'
+      '--npm[pack a Node.js project, with its packages]'
+      '--wheels[pack a Python project, with its packages]'
+      '--scripts[let the packages run programs when they are installed]'
+      '--check=[print which files in a directory add would refuse]:directory:_files -/'
     )
     ;;
   key)
     options+=(
-      '--public=[where the public key is put]:file:_files'
-      '--no-password[the secret key is not encrypted]'
+      '--public=[file that gets the public key]:file:_files'
+      '--no-password[do not encrypt the secret key]'
     )
     ;;
 esac

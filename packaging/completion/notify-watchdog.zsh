@@ -7,11 +7,11 @@ _notify_watchdog_program() {
 }
 
 _arguments -S \
-  '--device=[the watchdog]:device:_files' \
-  '--timeout=[after so much silence the device resets the machine]:duration:_upgrader_durations' \
-  '--start-timeout=[how long PROGRAM may take to say READY=1]:duration:_upgrader_durations' \
-  '--stop-timeout=[how long PROGRAM may take to end when it stops]:duration:_upgrader_durations' \
-  '(- *)'{-h,--help}'[print the options and exit]' \
+  '--device=[watchdog device]:device:_files' \
+  '--timeout=[time without feeding until the reset]:duration:_upgrader_durations' \
+  '--start-timeout=[longest time until PROGRAM says READY=1]:duration:_upgrader_durations' \
+  '--stop-timeout=[longest time from stop to exit]:duration:_upgrader_durations' \
+  '(- *)'{-h,--help}'[print the help and exit]' \
   '(- *)--version[print the version and exit]' \
   '(-)1:program:_notify_watchdog_program' \
   '*::argument:_normal'

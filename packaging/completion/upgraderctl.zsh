@@ -8,37 +8,37 @@ _upgraderctl_duration_or_zero() {
 }
 
 local -A about=(
-  list 'every upgrader below /run/upgrader'
-  status 'what runs, what is under way, and how the last upgrade ended'
-  upgrade 'start an upgrade and wait for its end'
-  rehearse 'start the candidate of an upgrade, and cancel it when ready'
-  confirm 'open the gate of the upgrade under way'
-  cancel 'give the upgrade under way up, before anything is stopped'
-  commit 'vouch for the agent on trial'
-  rollback 'roll the agent on trial back'
-  history 'how upgrades ended, in this life of the upgrader and before'
-  why 'why the last upgrade that failed has failed'
+  list 'list upgraders, with phase, version and last upgrade'
+  status 'show the active agent, and the current and last upgrade'
+  upgrade 'start an upgrade and wait until the upgrade has ended'
+  rehearse 'test the start of a new version, then cancel the upgrade'
+  confirm 'let the upgrade that waits for confirm continue'
+  cancel 'cancel the upgrade, unless the old agent was told to stop'
+  commit 'end the trial now and keep the new version'
+  rollback 'end the trial now and go back to the previous version'
+  history 'list how upgrades ended, also before the last restart'
+  why 'show why the last failed upgrade has failed'
   wait 'wait for the end of the upgrade under way, or for a phase'
-  on 'run a command whenever an agent is good, or an upgrade has ended'
-  shutdown 'end the upgrader and its agent, and wait for that'
+  on 'run a command at each event: good, commit or fallback'
+  shutdown 'stop the agent and the upgrader, and wait for their end'
 )
 local phases='(starting running preparing confirming switching replacing trial abandoning'
 phases+=' rolling_back falling_back shutting_down ended)'
 local modes='(parallel sequential)' stops='(fallback continue)'
 local duration=:duration:_upgraderctl_duration_or_zero
 local -a options=(
-  '--dir=[the control directory]:directory:_files -/'
-  '(- *)'{-h,--help}'[print the options and exit]'
+  '--dir=[control directory of the upgrader]:directory:_files -/'
+  '(- *)'{-h,--help}'[print the help and exit]'
   '(- *)--version[print the version and exit]'
 )
-local -a timeout=("--timeout=[how long to wait in all]$duration")
-local -a json=('--json[what the upgrader has written, as it is]')
-local -a reason=('--reason=[why, for the log and the status]:reason: ')
+local -a timeout=("--timeout=[longest time to wait in all]$duration")
+local -a json=('--json[print the data of the upgrader unchanged, as JSON]')
+local -a reason=('--reason=[reason for the request, for the log and the status]:reason: ')
 local -a terms=(
-  "--start-timeout=[from the start of the candidate to its ready]$duration"
-  "--confirm-timeout=[from its ready to confirm]$duration"
-  '--no-args[start EXECUTABLE without arguments]'
-  '--previous[to what was committed before]'
+  "--start-timeout=[longest time until the new version is ready]$duration"
+  "--confirm-timeout=[longest time that the ready new version waits for confirm]$duration"
+  '--no-args[start the new version without arguments]'
+  '--previous[use the previously committed executable]'
 )
 
 # Finds the NAME and the command before the cursor.
@@ -71,29 +71,29 @@ words=("${(@)words[at,-1]}")
 ((CURRENT -= at - 1))
 case $command in
   list | history) options+=($json) ;;
-  status) options+=($json '--watch[go on, and show every change]') ;;
+  status) options+=($json '--watch[keep running and show every change]') ;;
   upgrade)
     options+=(
       $terms $timeout
-      "--mode=[how the upgrade proceeds]:mode:$modes"
-      '--gate=[hold the candidate until confirm]:gate:(none confirm)'
-      '--commit=[what passes the trial]:rule:(survive healthy)'
-      '--stop-timeout=[from stop to stopped]:duration:_upgrader_durations'
-      "--trial=[from activate to the commit]$duration"
-      "--on-unclean-stop=[what follows an unclean stop]:deed:$stops"
-      '--fallback=[when the previous program is started again]:when:(cold warm)'
-      '--id=[what the upgrade is called]:id: '
-      '--no-wait[do not wait for more than that it has begun]'
+      "--mode=[start the new version beside the active agent, or after its stop]:mode:$modes"
+      '--gate=[whether the ready new version waits for confirm]:gate:(none confirm)'
+      '--commit=[how to pass the trial]:rule:(survive healthy)'
+      '--stop-timeout=[longest time until the old agent stops]:duration:_upgrader_durations'
+      "--trial=[length of the trial of the new version]$duration"
+      "--on-unclean-stop=[what to do after an unclean stop of the old agent]:deed:$stops"
+      '--fallback=[start the old version after a failed trial, or keep it ready]:when:(cold warm)'
+      '--id=[name of the upgrade]:id: '
+      '--no-wait[exit when the upgrade has been accepted]'
     )
     ;;
   rehearse) options+=($terms $timeout) ;;
   cancel | rollback) options+=($reason $timeout '1::id: ') ;;
   confirm | commit) options+=($timeout '1::id: ') ;;
-  wait) options+=($timeout "--for=[the phase that is waited for]:phase:$phases") ;;
+  wait) options+=($timeout "--for=[phase of the upgrader to wait for]:phase:$phases") ;;
   on)
     options+=(
-      '--exec=[what /bin/sh is to run]:command: '
-      "--after=[how long an agent has to be active to be good]$duration"
+      '--exec=[command that /bin/sh runs at each event]:command: '
+      "--after=[time for which an agent must be active to be good]$duration"
       '1:event:(good commit fallback)'
     )
     ;;

@@ -197,6 +197,63 @@ Complaint judge_together(const Options& options, const char* const* argv, int en
   return "";
 }
 
+constexpr std::string_view help = R"(Usage: agentify run [OPTION ...] [--] DAEMON [ARG ...]
+       agentify unit --init=INIT [OPTION ...] [--] DAEMON [ARG ...]
+       agentify doctor [--] DAEMON [ARG ...]
+       upgrader --adapter=agentify [--adapter=OPTION ...] DAEMON [ARG ...]
+
+Makes an agent of a daemon that does not speak the agent protocol. OPTION is one of the
+following; agentify run --help and agentify unit --help print more options:
+
+  --check=COMMAND           command to run while the old daemon still serves; if COMMAND
+                            fails, the upgrade fails and the old daemon stays
+  --check-timeout=D         longest time that the check may take (1m)
+  --ready=KIND              condition that shows that the daemon works (started):
+                              started        the daemon has been executed
+                              notify         the daemon says READY=1 on NOTIFY_SOCKET
+                              fd:N           the daemon writes a newline to descriptor N
+                              after:D        the daemon has lived for the time D
+                              tcp:[HOST:]PORT, unix:PATH   a connection is accepted
+                              http:URL, https:URL   the answer has a status of 2xx or 3xx
+                              exec:COMMAND   COMMAND exits with status 0
+                              file:PATH      the daemon has made or changed the file PATH
+  --settle=D                time that a daemon on trial must work before agentify says
+                            healthy (3s, at most half the trial)
+  --vouch=yes|no            whether agentify says healthy for a daemon on trial (yes)
+  --health=KIND             health check to repeat while the daemon is ready: tcp, unix,
+                            http, https, exec or file
+  --health-interval=D       time between two health checks (10s)
+  --health-failures=N       number of bad answers in a row after which the health check
+                            has failed (3)
+  --health-action=silence|exit
+                            reaction to a failed health check of a daemon that is not on
+                            trial: send no heartbeat, or exit (silence)
+  --ca-file=FILE            PEM file of the only certificates that https trusts (the
+                            system's authorities); none: any certificate of localhost
+  --stop=SIGNAL[:D[,SIGNAL:D ...]]
+                            signals that stop the daemon, each with the time D until the
+                            next signal (TERM); SIGKILL always comes last
+  --version=TEXT            version of the daemon, for the log and the status
+  --version-command=COMMAND command that prints the version of the daemon
+  --last-words              add the last line of the daemon's output to the reason for a
+                            failure; the output then goes through agentify
+  --last-words=FILE         also keep the last 2 KiB of the daemon's output in FILE
+                            (none: keep no output)
+  --follow=DIR              request an upgrade whenever a different release in DIR, a
+                            directory of agent-releases, should run
+  --follow-keys=DIR         directory of public keys; request only releases that are
+                            signed by one of these keys
+  -h, --help                print this help and exit
+  --version                 print agentify's own version and exit
+
+D is a whole number with ms, s, m or h, at most 24h. No option may be given twice.
+
+  SIGHUP, SIGUSR1           pass the signal on to the daemon
+  SIGTERM                   stop the daemon and exit
+
+More in agentify(1).
+)";
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -218,58 +275,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
 }
 
 std::string help_text() {
-  return "Usage: agentify run [OPTION ...] [--] DAEMON [ARG ...]\n"
-         "       agentify unit --init=INIT [OPTION ...] [--] DAEMON [ARG ...]\n"
-         "       agentify doctor [--] DAEMON [ARG ...]\n"
-         "       upgrader --adapter=agentify [--adapter=OPTION ...] DAEMON [ARG ...]\n"
-         "\n"
-         "Makes an agent of a daemon that knows nothing of the agent protocol. OPTION is one of\n"
-         "these; agentify run --help and agentify unit --help print more:\n"
-         "\n"
-         "  --check=COMMAND           run while nothing else is done; unless it ends with status "
-         "0\n"
-         "                            the upgrade fails, and what runs goes on running\n"
-         "  --check-timeout=D         how long that may take (1m)\n"
-         "  --ready=KIND              when the daemon works (started):\n"
-         "                              started        it has been executed\n"
-         "                              notify         it says READY=1 on NOTIFY_SOCKET\n"
-         "                              fd:N           it writes a newline to descriptor N\n"
-         "                              after:D        it has lived for so long\n"
-         "                              tcp:[HOST:]PORT, unix:PATH   it takes a connection\n"
-         "                              http:URL, https:URL   it answers with a status of 2xx or\n"
-         "                                             3xx\n"
-         "                              exec:COMMAND   COMMAND ends with status 0\n"
-         "                              file:PATH      it has made or changed that file\n"
-         "  --settle=D                how long it must work on trial before healthy is said (3s,\n"
-         "                            at most half the trial)\n"
-         "  --vouch=yes|no            whether to say healthy for it then (yes)\n"
-         "  --health=KIND             ask it again and again: tcp, unix, http, https, exec or "
-         "file\n"
-         "  --health-interval=D       how often (10s)\n"
-         "  --health-failures=N       how many failures in a row count (3)\n"
-         "  --health-action=silence|exit\n"
-         "                            what follows where it is not on trial (silence)\n"
-         "  --ca-file=FILE            whose certificates https has to show, in PEM (the system's\n"
-         "                            authorities); none: any, of localhost alone\n"
-         "  --stop=SIGNAL[:D[,SIGNAL:D ...]]\n"
-         "                            how to stop it (TERM); SIGKILL comes last by itself\n"
-         "  --version=TEXT            the daemon's version, for log and status\n"
-         "  --version-command=COMMAND prints it\n"
-         "  --last-words              add its last line to the reason of a failure; its output "
-         "goes\n"
-         "                            through agentify\n"
-         "  --last-words=FILE         keep the last 2 KiB of it in FILE, too (none: do neither)\n"
-         "  --follow=DIR              ask for an upgrade whenever agent-releases has one in DIR\n"
-         "  --follow-keys=DIR         public keys: only for one that is signed by one of them\n"
-         "  -h, --help                print this, and exit\n"
-         "  --version                 print agentify's own version, and exit\n"
-         "\n"
-         "D is a whole number and ms, s, m or h, at most 24h. No option may be given twice.\n"
-         "\n"
-         "  SIGHUP, SIGUSR1           passed on to the daemon\n"
-         "  SIGTERM                   stop the daemon, and exit\n"
-         "\n"
-         "More in agentify(1).\n";
+  return std::string(help);
 }
 
 std::string version_text() {

@@ -176,47 +176,47 @@ Policy policy_of(const Options& options, Duration watchdog) {
 std::string help_text() {
   return R"(Usage: upgrader [options] [--] AGENT [ARG ...]
 
-Runs AGENT, and when it asks for it replaces it by its next version; falls back by
-itself when that fails. AGENT is a path, or a name that is looked up in PATH.
+Runs AGENT, replaces it with its next version when AGENT or SIGUSR2 requests that, and
+goes back to the old version if the new one fails. AGENT is a path, or a name in PATH.
 
-  --mode=parallel|sequential	for upgrades that do not say (parallel)
-  --start-timeout=D		from the start of a process to its ready (5m); 0: no limit
-  --stop-timeout=D		from stop to stopped (90s); not 0
-  --exit-grace=D		from stopped to the exit (10s); 0: no limit
-  --trial=D			from activate to the commit (30s); 0: commit at once
+  --mode=parallel|sequential	mode of upgrades whose request names none (parallel)
+  --start-timeout=D		time from an agent's start to its ready (5m); 0: no limit
+  --stop-timeout=D		time from stop to the agent's stopped (90s); not 0
+  --exit-grace=D		time from stopped to the agent's exit (10s); 0: no limit
+  --trial=D			length of a new version's trial (30s); 0: commit at once
   --on-unclean-stop=fallback|continue
-				what follows an unclean stop (fallback)
-  --fallback=cold|warm		start what a failed trial goes back to when it has failed,
-				or keep it ready meanwhile (cold)
-  --gate=none|confirm		whether a parallel upgrade waits for confirm (none)
-  --confirm-timeout=D		how long, where the agent did not ask for the upgrade
-				(start timeout); 0: no limit
-  --commit=survive|healthy	what ends a trial well: its time, or healthy (survive)
-  --relink			AGENT is a symbolic link: make it name what is committed
-  --previous=LINK		make LINK name what was committed before, and start that
-				when the first agent fails
-  --attempts=N			start it, too, when AGENT did not last N times (0: off)
-  --lock=FILE			at most one active agent, by a lock that agents inherit
-  --lock-timeout=D		how long to wait for it (stop timeout + exit grace);
+				what to do after an unclean stop of the old agent (fallback)
+  --fallback=cold|warm		start the old version again when a trial has failed, or keep
+				the old version started and ready during the trial (cold)
+  --gate=none|confirm		whether parallel upgrades wait for confirm (none)
+  --confirm-timeout=D		how long the gate waits if the agent has not requested the
+				upgrade (start timeout); 0: no limit
+  --commit=survive|healthy	how to pass a trial: survive it, or say healthy (survive)
+  --relink			AGENT is a symbolic link; point it to the committed version
+  --previous=LINK		point LINK to the version committed before that; start LINK
+				if the first agent fails
+  --attempts=N			start LINK, too, after N failed starts in a row (0: off)
+  --lock=FILE			allow only one active agent, by a lock that agents inherit
+  --lock-timeout=D		how long to wait for the lock (stop timeout + exit grace);
 				0: no limit
-  --control=DIR			say in DIR how things stand, and take requests
+  --control=DIR			write DIR/status.json, and read requests from DIR/control
   --notify-fd=N			write a newline to descriptor N when the first agent is
-				active, and close it
-  --subreaper			reap orphans of agents, as process 1 does
-  --adapter=WORD		AGENT does not speak the protocol; the program WORD runs it
-				(given again: its arguments)
+				active, and close N
+  --subreaper			reap orphaned descendants of agents, as process 1 does
+  --adapter=WORD		program that runs an AGENT without the protocol
+				(given again: an argument of this program)
   --log-level=error|warning|info|debug
-				what to log on standard error (info)
-  -h, --help			print this, and exit
-  --version			print the version, and exit
+				least severe messages to log on standard error (info)
+  -h, --help			print this help and exit
+  --version			print the version and exit
 
-D is a whole number and ms, s, m or h, at most 24h; or 0. No option may be given twice, but
-the adapter's words.
+D is a whole number with ms, s, m or h, at most 24h; or 0. No option may be given twice,
+except for the one that names the adapter.
 
-  SIGUSR2			upgrade to what AGENT names now
-  SIGTERM, SIGINT		stop the agent, and exit
-  SIGQUIT			kill all agents at once, and exit
-  SIGHUP, SIGUSR1		passed on to the agent
+  SIGUSR2			upgrade to the program that AGENT names now
+  SIGTERM, SIGINT		stop the agent and exit
+  SIGQUIT			kill all agents immediately and exit
+  SIGHUP, SIGUSR1		pass the signal on to the agent
 
 More in upgrader(8).
 )";

@@ -224,6 +224,67 @@ Outcome check(Options& options, const Words& words) {
   return std::monostate{};
 }
 
+constexpr std::string_view help = R"(usage: agent-releases [--dir=DIR] [--keys=DIR] COMMAND ...
+Keeps the releases of a program in a directory: fetches and verifies releases, never
+changes them, and records which upgrades have failed.
+
+  add MANIFEST          fetch and verify a release by the URL or path of its manifest
+      --sha256=HEX      without keys: SHA-256 hash that the release's file must have
+      --cacert=FILE     PEM file of the certificates that https trusts instead of the
+                        system's certificates
+      --unsigned        without keys: accept the manifest without a signature
+      --older           also accept a version that is older than the current version
+  list                  list all releases, with sizes, links and results of upgrades
+  show VERSION          show one release, as list does
+  verify [VERSION]      hash the files of a release again, and compare the hashes;
+                        without VERSION, the current release
+      --all             verify every release
+  desire VERSION        set the version that should run from now on
+      --newest          without VERSION: set the newest version except pre-releases
+  adopt LINK --as=VERSION
+                        turn the installed file LINK into a release, and replace
+                        LINK with a link to the release
+  forget VERSION        allow a failed release to be tried again
+  try --running=VERSION
+                        for an agent that requests its upgrades: choose the release that
+                        should replace VERSION, and record that the release is tried
+  fail ID --stage=STAGE record that the upgrade with the id ID has failed at STAGE
+      --reason=TEXT     reason why the upgrade failed; required
+      --errno=NAME      system error that made the upgrade fail, such as ENOEXEC
+  remove VERSION        remove a release, unless it is needed
+  prune --keep=N        remove all releases except the newest N and the needed ones
+      --older=D         keep releases that were added less than D ago (30d, 12h, 90m)
+
+  pack FILE|DIRECTORY   make the files of a release that a publisher puts on a server;
+                        --name and --version are required, except with --npm
+      --version=VERSION version of the release
+      --arch=ARCH       processor on which the release runs; by default, the processor
+                        for which the program was built
+      --entry=PATH      path within DIRECTORY of the program that is executed
+      --min-protocol=N  least version of the agent protocol that the release needs
+      --expires=TIME    time after which add refuses the release, such as
+                        2030-01-31T00:00:00Z
+      --no-undo         declare that no rollout of the release in a fleet can be undone
+      --out=DIR         directory that gets the files; by default, the current directory
+      --sign=FILE       file of the secret key that signs the manifest
+      --npm             pack a DIRECTORY that is a Node.js project, with its packages
+      --wheels          pack a DIRECTORY that is a Python project, with its packages
+      --scripts         let the packages run programs when they are installed
+      --check=DIR       pack nothing; print which files in DIR add would refuse, and why
+  key make SECRET       make a secret key to sign with, and its public key
+      public SECRET     print the public key of the secret key in the file SECRET
+      --public=FILE     with make: file that gets the public key
+      --no-password     with make: do not encrypt the secret key
+
+  --dir=DIR             directory of releases; by default, the current directory
+  --keys=DIR            directory of minisign's public keys; a release must be signed by
+                        one of these keys
+  --name=NAME           name of the program; needed when a directory of releases is made
+  --control=DIR         control directory of an upgrader that is not in /run/upgrader
+  --json                print facts as JSON, one object on each line
+  --help, --version     print this help or the version, and exit
+)";
+
 }  // namespace
 
 std::optional<std::int64_t> parse_age(std::string_view text) {
@@ -258,58 +319,7 @@ Result<Options> parse_options(int argc, const char* const* argv) {
 }
 
 std::string_view help_text() {
-  return "usage: agent-releases [--dir=DIR] [--keys=DIR] COMMAND ...\n"
-         "Keeps the versions of a program on disk: fetched, verified, immutable, remembered.\n"
-         "\n"
-         "  add MANIFEST          fetch and verify a release, by its manifest's URL or path\n"
-         "      --sha256=HEX      without keys: what the release's bytes must be\n"
-         "      --cacert=FILE     the certificates that https trusts, instead of the system's\n"
-         "      --unsigned        without keys: take whatever the manifest says\n"
-         "      --older           also a version that is older than the current one\n"
-         "  list                  all releases, with what is known of each\n"
-         "  show VERSION          one of them\n"
-         "  verify [VERSION]      hash again what is on disk; without VERSION the current one\n"
-         "      --all             every release\n"
-         "  desire VERSION        what is to run from now on; or\n"
-         "      --newest          the newest that is no pre-release\n"
-         "  adopt LINK --as=VERSION\n"
-         "                        make a release of an installed file, and a link of its place\n"
-         "  forget VERSION        let one that has failed be tried again\n"
-         "  try --running=VERSION\n"
-         "                        for an agent that requests its upgrades: choose the release "
-         "that\n"
-         "                        should replace VERSION, and record that it is tried\n"
-         "  fail ID --stage=STAGE record that the upgrade of that id failed, and where\n"
-         "      --reason=TEXT     why it failed; needed\n"
-         "      --errno=NAME      the error of the system, if there was one\n"
-         "  remove VERSION        unless somebody needs it\n"
-         "  prune --keep=N        all but the newest N, and those that somebody needs\n"
-         "      --older=D         only what was added as long ago as D (30d, 12h, 90m)\n"
-         "\n"
-         "  pack FILE|DIRECTORY   make what a publisher puts on a server; needs --name, and\n"
-         "      --version=VERSION the version of the release\n"
-         "      --arch=ARCH       the processor it is for; without it, that of the program\n"
-         "      --entry=PATH      of a directory: the program that is executed\n"
-         "      --min-protocol=N  the least version of the agent protocol that it needs\n"
-         "      --expires=TIME    refused after this time, such as 2030-01-31T00:00:00Z\n"
-         "      --no-undo         no rollout of it in a fleet can be undone\n"
-         "      --out=DIR         where it is put; the present directory\n"
-         "      --sign=FILE       the secret key that signs it\n"
-         "      --npm             DIRECTORY is a project of Node.js, packed with its packages\n"
-         "      --wheels          DIRECTORY is a project of Python, packed with its packages\n"
-         "      --scripts         the packages may run programs when they are installed\n"
-         "      --check=DIR       what of a directory of published files would be refused\n"
-         "  key make SECRET       make a secret key to sign with, and its public key; or\n"
-         "      public SECRET     print the public key of a secret key\n"
-         "      --public=FILE     of make: where the public key is put\n"
-         "      --no-password     of make: the secret key is not encrypted\n"
-         "\n"
-         "  --dir=DIR             the directory of releases; the present one\n"
-         "  --keys=DIR            minisign's public keys: a release must be signed by one\n"
-         "  --name=NAME           whose releases these are; when a directory is made\n"
-         "  --control=DIR         control directory of an upgrader that is not in /run/upgrader\n"
-         "  --json                facts as JSON\n"
-         "  --help, --version\n";
+  return help;
 }
 
 }  // namespace agent_releases

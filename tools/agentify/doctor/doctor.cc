@@ -213,12 +213,12 @@ int examine(const Patient& patient, const Places& places) {
 std::string doctor_help() {
   return "Usage: agentify doctor [--name=NAME] [--] DAEMON [ARG ...]\n"
          "\n"
-         "Runs DAEMON once or twice for some seconds, on its real data, and prints what it does\n"
-         "and the options with which agentify run should start it.\n"
+         "Runs DAEMON once or twice for some seconds, on its real data. Prints how DAEMON\n"
+         "behaves, and the agentify run command with the options that DAEMON needs.\n"
          "\n"
-         "  --name=NAME               the upgrader that must not run it meanwhile (the base name\n"
-         "                            of DAEMON)\n"
-         "  -h, --help                print this, and exit\n"
+         "  --name=NAME               name of the daemon's upgrader, which must not run DAEMON at\n"
+         "                            the same time (the base name of DAEMON)\n"
+         "  -h, --help                print this help and exit\n"
          "\n"
          "More in agentify(1).\n";
 }

@@ -38,19 +38,19 @@ struct CommandName {
 
 // The name of each command and a description of it, in the order of the enum Command.
 inline constexpr CommandName command_names[] = {
-    {Command::list, "list", "every upgrader below /run/upgrader"},
-    {Command::status, "status", "what runs, what is under way, and how the last upgrade ended"},
-    {Command::upgrade, "upgrade", "start an upgrade and wait for its end"},
-    {Command::rehearse, "rehearse", "start the candidate of an upgrade, and cancel it when ready"},
-    {Command::confirm, "confirm", "open the gate of the upgrade under way"},
-    {Command::cancel, "cancel", "give the upgrade under way up, before anything is stopped"},
-    {Command::commit, "commit", "vouch for the agent on trial"},
-    {Command::rollback, "rollback", "roll the agent on trial back"},
-    {Command::history, "history", "how upgrades ended, in this life of the upgrader and before"},
-    {Command::why, "why", "why the last upgrade that failed has failed"},
+    {Command::list, "list", "list upgraders, with phase, version and last upgrade"},
+    {Command::status, "status", "show the active agent, and the current and last upgrade"},
+    {Command::upgrade, "upgrade", "start an upgrade and wait until the upgrade has ended"},
+    {Command::rehearse, "rehearse", "test the start of a new version, then cancel the upgrade"},
+    {Command::confirm, "confirm", "let the upgrade that waits for confirm continue"},
+    {Command::cancel, "cancel", "cancel the upgrade, unless the old agent was told to stop"},
+    {Command::commit, "commit", "end the trial now and keep the new version"},
+    {Command::rollback, "rollback", "end the trial now and go back to the previous version"},
+    {Command::history, "history", "list how upgrades ended, also before the last restart"},
+    {Command::why, "why", "show why the last failed upgrade has failed"},
     {Command::wait, "wait", "wait for the end of the upgrade under way, or for a phase"},
-    {Command::on, "on", "run a command whenever an agent is good, or an upgrade has ended"},
-    {Command::shutdown, "shutdown", "end the upgrader and its agent, and wait for that"},
+    {Command::on, "on", "run a command at each event: good, commit or fallback"},
+    {Command::shutdown, "shutdown", "stop the agent and the upgrader, and wait for their end"},
 };
 
 struct Options {

@@ -86,25 +86,31 @@ void add_term(CLI::App& app, const std::string& name, std::optional<std::int64_t
 void add_terms(CLI::App& app, Options& options, bool rehearsal) {
   Terms& terms = options.terms;
   add_term(app, "--start-timeout", terms.start_timeout_ms,
-           "from the start of the candidate to its ready; 0: no limit");
+           "longest time from the start of the new version until it is ready; 0: no limit");
   add_term(app, "--confirm-timeout", terms.confirm_timeout_ms,
-           "from its ready to confirm; 0: no limit");
+           "longest time that the ready new version waits for confirm; 0: no limit");
   app.add_flag("--no-args", options.no_args,
-               "start EXECUTABLE without arguments; else without ARG the active agent's are used");
-  app.add_flag("--previous", options.previous, "to what was committed before");
+               "start the new version without arguments, not with the active agent's arguments");
+  app.add_flag("--previous", options.previous,
+               "use the previously committed executable in place of EXECUTABLE");
   if (rehearsal) return;
   add_choice(app, "--mode", terms.mode, {"parallel", "sequential"},
-             "start the candidate beside the active agent, or after it");
-  add_choice(app, "--gate", terms.gate, {"none", "confirm"}, "hold the candidate until confirm");
-  add_choice(app, "--commit", terms.commit, {"survive", "healthy"}, "what passes the trial");
-  add_term(app, "--stop-timeout", terms.stop_timeout_ms, "from stop to stopped; not 0");
-  add_term(app, "--trial", terms.trial_ms, "from activate to the commit; 0: commit at once");
+             "start the new version beside the active agent, or after the active agent's stop");
+  add_choice(app, "--gate", terms.gate, {"none", "confirm"},
+             "whether the ready new version waits for upgraderctl confirm");
+  add_choice(app, "--commit", terms.commit, {"survive", "healthy"},
+             "how to pass the trial: survive the trial, or say healthy");
+  add_term(app, "--stop-timeout", terms.stop_timeout_ms,
+           "longest time that the old agent may take to stop; not 0");
+  add_term(app, "--trial", terms.trial_ms, "length of the new version's trial; 0: commit at once");
   add_choice(app, "--on-unclean-stop", terms.on_unclean_stop, {"fallback", "continue"},
-             "what follows an unclean stop");
+             "what to do after an unclean stop of the old agent");
   add_choice(app, "--fallback", terms.fallback, {"cold", "warm"},
-             "when the previous program is started again");
-  add_text(app, "--id", options.id, "what the upgrade is called; it is begun only once", "ID");
-  app.add_flag("--no-wait", options.no_wait, "do not wait for more than that it has begun");
+             "start the old version after a failed trial, or keep it ready during the trial");
+  add_text(app, "--id", options.id,
+           "name of the upgrade; an upgrade with the same ID is begun only once", "ID");
+  app.add_flag("--no-wait", options.no_wait,
+               "exit when the upgrade has been accepted, and do not wait for its end");
 }
 
 void add_occasion(CLI::App& app, Options& options) {
@@ -113,14 +119,16 @@ void add_occasion(CLI::App& app, Options& options) {
                        : word == "commit" ? Occasion::commit
                                           : Occasion::fallback;
   };
-  app.add_option_function<std::string>("EVENT", take, "good, commit or fallback")
+  app.add_option_function<std::string>("EVENT", take,
+                                       "good: an agent has proved itself; commit: an upgrade was "
+                                       "committed;\nfallback: an upgrade fell back")
       ->type_name("")
       ->check([](const std::string& word) -> std::string {
         if (word == "good" || word == "commit" || word == "fallback") return "";
         return "needs good, commit or fallback, not " + word;
       });
-  add_text(app, "--exec", options.exec, "what /bin/sh is to run", "COMMAND");
-  add_duration(app, "--after", "how long an agent has to be active to be good (30s)",
+  add_text(app, "--exec", options.exec, "command that /bin/sh runs at each event", "COMMAND");
+  add_duration(app, "--after", "time for which an agent must be active to be good (30s)",
                [&options](Duration duration) { options.after = duration; });
 }
 
@@ -131,27 +139,31 @@ std::vector<std::string> phases() {
 void add_own_options(CLI::App& app, Command command, Options& options) {
   switch (command) {
     case Command::status:
-      app.add_flag("--watch", options.watch, "go on, and show every change");
+      app.add_flag("--watch", options.watch, "keep running and show every change");
       [[fallthrough]];
     case Command::list:
     case Command::history:
-      app.add_flag("--json", options.json, "what the upgrader has written, as it is");
+      app.add_flag("--json", options.json, "print the data of the upgrader unchanged, as JSON");
       return;
     case Command::upgrade:
     case Command::rehearse:
       add_terms(app, options, command == Command::rehearse);
-      app.footer("The words behind the options are EXECUTABLE [ARG ...].");
+      app.footer(
+          "EXECUTABLE [ARG ...], the program to upgrade to and its arguments, follow the options.\n"
+          "Without EXECUTABLE and without --previous, the program is the file that the upgrader's\n"
+          "command line names now.");
       break;
     case Command::cancel:
     case Command::rollback:
-      add_text(app, "--reason", options.reason, "why, for the log and the status", "TEXT");
+      add_text(app, "--reason", options.reason,
+               "reason for the request, for the log and the status", "TEXT");
       [[fallthrough]];
     case Command::confirm:
     case Command::commit:
-      add_text(app, "ID", options.id, "of the upgrade; without it the one under way", "");
+      add_text(app, "ID", options.id, "id of the upgrade; without ID, the upgrade under way", "");
       break;
     case Command::wait:
-      add_choice(app, "--for", options.phase, phases(), "the phase that is waited for");
+      add_choice(app, "--for", options.phase, phases(), "phase of the upgrader to wait for");
       break;
     case Command::on:
       add_occasion(app, options);
@@ -161,18 +173,19 @@ void add_own_options(CLI::App& app, Command command, Options& options) {
     case Command::shutdown:
       break;
   }
-  add_duration(app, "--timeout", "how long to wait in all; 0: no limit",
+  add_duration(app, "--timeout", "longest time to wait in all; 0: no limit",
                [&options](Duration duration) { options.timeout = duration; });
 }
 
 void set_up(CLI::App& app, Options& options) {
   app.formatter(std::make_shared<HelpFormat>());
-  app.set_help_flag("-h,--help", "print this, and exit");
-  app.set_version_flag("--version", version_text(), "print the version, and exit");
-  add_text(app, "--dir", options.directory, "the control directory", "DIR");
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.set_version_flag("--version", version_text(), "print the version and exit");
+  add_text(app, "--dir", options.directory, "control directory of the upgrader", "DIR");
   app.require_subcommand(1);
   app.footer(
-      "NAME is a directory below /run/upgrader; it may be left out where there is only one."
+      "NAME is a directory below /run/upgrader or $XDG_RUNTIME_DIR/upgrader. NAME may be omitted if"
+      "\nthere is only one such directory."
       "\nMore in upgraderctl(1).");
   for (const CommandName& command : command_names) {
     CLI::App* sub = app.add_subcommand(command.name, command.about);
@@ -271,8 +284,9 @@ CommandLine parse_command_line(const std::vector<std::string>& all_words) {
     options.executable = words.tail.front();
     options.args.assign(words.tail.begin() + 1, words.tail.end());
   }
-  CLI::App app("Shows what an upgrader does, and tells it what to do, by its control directory.",
-               "upgraderctl [--dir=DIR | NAME]");
+  CLI::App app(
+      "Shows the state of an upgrader, and sends it requests, through its control directory.",
+      "upgraderctl [--dir=DIR | NAME]");
   try {
     set_up(app, options);
     std::vector<std::string> reversed(words.options.rbegin(), words.options.rend());
