@@ -115,16 +115,16 @@ std::vector<Check> checks_of_state() {
 namespace {
 
 Check commits() {
-  return {
-      .name = "committed",
-      .doing = "The agent is a candidate that has become active, and is told committed.",
-      .expected = "The agent works on.",
-      .quotes = {{"MESSAGES TO AN AGENT", "The agent has passed its trial."}},
-      .needs = {"state-absent"},
-      .script = [](const Terms& terms) {
-        return join({active_candidate(activate_on_trial(true)),
-                     {watch(terms.watch), tell(0, committed(2)), taken(0), watch(terms.watch)}});
-      }};
+  return {.name = "committed",
+          .doing = "The agent is a candidate that has become active, and is told committed.",
+          .expected = "The agent works on.",
+          .quotes = {{"MESSAGES TO AN AGENT", "The agent has passed its trial."}},
+          .needs = {"state-absent"},
+          .script = [](const Terms& terms) {
+            return join({active_candidate(activate_on_trial(true)),
+                         {watch(terms.watch), tell(0, committed(upgrade_id, 2)), taken(0),
+                          watch(terms.watch)}});
+          }};
 }
 
 Check stop_for_rollback() {
@@ -169,6 +169,41 @@ Check fallback() {
         return {start, await(0, What::hello), await(0, What::ready),
                 tell_activate(0, activate(false)), watch(terms.watch)};
       }};
+}
+
+constexpr const char* boot_welcome =
+    R"({"type":"welcome","protocol":1,"features":[],"generation":2,"role":"fallback",)"
+    R"("failure":{"id":"boot","stage":"start","reason":"exited with status 1 before it said )"
+    R"(ready","exit_status":1}})";
+
+Check fallback_at_boot() {
+  return {
+      .name = "fallback-boot",
+      .doing =
+          "The agent is started as fallback at the upgrader's own start, since the newer version "
+          "could not be started. It is made active, on trial, and is told committed with the id "
+          "boot.",
+      .expected = "The agent says ready, takes the work, and works on.",
+      .quotes = {{"ROLES",
+                  "A fallback at the upgrader's own start, whose failure has the id "
+                  "\u2018boot\u2019, is on trial, as a candidate is."},
+                 {"ROLES",
+                  "After its trial, this fallback is sent committed with the id "
+                  "\u2018boot\u2019."}},
+      .needs = {"fallback", "committed", "in-turn"},
+      .script = [](const Terms& terms) -> Script {
+        Step start = start_first(boot_welcome + std::string("\n"));
+        start.life = {.role = "fallback", .is_boot_fallback = true, .generation = 2};
+        return {start,
+                await(0, What::hello),
+                await(0, What::ready),
+                tell_activate(0, activate_on_trial(false)),
+                watch(terms.watch),
+                tell(0, committed(boot_id, 2)),
+                taken(0),
+                watch(terms.watch)};
+      },
+      .rules = rule_turn};
 }
 
 Step start_standby(int agent) {
@@ -221,8 +256,9 @@ Judgement hand_over_or_end(int active, const Terms& terms, const Lives& lives) {
 Judgement activate_next(int next, const Terms& terms, const Lives& lives) {
   const auto& state = lives[static_cast<std::size_t>(next - 1)].state;
   const std::string line = state ? activate_on_trial(true, *state) : activate_on_trial(true);
-  return {.more = {tell_activate(next, line), taken(next), tell(next, committed(next + 1)),
-                   taken(next), examine([next, terms](const Lives& all, Time) {
+  return {.more = {tell_activate(next, line), taken(next),
+                   tell(next, committed(upgrade_id, next + 1)), taken(next),
+                   examine([next, terms](const Lives& all, Time) {
                      return hand_over_or_end(next, terms, all);
                    })}};
 }
@@ -267,7 +303,8 @@ Check ten_hand_overs() {
 }  // namespace
 
 std::vector<Check> checks_of_hand_overs() {
-  return {commits(), stop_for_rollback(), fallback(), standby(), ten_hand_overs()};
+  return {commits(),          stop_for_rollback(), fallback(),
+          fallback_at_boot(), standby(),           ten_hand_overs()};
 }
 
 }  // namespace conformance

@@ -119,8 +119,8 @@ std::string stop(std::string_view reason, Duration deadline) {
   return Object("stop").text("reason", reason).number("deadline_ms", deadline.count()).line();
 }
 
-std::string committed(int generation) {
-  return Object("committed").text("id", upgrade_id).number("generation", generation).line();
+std::string committed(std::string_view id, int generation) {
+  return Object("committed").text("id", id).number("generation", generation).line();
 }
 
 std::string upgrade_failed(std::string_view id, std::string_view stage, std::string_view reason) {

@@ -37,6 +37,8 @@ class Object {
 // ---- the messages of an upgrader
 
 inline constexpr std::string_view upgrade_id = "u1";
+// the id of the fallback to the previous version that an upgrader makes at its own start
+inline constexpr std::string_view boot_id = "boot";
 
 [[nodiscard]] std::string welcome_first();
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
@@ -49,7 +51,7 @@ inline constexpr std::string_view upgrade_id = "u1";
 [[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);
 [[nodiscard]] std::string stop_for_upgrade(Duration deadline, int candidate);
 [[nodiscard]] std::string stop(std::string_view reason, Duration deadline);
-[[nodiscard]] std::string committed(int generation);
+[[nodiscard]] std::string committed(std::string_view id, int generation);
 [[nodiscard]] std::string upgrade_failed(std::string_view id, std::string_view stage,
                                          std::string_view reason);
 

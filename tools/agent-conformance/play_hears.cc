@@ -85,7 +85,7 @@ void Play::answer(int agent, const Said& said, Time now) {
     tell(agent, upgrade_failed(*said.id, "start", "the candidate exited with status 1"), now);
   } else if (said.type == "healthy" && it.is_on_trial() && !seat(agent).is_committed) {
     seat(agent).is_committed = true;
-    tell(agent, committed(it.generation), now);
+    tell(agent, committed(it.is_boot_fallback ? boot_id : upgrade_id, it.generation), now);
   }
 }
 

@@ -38,6 +38,9 @@ struct Terms {
 // so far. They decide which messages the agent may send next.
 struct Life {
   std::string role;  // the agent's role; empty if the agent runs without an upgrader
+  // True for a fallback that the upgrader starts at its own start. Unlike other fallbacks, it is
+  // on trial when it is active, and is committed by the id `boot`.
+  bool is_boot_fallback = false;
   int generation = 0;
 
   int pid = 0;
@@ -68,7 +71,9 @@ struct Life {
   std::vector<std::string> trace;
 
   [[nodiscard]] bool is_held() const { return !told_activate; }
-  [[nodiscard]] bool is_on_trial() const { return told_activate && role == "candidate"; }
+  [[nodiscard]] bool is_on_trial() const {
+    return told_activate && (role == "candidate" || is_boot_fallback);
+  }
 
   // Returns true if the agent may exit now, because the agent has sent `stopped`, its input was
   // closed, or it was sent SIGTERM.

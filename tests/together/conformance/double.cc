@@ -209,7 +209,11 @@ void Agent::take(const Message& message) {
     return;
   }
   if (type == "candidate_lost") return lose_candidate(message);
-  if (type == "committed") return is("committed-exits") ? leave(9) : void();
+  if (type == "committed") {
+    const bool is_boot = text(message, "id") == "boot";
+    if (is("committed-exits") || (is("boot-committed-exits") && is_boot)) leave(9);
+    return;
+  }
   if (type == "error") return is("error-exits") ? leave(9) : void();
   if (type == "novelty" && is("unknown-type-exits")) leave(9);
 }

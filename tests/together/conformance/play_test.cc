@@ -265,4 +265,23 @@ TEST_CASE("every check has a name of its own, and needs only checks that come be
   }
 }
 
+TEST_CASE("a fallback at boot is on trial: its healthy is answered with committed") {
+  Bench bench("fallback-boot");
+
+  bench.becomes_ready();
+  bench.says(R"({"type":"healthy"})");
+
+  CHECK(bench.fault() == "");
+  CHECK(bench.was_told(R"({"type":"committed","id":"boot","generation":2})"));
+}
+
+TEST_CASE("a fallback after a failed upgrade has no trial: its healthy is refused") {
+  Bench bench("fallback");
+
+  bench.becomes_ready();
+  bench.says(R"({"type":"healthy"})");
+
+  CHECK(bench.was_told("it is not on trial"));
+}
+
 }  // namespace play_test
