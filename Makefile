@@ -27,7 +27,7 @@ wide_types = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 # Installed programs and libraries check the bounds of their buffers and containers. Tests do not:
 # they are compiled more often than they run, so they should compile fast. _FORTIFY_SOURCE is left
-# out of a build without optimisation, in which it has no effect.
+# out of a build without optimization, in which it has no effect.
 x86 := $(filter x86_64 i686,$(shell uname -m))
 HARDENING ?= -fstack-protector-strong -D_GLIBCXX_ASSERTIONS $(if $(x86),-fcf-protection) \
   $(if $(filter -O0,$(CXXFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
@@ -83,9 +83,10 @@ protocol_objects := $(base_text) \
   $(call unit,agent-protocol/wire,$(wildcard agent-protocol/cpp/wire/*.cc)) \
   $(call unit,agent-protocol/session,$(wildcard agent-protocol/cpp/session/*.cc)) \
   $(call unit,agent-protocol/agent,$(wildcard agent-protocol/cpp/agent/*.cc))
-# The sources of upgrader/shell, in three units. The loop is a unit of its own, because the
-# simulation compiles it once more, with the simulation's judge between loop and supervisor.
-# upgrader_life has the other sources that the simulation links.
+# The sources of upgrader/shell, in three units. The event loop is a unit of its own, because the
+# simulation compiles it once more, with test code between loop and supervisor. The simulation is a
+# test that runs the upgrader's code on a simulated machine. upgrader_life has the other sources of
+# upgrader/shell that the simulation links.
 upgrader_loop := $(addprefix upgrader/shell/,loop.cc loop_actions.cc loop_start.cc)
 upgrader_life := $(patsubst %,upgrader/shell/%.cc,agents channel control init_system log)
 upgrader_objects := $(base_upgrader_objects) \
@@ -95,7 +96,8 @@ upgrader_objects := $(base_upgrader_objects) \
   $(call unit,upgrader/shell, \
     $(filter-out $(upgrader_loop) $(upgrader_life),$(wildcard upgrader/shell/*.cc)))
 # Code that several tests share, in units. Programs without Catch2 link only the first units, which
-# do not use Catch2. Only the last unit knows the path of the source tree.
+# do not use Catch2. source_directory.cc contains the path of the source tree, so it is compiled by
+# itself, with that path as a macro.
 walk_support := $(call unit,tests/support/walks, \
   $(patsubst %,tests/support/%.cc,actions every_event print watcher) \
   $(patsubst %,tests/decisions/explore/%.cc,canonical event_class explorer story))
@@ -126,9 +128,9 @@ integration_tests := $(patsubst %.cc,$(BUILD)/%, \
 # this list.
 layer_tests :=
 # Tests that take more than ten seconds of processor time, or that need root, the network or
-# packages that check_packages does not have. `make check` leaves these tests to `make check-all`.
-# The .mk files of their directories add to this list. tidy/compiling is here because tidy/run.sh
-# would take ten seconds with it.
+# packages that are not in check_packages. `make check` leaves these tests to `make check-all`. The
+# .mk files of their directories add to this list. The test tidy/compiling is here, and is not run
+# by tidy/run.sh, since tidy/run.sh would then take ten seconds.
 long_tests := $(BUILD)/tests/decisions/explore/second_table_test \
   $(addprefix tests/judging/tidy/,compiling canaries) tests/delivery/completion/companions \
   tests/delivery/packages/archive.sh
@@ -292,7 +294,8 @@ $(BUILD)/upgrader: $(BUILD)/objects/upgrader/main.o $(upgrader_library) $(protoc
 
 include sample-agent/variants.mk
 include packaging/static/static.mk packaging/packaging.mk
-# At its start, each program fills in its tables of addresses, and then makes the tables read-only.
+# When a program starts, the loader fills in all of the program's tables of addresses and then makes
+# them read-only, so that an attacker cannot overwrite these addresses later.
 $(filter-out %.a,$(programs)) $(sample_agent): LDFLAGS += -Wl,-z,relro,-z,now
 programs: $(programs) $(sample_agent)
 samples: $(sample_agent) $(sample_variant_files)
@@ -300,14 +303,14 @@ samples: $(sample_agent) $(sample_variant_files)
 # ---- tests: every tests/DIR/NAME_test.cc can be run by itself
 
 $(BUILD)/objects/tests/support/source_directory.o: CPPFLAGS += -DSOURCE_DIRECTORY='"$(CURDIR)"'
-# Tests are compiled without optimisation, since they are compiled more often than they run. The
-# tests that walk through every state are optimised, since they run long.
+# Tests are compiled without optimization, since they are compiled more often than they run. The
+# tests that walk through every state are optimized, since they run long.
 $(BUILD)/objects/tests/decisions/unit/%.o $(BUILD)/objects/tests/together/integration/%.o \
   $(BUILD)/objects/units/tests/decisions/unit/%.o \
   $(BUILD)/objects/units/tests/together/integration/%.o: \
   CXXFLAGS += -O0
-# The main of Catch2 is optimised. Its object is linked first, so that the linker takes the standard
-# library's templates from this object, and all tests run faster with optimised templates.
+# The main of Catch2 is optimized. Its object is linked first, so that the linker takes the standard
+# library's templates from this object, and all tests run faster with optimized templates.
 $(BUILD)/objects/tests/catch_main.o: CXXFLAGS += -O1
 
 $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/catch_main.o \
@@ -315,8 +318,9 @@ $(BUILD)/tests/%_test: $(BUILD)/objects/tests/%_test.o $(BUILD)/objects/tests/ca
 	@mkdir -p $(@D)
 	$(LINK) -o $@ $^ -luv
 
-# stock_archive_test adds to a namespace of the product, so it is not compiled together with other
-# tests. The tests that count memory (counting_files) share one replacement of operator new.
+# stock_archive_test adds declarations to agent_protocol, a namespace of the tested code, so it is
+# not compiled together with other tests. The tests that count the bytes they allocate
+# (counting_files) are in one unit, since they share one replacement of operator new.
 lone_tests := tests/decisions/unit/stock_archive_test.cc
 unit_files := $(filter-out $(lone_tests),$(wildcard tests/decisions/unit/*_test.cc))
 failing_files := $(filter tests/decisions/unit/failing_%,$(unit_files))
@@ -402,8 +406,8 @@ every_test = $(slow_tests) $(addprefix tests/judging/tidy/,run.sh canaries) \
   tests/together/languages/run $(delivery_tests) $(floating_point) tests/judging/rows/run \
   $(filter-out $(slow_tests), \
   $(layer_tests) $(integration_tests) $(unit_tests) $(tool_tests))
-# With PROCESSOR_TIMES=FILE, also writes to FILE how many seconds of processor time each test has
-# taken.
+# Runs the tests of `make check`. With PROCESSOR_TIMES=FILE, it also writes to FILE how many seconds
+# of processor time each test has taken.
 check-here: check-built
 	@tests/run $(BUILD) $(filter-out $(long_tests),$(every_test))
 

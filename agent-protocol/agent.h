@@ -65,8 +65,9 @@ class Agent {
   struct Activate {
     bool clean = false;
     std::optional<std::string> state = {};
-    // Why the upgrade failed. Set only for a fallback that got its `welcome` before that failure,
-    // so that the `welcome` could not name the failure.
+    // Why the upgrade failed. Set only if this agent is a fallback (the previous version, started
+    // again) that got its `welcome` before the upgrade failed. The `welcome` of any other fallback
+    // names the failure.
     std::optional<Failure> failure = {};
     // The length of the trial, and the condition for passing it. Both are set only if the agent is
     // on trial.
@@ -283,9 +284,9 @@ class Agent {
   static int run_check(void* context, char* reason, std::size_t size) noexcept {
     const std::optional<std::string> wrong = (*static_cast<Check*>(context))();
     if (!wrong) return 0;
-    // If the reason is longer than the buffer, it fills the buffer without a NUL at the end, which
-    // tells the library that the reason is cut. U+0000 inside the reason becomes a byte that is not
-    // valid UTF-8, for which the library sends U+FFFD.
+    // If the reason is longer than the buffer, its beginning fills the buffer without a NUL at the
+    // end. The missing NUL tells the library that the reason is cut. U+0000 inside the reason
+    // becomes a byte that is not valid UTF-8, for which the library sends U+FFFD.
     const std::size_t length = std::min(wrong->size(), size);
     std::replace_copy(wrong->begin(), wrong->begin() + static_cast<std::ptrdiff_t>(length), reason,
                       '\0', '\xff');

@@ -8,8 +8,9 @@ base_files = $(patsubst %,base/%.cc,$(1))
 base_text_parts := $(call base_files,escape form json_line utf8)
 base_text := $(call unit,base/text,$(base_text_parts))
 # The other parts of base/ that the upgrader links. For the static program they are also compiled
-# with -fno-exceptions. The simulation links only the parts in base_words_parts. The parts in
-# base_process_parts start processes and lock files, which the simulated machine does itself.
+# with -fno-exceptions. The simulation, a test that runs the upgrader's code on a simulated machine,
+# links only the parts in base_words_parts. It does not link base_process_parts: its simulated
+# machine starts processes and locks files in the place of these parts.
 base_words_parts := $(call base_files,argument check directory duration ending errno_name \
   no_wait number visible)
 base_process_parts := $(call base_files,descriptors environment executable lock \

@@ -75,9 +75,9 @@ std::vector<int> numbers_in(const std::string& path) {
 int put_signals_right() {
   struct sigaction action {};
   action.sa_handler = SIG_IGN;
-  // A write to the log may cause SIGPIPE, SIGXFSZ or SIGTTOU: the pipe has no reader, the file has
-  // reached a limit, or the terminal belongs to another session. SIGIO comes if an agent has used
-  // F_SETOWN to make the kernel send it to this process.
+  // A write to the log may cause SIGPIPE if the pipe has no reader, SIGXFSZ if the file has reached
+  // a limit, and SIGTTOU if the terminal belongs to another session. SIGIO comes if an agent has
+  // used F_SETOWN to make the kernel send it to this process.
   for (const int signal_number : {SIGPIPE, SIGXFSZ, SIGTTOU, SIGIO}) {
     ::sigaction(signal_number, &action, nullptr);
   }

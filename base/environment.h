@@ -26,7 +26,8 @@ namespace upgrader {
 // the texts would take a twentieth of the time of the first agent's start (measured by make size).
 struct Environment {
   std::vector<const char*> entries;  // texts of the form NAME=value
-  // The index of the entry into which the child writes its own pid.
+  // The index of the entry LISTEN_PID, into which each child writes its own pid; absent if there is
+  // no such entry.
   std::optional<std::size_t> listen_pid{};
   // The descriptor of the lock; absent without a lock. Agents inherit it, and a variable tells them
   // its number.

@@ -14,8 +14,8 @@ void append_quoted(std::string& line, std::string_view text);
 // Returns how many bytes `text` takes when it is escaped, without quotes.
 [[nodiscard]] std::size_t escaped_bytes(std::string_view text);
 
-// Cuts `text` as fit_text() in utf8.h does, but so that it takes at most `bytes_max` bytes when it
-// is escaped, without the quotes.
+// Returns `text` as valid UTF-8, cut between characters, as fit_text() in utf8.h does. But here
+// `bytes_max` limits the escaped text, without the quotes.
 [[nodiscard]] std::string fit_escaped(std::string_view text, std::size_t bytes_max);
 
 }  // namespace agent_protocol

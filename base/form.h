@@ -22,7 +22,8 @@ namespace agent_protocol {
 // bytes are control characters, which occur in no form.
 enum class ValueKind : char { text = 1, number, told };
 
-// A text as an argument of filled(), whose C-style variable arguments must be plain structures.
+// A text as an argument of filled(). This type is a plain structure, since filled() takes C-style
+// variable arguments (...), which cannot be objects such as std::string.
 struct Text {
   const char* begin;
   std::size_t size;

@@ -1,5 +1,5 @@
-// Writes to a descriptor whose O_NONBLOCK flag other processes share, so it cannot be set. Never
-// blocks, even if another process fills the pipe at the same moment.
+// Writes to a descriptor without setting O_NONBLOCK on it, since other processes share that flag.
+// Never blocks, even if another process fills the pipe at the same moment.
 #pragma once
 
 #include <sys/types.h>

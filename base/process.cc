@@ -35,11 +35,12 @@ constexpr int promised_signal_max = 31;
 // the stack of this process. That stack may be limited to 64 KiB, so the array must be small.
 constexpr std::size_t child_stack_bytes = 16'384;
 
-// The most entries that are appended to the environment: one for the lock, two for an adapter, and
-// the null at the end.
+// The most entries that are appended to the environment: one names the lock's descriptor, two tell
+// an adapter (see process.h) which program to run, and a null ends the environment.
 constexpr std::size_t entries_added_max = 4;
 
-// The argument between the adapter's own arguments and the program's arguments.
+// If an adapter runs the program (see process.h), this argument comes between the adapter's own
+// arguments and the program's arguments.
 constexpr const char* end_of_options = "--";
 
 struct Pipe {
@@ -229,7 +230,8 @@ void Vectors::write_pid(pid_t pid) {
 
 std::variant<Started, StartFailed> start_process(const Program& program,
                                                  const ChildSetting& setting) {
-  // The adapter opens a script by the script's path, so that path must still name the checked file.
+  // If the program is a script, the adapter opens it by its path. So the path must still name the
+  // file that was checked.
   const bool is_looked_up = setting.adapter && program.kind == ExecutableKind::script;
   if (const int changed = is_looked_up ? program.path_changed() : 0; changed != 0) {
     return StartFailed{.where = StartFailed::Where::exec, .error = changed};

@@ -45,8 +45,8 @@ class Vectors {
   [[nodiscard]] char* const* argv() const { return const_cast<char* const*>(argv_.data()); }
   [[nodiscard]] char* const* envp() const { return const_cast<char* const*>(envp_.data()); }
 
-  // Returns the descriptor of the program that an adapter inherits, and that envp names; -1 if no
-  // such descriptor is passed on.
+  // Returns the program's descriptor, if an adapter inherits it and finds its number in envp; -1 if
+  // no such descriptor is passed on.
   [[nodiscard]] int program_descriptor() const { return program_descriptor_; }
 
   // Writes the child's own pid into envp, if the environment has an entry for it.

@@ -12,7 +12,8 @@ namespace agent_protocol {
 struct Refusal {
   std::string reason;         // a sentence for people, without a full stop
   int error_number = EINVAL;  // the errno value for programs; 0 if none fits
-  // True if the refused file itself does not exist; false if only a file that it needs is missing.
+  // If a file was refused: true if the file itself does not exist, and false if only a file that it
+  // needs, such as its interpreter, is missing.
   bool missing = false;
 
   bool operator==(const Refusal&) const = default;

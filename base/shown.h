@@ -1,5 +1,5 @@
 // Functions that make strings from other programs safe to show on a terminal: no such string can
-// move the cursor, change colours or reverse the text beside it. They also count columns.
+// move the cursor, change colors or reverse the text beside it. They also count columns.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ struct UvClose {
   }
 };
 
-// Owns a handle that libuv has initialised. If the initialisation has failed, libuv must not close
+// Owns a handle that libuv has initialized. If the initialization has failed, libuv must not close
 // the handle, so its memory is freed directly (see make_handle).
 template <class Handle>
 using UvHandle = std::unique_ptr<Handle, UvClose<Handle>>;

@@ -13,7 +13,8 @@ check-images:
 	@tests/delivery/packages/images $(upgrader_static) /bin/busybox
 
 # `make static-tools [ARCH=amd64|arm64|armhf|mipsel]` makes the four programs that go into the
-# packages, as static programs for one processor.
+# packages (upgrader, upgraderctl, agentify and agent-releases), as static programs for one
+# processor.
 static_tools := $(BUILD)/static/tools/$(ARCH)
 static_tool_packages = $(static_packages) $(build_packages) autoconf automake autopoint libtool \
   $(if $(filter amd64,$(ARCH)),linux-libc-dev,linux-libc-dev-$(ARCH)-cross)

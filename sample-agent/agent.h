@@ -59,8 +59,8 @@ class SampleAgent {
  public:
   using Agent = agent_protocol::Agent;
 
-  // Makes the agent. `configuration` was parsed from `arguments`, the arguments of the command
-  // line, with which the self-test of a new release is started, too.
+  // Makes the agent. `arguments` are the arguments of the command line, from which `configuration`
+  // was parsed. The agent starts the self-test of a new release with the same arguments.
   SampleAgent(uv_loop_t& loop, const Configuration& configuration,
               std::vector<std::string> arguments, Agent agent);
 

@@ -30,8 +30,8 @@ struct RotatedFile {
 // that the agent has read.
 [[nodiscard]] bool is_rotated_name(std::string_view base, std::string_view name);
 
-// Sorts the files, oldest first; the file called `base` comes last. Files with a date in their
-// names come before files with a number.
+// Sorts the files, oldest first. Files with a date in their names count as older than files with a
+// number. The file called `base` is the newest, and comes last.
 void sort_by_age(std::vector<RotatedFile>& files, std::string_view base);
 
 // Returns the files of the log at `path`, oldest first. If the directory changes at every reading,
@@ -72,7 +72,8 @@ class Follower {
   // Returns the identity of the file that is followed, or nothing if no file has been opened yet.
   [[nodiscard]] std::optional<FileId> file() const;
 
-  // Sets the members of `position` that say where the next line begins: input, offset and mark.
+  // Sets the members of `position` that say where the next line begins: the input file, the offset,
+  // and the mark (a fingerprint of the bytes before the offset).
   void note_place(Position& position) const;
 
   // Returns new reports for people about lines that may be missing. No report is returned twice.

@@ -2,7 +2,7 @@
 // text to the position file, and hands it over to the next agent in the member `state` of
 // `stopped`.
 //
-// The first line has the number of the format, so that an old version of the agent recognises a
+// The first line has the number of the format, so that an old version of the agent recognizes a
 // text whose format is too new for it:
 //     sample-agent position 2
 //     input DEVICE INODE OFFSET
@@ -31,7 +31,7 @@ struct Position {
   std::uint64_t output_size = 0;
 
   // A fingerprint of the input's bytes just before the offset. The system may give the inode of a
-  // deleted log to a new file, which is then recognised by its different fingerprint. Absent in
+  // deleted log to a new file, which is then recognized by its different fingerprint. Absent in
   // format 1.
   std::optional<std::uint64_t> mark;
 

@@ -43,8 +43,9 @@ int report(const std::string& reason) {
   const std::optional<int> sockets = passed_sockets(::getpid());
   const int lock_number = first_passed_descriptor + sockets.value_or(0);
 
-  // Check the descriptor of --notify-fd before the Lock is made: the constructor of Lock closes any
-  // descriptor with the number `lock_number`, and then uses that number.
+  // Take over the descriptor of --notify-fd before the Lock is made: the constructor of Lock closes
+  // any descriptor with the number `lock_number`, and then uses that number. If the descriptor of
+  // --notify-fd has that number, it is moved to a higher one.
   OwnedFd readiness;
   if (const std::optional<int>& number = options.notify_fd) {
     // The sockets that init passed have the numbers below `lock_number`.
@@ -56,7 +57,8 @@ int report(const std::string& reason) {
 
   std::unique_ptr<Lock> lock;
   if (options.lock_file) lock = std::make_unique<Lock>(*options.lock_file, lock_number);
-  // The log is opened after the lock, since its descriptor must not get the lock's number.
+  // The log is made after the lock. Otherwise the descriptor that the log opens for itself might
+  // get the lock's number.
   Logbook logbook(options.log_level, std::getenv("JOURNAL_STREAM"));
 
   ChildSetting setting;

@@ -38,8 +38,8 @@ _upgrader_find_value() {
   fi
 }
 
-# Offers as completions the lines that `VALUES OPTION WORD` prints. $1 is VALUES, the name of a
-# function.
+# Completes the value of an option. $1 is the name of a function. It is called with the option's
+# name and the beginning of the value, and prints the possible values, one in each line.
 _upgrader_offer_values() {
   mapfile -t COMPREPLY < <("$1" "$option" "$current")
   COMPREPLY=("${COMPREPLY[@]/#/$kept}")

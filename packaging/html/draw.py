@@ -54,8 +54,8 @@ def gaps():
 
 def hand_over():
     start, _, gap, _ = max(row for row in gaps() if not row[1])
-    # `begin` and `end` are the x coordinates between which the start of the new version is drawn.
-    # `a_ms` is the width of a millisecond.
+    # These four are x coordinates in the picture. The start of the new version is drawn between
+    # `begin` and `end`. `a_ms` is the width of a millisecond.
     left, begin, end, right = 10, 100, 240, 350
     a_ms = (end - begin) / start
     picture = Picture(374, "Stop and start, beside an upgrade by the upgrader, to scale")

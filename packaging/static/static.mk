@@ -63,8 +63,9 @@ static_compile_c = $(static_triplet)-gcc $(static_flags) -D_GNU_SOURCE $(wide_ty
 # makes them some tens of kilobytes larger.
 static_small_layout = -Wl,-T,packaging/static/layout.ld -Wl,--orphan-handling=error
 static_layout = $(if $(filter amd64 arm64 armhf,$(ARCH)),$(static_small_layout))
-# -Wno-odr was needed for an earlier run_time.cc, which defined the symbols of type tables with
-# types that differ from those of the compiler.
+# -Wno-odr turns off warnings about a symbol that two objects declare with different types. They
+# would come if run_time.cc defined symbols of the compiler, such as those of type tables, with
+# other types. It defines none at present.
 static_link_flags = -static-pie -s -flto=2 -flto-partition=one -Wl,--gc-sections \
   -Wl,--sort-section=alignment $(static_layout) \
   -Wl,-z,relro -Wl,-z,now -Wl,--hash-style=gnu -Wl,--build-id=none -Wno-odr
@@ -89,7 +90,8 @@ static_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_tim
   $(wildcard upgrader/*.cc $(addsuffix /*.cc,$(addprefix upgrader/,wire core shell)) \
   agent-protocol/cpp/wire/*.cc agent-protocol/cpp/session/*.cc) \
   $(base_text_parts) $(base_upgrader_parts))
-# notify-watchdog is linked neither with libuv nor with the protocol's library.
+# notify-watchdog uses neither libuv nor the protocol's library, so it has a list of objects of its
+# own.
 watchdog_static := $(static)/notify-watchdog
 static_watchdog_objects := $(patsubst %.cc,$(static)/objects/%.o,packaging/static/run_time.cc \
   $(wildcard tools/notify-watchdog/*.cc) base/notify_listener.cc $(base_text_parts) \
@@ -152,9 +154,10 @@ $(static)/include: $(static_libuv)/fetched
 	ln -s /usr/include/cereal $(abspath $(static_libuv))/include/* $@
 	: >$@/iostream
 
-# The compiler's specs for packaging/static/tools: musl's wrapper makes them for programs with
-# exceptions that are not relocated. On ARM, the compiler's library calls raise() of the C library,
-# so both are searched until nothing is missing.
+# The specs with which packaging/static/tools runs the compiler: they say which start code and
+# libraries gcc links. A script of musl makes the specs, for programs that may use exceptions and
+# are not relocated. On ARM, the compiler's library calls raise() of the C library. So the linker
+# searches both libraries until nothing is missing.
 $(static)/musl_exceptions.specs: $(static_musl_built)/config.mak
 	$(static_make_musl) install-headers
 	sh $(static_musl)/tools/musl-gcc.specs.sh $(abspath $(static_musl_built))/include \
@@ -249,8 +252,9 @@ check-static-here: $(upgrader_static) samples $(integration_tests) $(puppet)
 else
 # The agents of the tests are scripts. The kernel runs them by this machine's own shell, but the
 # emulated upgrader first checks that the shell is a program for the emulated processor. So in the
-# emulator's file system, /bin/sh is some program for that processor. Each program that
-# play_static_hello starts is a script, too, which starts the emulator.
+# emulator's file system, /bin/sh is a link to a program for that processor (the upgrader itself),
+# which passes this check. The two programs that play_static_hello gets are scripts as well: each
+# starts the emulator with the real program.
 in_emulator = { echo '\#!/bin/sh'; \
   echo 'exec $(static_emulator) -L $(abspath $(static)/emulated) $(abspath $(1)) "$$@"'; \
   } >$(2) && chmod +x $(2)

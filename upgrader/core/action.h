@@ -1,7 +1,7 @@
 // The supervisor's orders to the code in upgrader/shell, which does all input and output. They are
 // plain data. The code in upgrader/shell performs them in order. An order for an agent names the
-// agent by its generation, the number of its process. If that process has been reaped, the order is
-// dropped.
+// agent by its generation: 1 is the first process of an agent that this upgrader has started, 2 the
+// second, and so on. An order for a process that has been reaped is dropped.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 namespace upgrader {
 
 // Check that an executable can be started, and that `running_program`, the program that runs now,
-// could be started again. The next event is the outcome of this action.
+// could be started again. The outcome of this action is the next event that the supervisor gets.
 struct Check {
   // The file to check. If absent, it is the file that AGENT on the command line names now.
   std::optional<std::string> executable;
@@ -29,15 +29,16 @@ struct Check {
   bool operator==(const Check&) const = default;
 };
 
-// Start a process. The next event is the outcome of this action.
+// Start a process. The outcome of this action is the next event that the supervisor gets.
 struct Spawn {
   Generation generation = 0;
   ProgramId program = 0;
   bool operator==(const Spawn&) const = default;
 };
 
-// Send a message to an agent. If the message is an `activate`, the next event is the outcome: the
-// message has been written whole, waits, or is lost. Other messages have no outcome.
+// Send a message to an agent. If the message is an `activate`, the next event that the supervisor
+// gets is the outcome: the message has been written whole, waits, or is lost. Other messages have
+// no outcome.
 struct Send {
   Generation generation = 0;
   agent_protocol::UpgraderMessage message;
@@ -68,8 +69,9 @@ struct PassSignal {
   bool operator==(const PassSignal&) const = default;
 };
 
-// Check that the link of --previous names an executable that can be started, and that this
-// executable is not AGENT's own, which has failed. The next event is the outcome of this action.
+// The program that AGENT names has failed at boot, so the previous version may be started instead.
+// Check that the link of --previous names an executable that can be started, and that this is not
+// AGENT's own executable. The outcome of this action is the next event that the supervisor gets.
 struct FindWayBack {
   bool operator==(const FindWayBack&) const = default;
 };
@@ -82,27 +84,30 @@ struct ForgetAttempts {
 };
 
 // Check that AGENT's link can be replaced, and sync the new program and the directories that lead
-// to it. The supervisor returns this action before it stops the old agent, so that Relink, which it
-// returns after the stop, is quick and unlikely to fail. The next event is the outcome of this
-// action.
+// to it. The supervisor orders this before it stops the old agent. Relink, which it orders after
+// the stop, is then quick and unlikely to fail. The outcome of this action is the next event that
+// the supervisor gets.
 struct ProveRelink {
   ProgramId program = 0;
   bool operator==(const ProveRelink&) const = default;
 };
 
-// Make AGENT's link name this program, durably, because the program is committed. In an upgrade,
-// ProveRelink has been performed before. The next event is the outcome of this action.
+// Make AGENT's link (the symbolic link that the command line names as AGENT) lead to this program,
+// durably, because the program is committed. In an upgrade, ProveRelink has been performed before.
+// The outcome of this action is the next event that the supervisor gets.
 struct Relink {
   ProgramId program = 0;
-  // First make the link of --previous name the current target of AGENT's link.
+  // True if, before AGENT's link is changed, the link of --previous must be made to name the
+  // current target of AGENT's link.
   bool moves_previous = true;
   bool operator==(const Relink&) const = default;
 };
 
 // Make AGENT's link name the target of the last commit again, durably (before the first commit: the
-// target at the upgrader's start). Ordered if the user has requested an upgrade by making the link
-// name the new version. That version is not committed yet, so if this upgrader dies, the next
-// upgrader must not start it. The next event is the outcome of this action.
+// target at the upgrader's start). Ordered at the beginning of an upgrade to the file that AGENT
+// names now, since the user may have made the link name the new version. That version is not
+// committed yet, so if this upgrader dies, the next upgrader must not start it. The outcome of this
+// action is the next event that the supervisor gets.
 struct PutLinkBack {
   bool operator==(const PutLinkBack&) const = default;
 };
@@ -117,7 +122,7 @@ struct Log {
   LogLevel level = LogLevel::info;
   std::string text;
   // If the line says why the upgrader ends, `text` begins with that reason, and this is the length
-  // of the reason in bytes. Otherwise 0.
+  // of the reason in bytes, so that status.json can show the reason alone. Otherwise 0.
   std::size_t why_it_ends = 0;
   bool operator==(const Log&) const = default;
 };

@@ -100,9 +100,10 @@ const AgentPast* Chronicle::find(Generation generation) const {
 void Chronicle::note_exit(Generation generation, const Stamp& now) {
   const AgentPast* const gone = find(generation);
   if (gone == nullptr) return;
-  // Measure how long the old agent and the candidate both ran. If the newest agent is the standby
-  // and not the candidate, measure nothing: the time in which candidate and standby both run does
-  // not count.
+  // An agent has exited. If the newest agent is the candidate, measure how long the old agent and
+  // the candidate both ran. If the newest agent is instead a standby (a fallback that was started
+  // for the trial), measure nothing: the time in which candidate and standby both run does not
+  // count.
   if (upgrade_ && agents_.size() > 1 && agents_.back().generation == upgrade_->generation) {
     upgrade_->measure(Span::overlap, agents_.back().started, now);
   }
@@ -121,9 +122,10 @@ void Chronicle::note_upgrade(const State& after, const Stamp& now) {
     upgrade_->at(Moment::accepted) = now;
     upgrade_->from.version = under_way->previous_version;
     upgrade_->to.executable = checked_;
-    // `checked_` is the executable that was checked last. In an upgrade it is the new executable,
-    // so it becomes `to`. If the previous version is started at boot because AGENT has failed
-    // (--previous), `checked_` is the executable that has failed, so `from` and `to` are exchanged.
+    // An upgrade is recorded with its old version (`from`) and its new version (`to`). `checked_`
+    // is the executable that was checked last. In an upgrade it is the new one, so it was stored in
+    // `to`. If the previous version is started at boot because AGENT has failed (--previous),
+    // `checked_` is the executable that has failed, so `from` and `to` are exchanged.
     if (under_way->boot) {
       upgrade_->from.version = under_way->boot->version;
       std::swap(upgrade_->from.executable, upgrade_->to.executable);
@@ -152,8 +154,8 @@ void Chronicle::note_agent(const Agent& agent, const Event& event, const Stamp& 
   if (activated_now) past->activated = now;
   if (!upgrade_) return;
   if (activated_now) {
-    // An upgrade that fails on trial has two gaps without an active agent. The later gap, before
-    // the fallback, replaces the earlier gap in the record.
+    // A gap is a time without an active agent. An upgrade that fails on trial has two: one before
+    // the new version, and one before the fallback. The record shows only the later gap.
     upgrade_->span(Span::gap) = not_measured;
     upgrade_->measure(Span::gap, vacant_since_, now);
   }

@@ -88,8 +88,9 @@ enum class Sent {
   lost    // the agent has closed its input
 };
 
-// The outcome of the last action of the previous step. It must be the next event. Which members
-// have a meaning depends on the action.
+// The outcome of an action. An action that has an outcome is the last of those that the supervisor
+// returns for an event, and its outcome must be the next event. Which members have a meaning
+// depends on the action.
 struct Outcome {
   // Why the action failed; absent if it succeeded. A failed action has changed nothing.
   std::optional<Refusal> refused = std::nullopt;
@@ -102,8 +103,9 @@ struct Outcome {
 };
 
 // All deadlines up to the time `by` have passed, and all messages and exits that the kernel held at
-// that time have been delivered. A deadline after `by` must not be judged at this event, even if
-// that deadline has passed by now: the agents' pipes must first be read again.
+// that time have been delivered. A deadline after `by` must not take effect with this event, even
+// if that deadline has passed by now: the agents' pipes must first be read again, since a message
+// may have come in time.
 struct DeadlinePassed {
   Time by = Time::max();
 };

@@ -89,9 +89,9 @@ std::optional<InitWait> wait_of(const State& state) {
   const bool is_way_back = state.upgrade && state.upgrade->boot;
   const bool at_boot = agent.role == Role::first || is_way_back;
   if (!at_boot || agent.terminated || agent.activate_waits) return std::nullopt;
-  // If the first agent has failed, and the previous version is started in its place (--previous),
-  // init is always asked for more time: its time limit for the service's start began with the first
-  // agent, which may have used up all of that time before it failed.
+  // Init limits the time in which the service must start. If the first agent has failed, and the
+  // previous version is started in its place (--previous), init is always asked for more time: the
+  // first agent may have used up all of that time before it failed.
   return InitWait{InitWait::What::ready, agent.generation, *deadline, extended || is_way_back};
 }
 

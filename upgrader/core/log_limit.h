@@ -15,7 +15,8 @@
 
 namespace upgrader {
 
-// Returns the level of a notice: a refused upgrade is a warning.
+// Returns the level at which a notice is logged: warning for a refused upgrade or request, and info
+// for all others.
 [[nodiscard]] LogLevel level_of(const Notice& notice);
 
 // Minimum time between two shown lines of the same kind from the same agent.

@@ -20,8 +20,8 @@ Phase phase_of_upgrade(const State& state) {
 }
 
 std::optional<Time> deadline_of(const std::optional<Agent>& agent) {
-  // For a killed agent, `deadline` is only the time at which the log says again that the agent has
-  // not exited yet.
+  // A killed agent has no deadline that it could meet or miss: `deadline` is then only the time at
+  // which the log says again that the agent has not exited yet.
   if (!agent || agent->killed) return std::nullopt;
   return agent->deadline;
 }
@@ -32,8 +32,9 @@ Phase phase_of(const State& state) {
   if (state.ended) return Phase::ended;
   if (state.shutdown || state.quit || state.exit_with) return Phase::shutting_down;
   if (state.upgrade) return phase_of_upgrade(state);
-  // No upgrade is under way, so this candidate is the standby of an upgrade that has been
-  // committed. It has been killed, and its exit is awaited.
+  // No upgrade is under way, so this is not a candidate. It is a standby, a fallback that was kept
+  // for the trial of an upgrade that has been committed since. It has been killed, and its exit is
+  // awaited.
   if (state.candidate) return Phase::abandoning;
   return state.incumbent && state.incumbent->activated ? Phase::running : Phase::starting;
 }

@@ -18,8 +18,8 @@ namespace upgrader {
 
 using agent_protocol::name_of;
 
-// One process that has been started and not been reaped. The members are independent facts. Whether
-// the agent is held or active follows from them.
+// One process that has been started and not been reaped. The members are independent facts. From
+// them it follows whether the agent is held (started, but not allowed to work yet) or active.
 struct Agent {
   Generation generation = 0;
   agent_protocol::Role role = agent_protocol::Role::first;
@@ -44,7 +44,8 @@ struct Agent {
   std::optional<std::string> unfit;
   bool output_closed = false;
   bool input_closed = false;
-  // SIGTERM was ordered for this agent, which is a first agent that has not said `hello`
+  // True if the supervisor has ordered SIGTERM for this agent. It does so only for a first agent
+  // that has not said `hello`, and perhaps does not speak the protocol.
   bool terminated = false;
   bool killed = false;         // SIGKILL was ordered for this agent
   bool standby = false;        // a fallback that was started beside the agent on trial
@@ -139,7 +140,8 @@ enum class Phase {
   ended,
 };
 
-// The action whose outcome must be the next event.
+// The kinds of actions that have an outcome. State::pending says for which of them the supervisor
+// waits: its outcome must be the next event.
 enum class Pending { nothing, way_back, check, link_back, spawn, relink_proof, relink, activate };
 
 // All facts that the supervisor knows.
@@ -169,7 +171,8 @@ struct State {
   bool attempts_done = false;
   // an agent has been active for as long as a trial takes, or an upgrade was committed
   bool lasted = false;
-  // The new times of the deadlines that were put off after a freeze. No deadline is put off twice.
+  // If the upgrader itself was frozen for a while, it puts off the deadlines that have passed
+  // meanwhile. These are the new times of such deadlines, so that no deadline is put off twice.
   std::vector<Time> put_off;
   Pending pending = Pending::nothing;
   std::optional<Agent> spawning;  // the agent whose process is being started now

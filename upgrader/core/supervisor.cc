@@ -26,9 +26,9 @@ std::optional<Time> deadline_after(Time now, Duration timeout) {
   return now + timeout;
 }
 
-// Calls `look` for every deadline in the state, each with the generation of an agent: that agent's
-// messages must be read before the deadline is judged. For the deadlines of gate, trial and
-// --attempts, that agent is the incumbent; if there is no incumbent, the generation is 0.
+// Calls `look` for every deadline in the state. With each deadline, passes the generation of the
+// agent whose messages must be read before the deadline takes effect. For the deadlines of gate,
+// trial and --attempts, this is the incumbent's generation, or 0 if there is no incumbent.
 template <class AnyState, class Look>
 void look_at_deadlines(AnyState& state, const Look& look) {
   const Generation keeper = state.incumbent ? state.incumbent->generation : 0;
@@ -102,7 +102,7 @@ class Step {
       return;
     }
     state_.candidate = std::move(agent);
-    // a sequential upgrade was accepted earlier, before its candidate was started
+    // A sequential upgrade got its generation, and was accepted, before its candidate was started.
     if (state_.upgrade->generation) return;
     state_.upgrade->generation = state_.candidate->generation;
     tell_accepted();
@@ -188,7 +188,7 @@ class Step {
     agent.ready = true;
     agent.deadline.reset();
     // An agent that has closed a pipe must not be activated. It fails when it exits, or at the
-    // latest at the end of the close grace.
+    // latest after `close_grace` (supervisor.h).
     if (has_closed(agent)) return;
     if (agent.standby && state_.candidate) return log(LogLevel::info, "{} stands by"_with(agent));
     if (agent.role != Role::candidate) return activate_incumbent();
@@ -230,9 +230,9 @@ class Step {
     const bool knows = agent.activated && state_.upgrade && state_.upgrade->id == cancel.id &&
                        state_.upgrade->known_to_agent && !on_trial(agent);
     if (!knows) return send_error(agent, "cancel", "no upgrade of this id can be cancelled now");
-    // If the upgrade failed before this `cancel`, its failure has been logged already, and this
-    // line only says that the agent stays active. Otherwise fail_upgrade() logs the failure with
-    // its reason.
+    // If the upgrade failed before this `cancel`, its failure has been logged already, so the line
+    // below only says that the agent stays active. Otherwise this `cancel` makes the upgrade fail,
+    // and fail_upgrade() logs that with the reason.
     const bool had_failed = state_.upgrade->failure.has_value();
     if (agent.told && had_failed) {
       log(LogLevel::info, "{} has taken its work back, and stays active{}"_with(
@@ -375,9 +375,9 @@ class Step {
     start_upgrade();
   }
 
-  // Begins the upgrade to the program that has been checked. The user may have requested the
-  // upgrade by making AGENT's link name the new version. Only a commit may move that link, so the
-  // link has been put back before this call.
+  // Begins the upgrade to the program that has been checked. With --relink, only a commit may make
+  // AGENT's link name the new version. The user may have done so to request the upgrade, but then
+  // the link has been put back before this call.
   void start_upgrade() {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     if (upgrade.terms.mode == Mode::parallel) {
@@ -414,7 +414,7 @@ class Step {
     state_.upgrade->waits_for_confirm = false;
     state_.upgrade->deadline.reset();
     // A candidate that has closed a pipe must not be activated. It fails when it exits, or at the
-    // latest at the end of the close grace.
+    // latest after `close_grace` (supervisor.h).
     if (has_closed(*state_.candidate)) return;
     pass_gate();
   }
@@ -511,8 +511,8 @@ class Step {
     fail_upgrade(Stage::trial, reason, 0, &ending);
   }
 
-  // Handles the exit of a first agent or a fallback that was held. If the agent has been killed,
-  // its failure has been handled before.
+  // Handles the exit of a first agent or a fallback that was still held, that is, not yet active.
+  // If the agent has been killed, its failure has been handled before.
   void held_incumbent_exited(Agent& gone, const Ending& ending) {
     if (!gone.killed) held_agent_failed(gone, words::failed_to_start(gone, ending), &ending);
     if (gone.killed && !gone.standby) log_reaped(gone);
@@ -552,15 +552,15 @@ class Step {
       return order_spawn(Role::candidate, *upgrade.program, *upgrade.generation);
     }
     // A candidate that has closed a pipe must not be activated. It fails when it exits, or at the
-    // latest at the end of the close grace.
+    // latest after `close_grace` (supervisor.h).
     if (has_closed(*state_.candidate)) return;
     activate_candidate();
   }
 
   void go_on_after_reaping() {
     if (shutting_down()) return exit_if_alone();
-    // If no upgrade has failed, the agent that exited was a standby. The upgrade continues without
-    // a standby.
+    // If no upgrade has failed, the agent that exited was a standby: a fallback that was started in
+    // advance, for the case that the trial fails. The upgrade continues without it.
     if (state_.upgrade && state_.upgrade->failure) step_back();
   }
 
@@ -648,8 +648,9 @@ class Step {
     order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
   }
 
-  // Handles an agent that did not read its `activate`, and so was never activated. Such an agent
-  // fails like any held agent that has closed a pipe.
+  // Handles an agent that did not read its `activate`, and so was never activated. Such an agent is
+  // treated as if it had closed its input: it fails when it exits, or at the latest after
+  // `close_grace`.
   void activate_lost(Agent& agent) {
     agent.activate_waits = false;
     agent.input_closed = true;
@@ -689,7 +690,8 @@ class Step {
     send(agent, UpgradeFailed{words::failure_of(id, Stage::request, reason, 0, nullptr)});
   }
 
-  // Handles the failure of a held agent. If the agent has exited, `ending` says how.
+  // Handles the failure of an agent that is held, that is, not yet active. If the agent has exited,
+  // `ending` says how.
   void held_agent_failed(Agent& agent, const std::string& reason, const Ending* ending = nullptr) {
     if (agent.role == Role::candidate) return candidate_failed(reason, ending);
     if (ending == nullptr) kill(agent);
@@ -770,16 +772,17 @@ class Step {
     fall_back();
   }
 
-  // Logs the loss of a standby. The upgrade goes on. If its trial fails, the previous program is
-  // started as a cold fallback.
+  // Logs the loss of a standby (a fallback that was started in advance). The upgrade goes on. If
+  // its trial fails, the previous program is started only then (cold).
   void standby_lost(const std::string& who, const std::string& reason) {
     log(LogLevel::warning,
         "standby {} failed: {}; a fall-back has to start the previous program cold"_with(who,
                                                                                          reason));
   }
 
-  // Gives the work back to the previous program, once no agent has the work any more. A running
-  // standby gets the work now, or as soon as it is ready. Without a standby, a fallback is started.
+  // Gives the work back to the previous program, once no agent has the work any more. If there is a
+  // standby (a fallback that was started in advance), it gets the work now, or as soon as it is
+  // ready. Otherwise a fallback is started.
   void fall_back() {
     if (!state_.candidate) {
       return order_spawn(Role::fallback, state_.upgrade->previous, state_.last_generation + 1);
@@ -818,8 +821,8 @@ class Step {
   }
 
   // Puts AGENT's link back to the committed version, because a requested upgrade could not begin.
-  // Leaves the link alone if the first agent has not been started yet, since the link may then
-  // still belong to the previous upgrader.
+  // Does not change the link if the first agent has not been started yet, since an earlier
+  // upgrader, for whose end this one waits, may then still use the link.
   void restore_link_unless_waiting() {
     if (policy_.relink && started()) order(RestoreLink{});
   }
@@ -832,8 +835,8 @@ class Step {
                  event.exit_status);
   }
 
-  // Handles any failure of a first agent: looks for the previous version with --previous, and ends
-  // the upgrader without it.
+  // Handles any failure of a first agent. With the option --previous, looks for the previous
+  // version, to start it instead. Without that option, ends the upgrader.
   void first_failed(Stage stage, const std::string& reason, int error, const Ending* ending,
                     int status, const std::optional<std::string>& version = std::nullopt) {
     PastFailure past;
@@ -856,7 +859,8 @@ class Step {
     UpgradeUnderWay& upgrade = *state_.upgrade;
     upgrade.program = program;
     upgrade.previous = program;
-    // AGENT's own executable has failed: do not wait any longer for its start to succeed.
+    // This start of AGENT's own executable has failed, so --previous and --attempts need not wait
+    // any longer to see whether it succeeds.
     state_.attempts_done = true;
     log(LogLevel::warning,
         "{}; going back to what was there before"_with(words::first_failed(*upgrade.boot)));
@@ -1062,9 +1066,9 @@ class Step {
     } else if (agent.activated) {
       does_not_work(agent);
     } else {
-      // Clear hello_deadline, so that hint() adds to the reason that the agent has not said
-      // `hello`. While hello_deadline is set, hint() leaves that out, because a warning will be
-      // logged when hello_deadline passes. Here no warning follows, since the agent is killed now.
+      // hint() returns the remark that the agent never said `hello`, but only if hello_deadline is
+      // not set: otherwise a warning at that deadline will say so. This agent is killed now, so no
+      // such warning follows. Clear hello_deadline, so that the reason below contains the remark.
       agent.hello_deadline.reset();
       held_agent_failed(agent, "not ready {}{}"_with(words::within(agent), words::hint(agent)));
     }
@@ -1211,9 +1215,8 @@ class Step {
     if (state_.shutdown) status = state_.left_behind ? state_.left_behind->exit_status : 0;
     if (state_.quit) status = exit_quit;
     if (state_.shutdown || state_.quit) {
-      // Before it was told to stop or quit, the upgrader may already have been about to end by
-      // itself, and have logged its exit status. If the exit status is a different one now, the log
-      // says so.
+      // The upgrader may have decided to end, and logged its exit status, before it was told to
+      // stop or quit. If the exit status is a different one now, the log says so.
       const bool ended_anyway = state_.exit_with && *state_.exit_with != status;
       log(status == 0 ? LogLevel::info : LogLevel::error,
           ended_anyway

@@ -127,9 +127,10 @@ inline constexpr Duration close_grace{200};
 // If an agent has not said `hello` this long after its start, the log says that the agent may not
 // speak the protocol.
 inline constexpr Duration hello_patience{5'000};
-// If a deadline is judged more than this time after it has passed, the upgrader was not running
-// (frozen?), and perhaps the agents were not running, either. The deadline is then put off once:
-// counted from now, by the time that it is late, but at most by `grace_max`.
+// If the upgrader notices only after more than this time that a deadline has passed, the upgrader
+// was not running (frozen?), and perhaps the agents were not running, either. The deadline is then
+// put off once. Its new time is now plus the time by which it was noticed late, but at most now
+// plus `grace_max`.
 inline constexpr Duration late_at_most{1'000};
 inline constexpr Duration grace_max{10'000};
 // The interval at which the log repeats that a killed process has not exited yet.

@@ -55,8 +55,8 @@ inline constexpr const char* may_not_speak =
 [[nodiscard]] agent_protocol::Failure failure_of(const std::string& id, agent_protocol::Stage stage,
                                                  const std::string& reason, int error,
                                                  const Ending* ending);
-// Returns why a first agent is not kept, as "generation 1 (version 2.0) failed: not ready within
-// 5m".
+// Returns a clause that says why the first agent failed, such as "generation 1 (version 2.0)
+// failed: not ready within 5m".
 [[nodiscard]] std::string first_failed(const agent_protocol::PastFailure& failure);
 
 // Returns "upgrade u7 failed at its start: ...", with at most `bytes_max` bytes of the reason.

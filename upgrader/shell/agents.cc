@@ -75,7 +75,8 @@ Sent Agents::send(Generation generation, const agent_protocol::UpgraderMessage& 
   tell_activate_written(*agent);
   const bool activate = std::holds_alternative<agent_protocol::Activate>(message);
   // The agent that gets the `activate` may be waiting for the processor on which the upgrader runs.
-  // Yielding that processor makes the gap a quarter shorter (measured by make size).
+  // Yielding that processor makes the gap, in which no agent works, a quarter shorter (measured by
+  // make size).
   if (activate && channel.unsent() == 0) std::this_thread::yield();
   if (channel.unsent() == 0) return Sent::written;
   if (activate) agent->activate_end = channel.written() + channel.unsent();
@@ -117,7 +118,8 @@ void Agents::read_everything(const std::vector<Generation>& late) {
       std::any_of(running_.begin(), running_.end(),
                   [&](const auto& agent) { return agent->ending && is_late(agent->generation); });
   if (late_one_is_dead) bury_the_dead({.bytes = last_words_bytes_max});
-  // By index, since a message may start an agent, which makes running_ grow.
+  // The loop uses an index and not an iterator, since a message may start an agent. running_ then
+  // grows, which makes iterators invalid.
   for (std::size_t i = 0; i < running_.size(); ++i) {  // NOLINT(modernize-loop-convert)
     Running& agent = *running_[i];
     if (agent.ending) continue;
@@ -185,7 +187,8 @@ void Agents::on_backlog() {
   uv_idle_stop(backlog_.get());
   if (std::exchange(strangers_left_, false)) reap_strangers();
   bury_the_dead({.bytes = read_bytes_a_turn, .lines = lines_a_turn});
-  // By index, since a message may start an agent, which makes running_ grow.
+  // The loop uses an index and not an iterator, since a message may start an agent. running_ then
+  // grows, which makes iterators invalid.
   for (std::size_t i = 0; i < running_.size(); ++i) {  // NOLINT(modernize-loop-convert)
     Running& agent = *running_[i];
     if (agent.ending) continue;

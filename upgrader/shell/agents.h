@@ -28,7 +28,8 @@ class Logbook;
 inline constexpr int lines_a_turn = 32;
 // The most orphans (children that are not agents) that are reaped in one turn of the loop.
 inline constexpr int strangers_a_turn = 256;
-// The most bytes that are read from one pipe before a deadline or an exit is judged: the default
+// When a deadline has passed or an agent has exited, the agents' messages are read before the
+// supervisor learns of that. These are the most bytes that are then read from one pipe: the default
 // size of a pipe. An agent may enlarge its own pipe, but must not be able to delay the other agents
 // in this way.
 inline constexpr std::size_t look_bytes_max = 65'536;
@@ -74,10 +75,10 @@ class Agents {
   // called after reap_exits().
   void reap_strangers();
   // Handles exits and the contents of the pipes of living agents, so that a message that was sent
-  // in time is seen. Must be called before a deadline is judged. `late` lists the agents with a
-  // deadline that has passed: if one of them has exited, all its messages and its exit are reported
-  // now, not some turns later. A living agent that leaves too many replies unread is skipped,
-  // unless it is in `late`.
+  // in time is seen. Must be called before the supervisor is told that a deadline has passed.
+  // `late` lists the agents with such a deadline: if one of them has exited, all its messages and
+  // its exit are reported now, not some turns later. A living agent that leaves too many replies
+  // unread is skipped, unless it is in `late`.
   void read_everything(const std::vector<Generation>& late);
 
  private:

@@ -47,12 +47,13 @@ class Control {
   using Take = std::function<void(ControlRequested)>;
   using Show = std::function<void(const Notice&)>;
   using TurnOver = std::function<void()>;
-  // Locks DIR. After a success, the first settle() opens the FIFO. From then on, for each line of
-  // the FIFO, `take` is called with a request, or `show` with a line for the log; if a request with
-  // the same name has been answered before, neither function is called. `turn_over` is called once
-  // after all lines of one turn of the loop. Returns false only if another upgrader holds the lock
-  // of DIR; the caller may try again. If DIR cannot be locked for another reason, such as a full
-  // disk, logs the reason and returns true; settle() then tries the lock again every second.
+  // Locks DIR. After a success, the first settle() opens the FIFO. From then on, each line that is
+  // read from the FIFO leads to a call of `take`, with the request, or of `show`, with a line for
+  // the log. If a request with the same name has been answered before, neither is called.
+  // `turn_over` is called once after all lines of one turn of the loop. Returns false only if
+  // another upgrader holds the lock of DIR; the caller may try again. If DIR cannot be locked for
+  // another reason, such as a full disk, logs the reason and returns true; settle() then tries the
+  // lock again every second.
   [[nodiscard]] bool claim(uv_loop_t* loop, Take take, Show show, TurnOver turn_over);
   [[nodiscard]] const std::string& path() const { return directory_.path(); }
 
@@ -105,8 +106,9 @@ class Control {
   bool has_fifo_ = false;
   bool deaf_ = false;    // the last try to make or open the FIFO failed
   std::string written_;  // the current content of status.json
-  // The time at which status.json was last compared with the state. While the directory is not
-  // locked, the time at which locking it was last tried.
+  // The time at which settle() last made the text of status.json, and wrote it if it had changed.
+  // While the directory is not locked, it is instead the time at which this upgrader last tried to
+  // lock it.
   std::optional<Time> last_;
   std::optional<Time> due_;
   // True while an agent that is ready is about to get the work: status.json must not be written

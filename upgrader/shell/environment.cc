@@ -23,8 +23,8 @@ constexpr std::size_t value_bytes_shown = 64;
 constexpr std::string_view protocol_prefix = "AGENT_PROTOCOL";
 
 // The variables of the upgrader's own conversation with init, which agents do not get.
-// LISTEN_PIDFDID identifies the process for which sockets were passed; the value for an agent is
-// not known before the agent runs.
+// LISTEN_PIDFDID identifies the process for which init passed sockets. Its value would be wrong for
+// an agent, and the right value is not known before the agent runs.
 constexpr std::string_view for_us_alone[] = {"NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID",
                                              "LISTEN_PIDFDID"};
 

@@ -16,7 +16,8 @@
 namespace upgrader {
 namespace {
 
-// The most bytes of STATUS=. More than fits into a line of a terminal belongs in the log.
+// The most bytes of the text after STATUS=. People see it as one line on a terminal, so longer
+// texts belong in the log.
 constexpr std::size_t status_bytes_shown = 512;
 
 // Returns how much time is left, as text for STATUS=: ", 12 s left".
@@ -90,8 +91,8 @@ void InitSystem::note_what_is_owed(const InitNews& before) {
     is_reloading_ = true;
     owe(Owed::reloading);
   }
-  // The upgrade that init sees as a reload is over. If the upgrade failed immediately, init may not
-  // even have been sent RELOADING=1.
+  // The upgrade that init sees as a reload is over, so READY=1 must follow. If the upgrade failed
+  // immediately, RELOADING=1 may not have been sent yet; READY=1 then waits behind it.
   if (is_reloading_ && !news_.reloading) {
     is_reloading_ = false;
     owe(Owed::ready);
@@ -102,8 +103,8 @@ void InitSystem::owe(Owed what) {
   if (!socket_) return;
   owed_retry_.reset();
   if (what == Owed::stopping) owed_.clear();
-  // The queue already holds RELOADING=1 and READY=1 of an earlier reload that init has not heard
-  // of. Drop that READY=1: init then sees one longer reload.
+  // If at least two messages wait, the last two are RELOADING=1 and READY=1 of an earlier reload,
+  // and neither has been sent. Drop that READY=1: init then sees one longer reload.
   if (what == Owed::reloading && owed_.size() >= 2) {
     owed_.pop_back();
   } else {
@@ -121,7 +122,8 @@ void InitSystem::tell_news_due(Time now) {
   if (readiness_retry_ && *readiness_retry_ <= now) tell_readiness(now);
   if (!tell_what_is_owed(now)) return;
   const std::optional<Time> due = news_time();
-  // The loss of this message does no harm: the next message repeats everything in it.
+  // If the socket is full, this message is lost. That does no harm: the next message repeats
+  // everything in it.
   if (due && *due <= now) static_cast<void>(tell_all(now, ""));
 }
 
@@ -152,7 +154,8 @@ bool InitSystem::tell_what_is_owed(Time now) {
 void InitSystem::tell_readiness(Time now) {
   readiness_retry_.reset();
   if (!readiness_) return;
-  // Other processes may share the descriptor, so O_NONBLOCK is set for this write only.
+  // Other processes may share the descriptor's flags, so O_NONBLOCK is set for this write only, and
+  // the old flags are restored.
   const int flags = ::fcntl(readiness_.get(), F_GETFL);
   if (flags >= 0 && ::fcntl(readiness_.get(), F_SETFL, flags | O_NONBLOCK) == 0) {
     const bool full = ::write(readiness_.get(), "\n", 1) < 0 && errno == EAGAIN;

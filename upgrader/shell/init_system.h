@@ -74,7 +74,7 @@ class InitSystem {
   void forget_agent(Generation generation);
 
  private:
-  // Messages that change init's behaviour. None of them may be lost, and their order must be kept.
+  // Messages that change init's behavior. None of them may be lost, and their order must be kept.
   enum class Owed { ready, reloading, stopping };
 
   void tell_news_due(Time now);

@@ -64,8 +64,9 @@ void Loop::perform(const Spawn& spawn) {
   if (const auto failed = agents_->start(spawn.generation, program)) {
     const std::string by =
         options_.adapter.empty() ? std::string() : " by {}"_with(options_.adapter.front());
-    // Without an adapter, the kernel has refused AGENT's own file, which therefore is not
-    // executable. With an adapter, the kernel has refused the adapter.
+    // If the exec has failed, the kernel has refused the file that it was given. Without an
+    // adapter, that is the agent's own file, which therefore is not executable. With an adapter, it
+    // is the adapter's file, which says nothing about the agent's.
     outcome_.not_executable =
         failed->where == StartFailed::Where::exec && !is_shortage(failed->error) && by.empty();
     outcome_.refused = refuse(failed->error, "start {}{}"_with(program.path, by));
@@ -145,9 +146,9 @@ void Loop::perform(const Notice& notice) {
 }
 
 void Loop::perform(const Exit& exit) {
-  // Add to the file of --attempts how this start ended. The count of starts was written before the
-  // start, so if this write fails, only the reason is lost. A file that is about an earlier start,
-  // because this start was not counted, stays as it is.
+  // Add to the file of --attempts how this start of the upgrader ended. The count of starts was
+  // written before the first agent was started, so if this write fails, only the reason is lost. If
+  // this start was not counted, the file is about an earlier start, and stays as it is.
   if (attempt_.count != 0 && attempt_.ending.empty()) {
     attempt_.ending = words::ends_with(exit.status);
     static_cast<void>(attempts_.write(attempt_, true));

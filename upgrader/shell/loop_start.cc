@@ -50,8 +50,8 @@ void Loop::try_to_start() {
 // Returns true if there is no lock file or this process has locked it. Otherwise tries to lock the
 // file, and ends the upgrader if that cannot succeed or takes too long.
 bool Loop::has_lock() {
-  // If `control_deadline_` is set, this process has locked the file already: the control directory
-  // is claimed only after the lock.
+  // If `control_deadline_` is set, this process already waits for the control directory. It does so
+  // only after it has locked the file.
   if (lock_ == nullptr || control_deadline_) return true;
   const std::string& file = *options_.lock_file;
   const int error = lock_->try_lock();
@@ -128,7 +128,8 @@ void Loop::cannot_start(const Refusal& refusal) {
   fail(refusal.reason, status);
 }
 
-// Counts this start (--attempts). Returns why AGENT must not be started again, or nothing.
+// Counts this start of the upgrader in the file of --attempts, if that option is given. Returns why
+// AGENT must not be started again, or nothing if it may be started.
 std::optional<std::string> Loop::count_attempt(const Program& program) {
   if (options_.attempts == 0) return std::nullopt;
   int error = attempts_.open(*options_.previous);

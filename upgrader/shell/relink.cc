@@ -73,7 +73,8 @@ int sync_release(const Program& program, const BeforeSync& before_sync) {
   return 0;
 }
 
-// Makes a refusal. For EINVAL the reason is `no_link`: the path exists, and is not a symbolic link.
+// Makes a refusal that names the path. EINVAL means that the path exists but is not a symbolic
+// link; the refusal then has the text `no_link`.
 Refusal refuse(const std::string& path, int error, const char* no_link) {
   return {"{}: {}"_with(path, error == EINVAL ? no_link : in_words(SystemError{error})), error};
 }

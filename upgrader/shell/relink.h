@@ -26,9 +26,9 @@ class Link {
   [[nodiscard]] static Result<Link> open(const std::string& path,
                                          const std::optional<std::string>& previous = {});
 
-  // Returns 0 if --previous is not given, or if the directory of its link can be written. Otherwise
-  // returns an errno value, such as EROFS if the disk has become read-only. Then no program can be
-  // committed, and prove() fails.
+  // Checks whether a commit could change the link of --previous. Returns 0 if its directory can be
+  // written, or if --previous is not given. Otherwise returns an errno value, such as EROFS if the
+  // disk has become read-only. While that is so, no program can be committed, and prove() fails.
   [[nodiscard]] int previous_stays() const;
 
   // Returns true if the directory of AGENT's link is on a read-only file system.

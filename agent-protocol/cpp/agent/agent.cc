@@ -24,8 +24,8 @@
 namespace agent_protocol {
 namespace {
 
-// The functions from here to upgrade_from() turn a request for an upgrade from the C interface into
-// a message.
+// The next functions, up to and including upgrade_from(), turn the C structure of a request for an
+// upgrade into a message.
 
 // Sets `value` to the enumerator called `name`; returns false if there is no enumerator of this
 // name. If `name` is NULL, `value` stays absent.

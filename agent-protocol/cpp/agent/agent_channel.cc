@@ -65,8 +65,8 @@ void keep_lock_private() {
   if (text == nullptr) return;
   int number = -1;
   const char* end = text + std::strlen(text);
-  // from_chars() leaves `number` unchanged if the text is not a number, or if the number is too
-  // large.
+  // If the text is not a number, or if the number is too large, from_chars() leaves `number` at -1,
+  // so the next line returns.
   if (std::from_chars(text, end, number).ptr != end || number <= STDERR_FILENO) return;
   ::fcntl(number, F_SETFD, FD_CLOEXEC);
 }

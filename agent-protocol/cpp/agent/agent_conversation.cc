@@ -22,7 +22,7 @@
 namespace agent_protocol {
 namespace {
 
-// The mark by which a process recognises that it has been an agent. It is needed because
+// The mark by which a process recognizes that it has been an agent. It is needed because
 // agent_protocol_open() removes the upgrader's variables from the environment. A second call of
 // agent_protocol_open(), perhaps after the process has executed its program again, would therefore
 // find no upgrader. The process would then activate itself, although another agent may be active.
@@ -132,8 +132,9 @@ bool Conversation::take_channel() {
   std::optional<Pipes> pipes = take_pipes();
   if (!pipes) return false;
   channel_.emplace(*std::move(pipes));
-  // While no bytes wait to be written, epoll watches the output for no event. It then reports only
-  // an error, which means that the upgrader has closed its end of the pipe.
+  // While no bytes wait to be written, epoll is asked for no event of the output pipe (the 0
+  // below). It then still reports an error of that pipe, which means that the upgrader has closed
+  // its end.
   watches_channel_ = control(watch_.number(), EPOLL_CTL_ADD, channel_->input(), EPOLLIN) &&
                      control(watch_.number(), EPOLL_CTL_ADD, channel_->output(), 0) && leave_mark();
   if (!watches_channel_) give_back(channel_->pipes());

@@ -1,6 +1,6 @@
 // An agent's conversation with its upgrader. The session (session.h) decides; this class performs
 // the session's actions on the pipes, the signals and the process. Without an upgrader there are no
-// pipes.
+// pipes, and the session makes all of the program's events.
 #pragma once
 
 #include <deque>
@@ -48,7 +48,8 @@ class Conversation {
   static constexpr int without_limit = -1;
   [[nodiscard]] std::optional<SessionEvent> wait(int timeout_ms);
 
-  // Ends the process if it is a held agent and the upgrader has gone or SIGTERM has come.
+  // Ends the process if the agent is held (it must not work yet), and the upgrader has gone or
+  // SIGTERM has come.
   void leave_if_over();
 
  private:

@@ -85,8 +85,8 @@ Signals::Signals() {
 Signals::~Signals() {
   restore(SIGTERM, &note_term, old_term_);
   restore(SIGPIPE, &do_nothing, old_pipe_);
-  // The program may have set handlers of its own that call the handlers of this file, because they
-  // have replaced them. From now on the handlers of this file must have no effect.
+  // The program may have replaced the handlers of this file by handlers of its own, which still
+  // call the replaced ones. From now on the handlers of this file must have no effect.
   term_leaves = false;
   event_number = -1;
 }

@@ -12,7 +12,8 @@ namespace agent_protocol {
 // While an object of this class exists, SIGTERM is recorded, and SIGPIPE has no effect if its
 // disposition was the default. Handlers are used, and not SIG_IGN, so that a program which this
 // process executes has the default dispositions again. In a forked process, SIGTERM kills as by
-// default. A handler that the program sets itself meanwhile is not replaced.
+// default. If the program itself sets a handler while the object exists, the destructor leaves that
+// handler in place.
 class Signals {
  public:
   // Catches no signal and sets errno if no descriptor is left.
@@ -33,7 +34,7 @@ class Signals {
   void take_terminated();
 
   // Sets whether SIGTERM ends the process at once, inside the handler. This is set while the agent
-  // is held, so that an agent whose start hangs can still be ended.
+  // is held (it must not work yet), so that an agent whose start hangs can still be ended.
   void leave_at_once(bool leave);
 
  private:

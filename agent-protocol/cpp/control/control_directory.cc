@@ -85,8 +85,8 @@ bool is_there(std::int64_t pid) {
   return ::kill(static_cast<pid_t>(pid), 0) == 0 || errno != ESRCH;
 }
 
-// Returns true if the directory's file system has no room for one more file of the directory's
-// owner.
+// Returns true if the file system is so full that the directory's owner cannot make one more file.
+// Space that is reserved for root counts only if root is the owner.
 bool is_full(const std::string& directory) {
   struct statvfs room {};
   struct stat facts {};

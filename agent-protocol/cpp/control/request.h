@@ -24,8 +24,8 @@ struct Terms {
   bool operator==(const Terms&) const = default;
 };
 
-// In each of these requests, the member `request` is the name under which status.json will have the
-// answer.
+// In each of the requests below, the member `request` is the request's name. The upgrader writes
+// the answer to status.json, under this name.
 
 // If `executable` is absent, the upgrade is to the program that AGENT on the upgrader's command
 // line names when the upgrader handles the request.

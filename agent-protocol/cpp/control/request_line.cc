@@ -19,7 +19,7 @@ using agent_protocol::text_rule;
 using agent_protocol::timeout_rule;
 using cereal::make_nvp;
 
-// The text that a request has as its member `type`.
+// The value of the member `type` in the JSON of a request.
 template <class Request>
 constexpr std::string_view type_of;
 template <>

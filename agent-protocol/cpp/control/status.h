@@ -39,7 +39,8 @@ struct AgentStatus {
   bool operator==(const AgentStatus&) const = default;
 };
 
-// The upgrade under way, with the terms that upgraderctl shows.
+// The upgrade under way, with those of its terms (mode, gate, length of the trial and so on) that
+// upgraderctl shows.
 struct UpgradeStatus {
   std::string id;
   std::string origin;
@@ -119,7 +120,8 @@ struct Status {
   bool operator==(const Status&) const = default;
 };
 
-// How many answered requests status.json has at most, and how many ended upgrades.
+// The most answered requests that status.json lists. It also lists at most this many ended
+// upgrades.
 inline constexpr std::size_t requests_max = 16;
 
 [[nodiscard]] inline bool same_life(const Status& one, const Status& other) {

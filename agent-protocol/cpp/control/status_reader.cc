@@ -118,8 +118,9 @@ bool LenientArchive::read(std::size_t index, Moment& value) {
 // cereal archive.
 
 // Appends "..." to `text` if the upgrader has cut that text, so that nobody takes the beginning of
-// a path for the whole path. The upgrader gives an object with a cut text the member `cut`. Each of
-// these objects has only one long text, which is `text`.
+// a path for the whole path. If the upgrader cuts a text of a JSON object, it adds the member `cut`
+// to that object. Each object has only one text that can be long enough to be cut: `text` is that
+// one.
 template <class Archive>
 void serialize_cut(Archive& archive, std::string& text) {
   bool cut = false;

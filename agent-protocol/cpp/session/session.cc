@@ -140,8 +140,8 @@ SessionActions Session::heard(const Welcome& welcome) {
   role_ = welcome.role;
   const auto& shared = welcome.features;
   readiness_ = std::find(shared.begin(), shared.end(), readiness) != shared.end();
-  // An agent with the role `fallback` may be on trial, too, if it was started at boot because the
-  // first agent had failed.
+  // A fallback has no trial, with one exception: if the upgrader's first agent has failed at boot,
+  // the fallback that is started in its place is on trial.
   at_boot_ = welcome.failure && welcome.failure->failure.id == "boot";
   return deliver(welcome);
 }

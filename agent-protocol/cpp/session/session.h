@@ -2,19 +2,20 @@
 // which of the upgrader's messages the program gets, and when it must exit. It does no input or
 // output, and reads no clock: agent_conversation.cc performs the actions.
 //
-// An agent is `silent` until it has said hello. Then it is held: it is `starting` until it says
-// `ready`, and then `ready`. The message `activate` makes it `active`. A stop makes it `stopping`,
-// whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was
-// for an upgrade, a `cancel` makes the agent `active` again. If both sides have the feature
-// `readiness`, an active agent may say `healthy` in every role, and until then `extend`. When the
-// agent has said `stopped`, it is `stopped`. A held agent that has said `unfit` or must exit
-// immediately is `ended`.
+// An agent is `silent` until it has said hello. Then it is held, which means that it must not work
+// yet: it is `starting` until it says `ready`, and then `ready`. The message `activate` makes it
+// `active`. A stop makes it `stopping`, whether the cause is a `stop` from the upgrader, a SIGTERM
+// or the end of input. If the stop was for an upgrade, a `cancel` makes the agent `active` again.
+// An active agent on trial may say `healthy`, unless it has said `unfit`. If both sides have the
+// feature `readiness`, an active agent may also say `healthy` without a trial, and may say `extend`
+// before its `healthy`. When the agent has said `stopped`, it is `stopped`. A held agent that has
+// said `unfit` or must exit immediately is `ended`.
 //
-// A message that does not fit the state was usually sent before the upgrader had read a message of
-// this agent that changed the state. Such a message changes nothing, and the program does not get
-// it. Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since
-// the `cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by
-// itself is answered with `stopped`.
+// A message from the upgrader that does not fit the agent's state changes nothing, and the program
+// does not get it. Usually the upgrader sent it before it had read a message by which the agent
+// changed its state. Two cases are special. A stop for an upgrade that the agent has cancelled is
+// ignored, since the `cancel` counts as the answer to that stop. A stop that comes after the agent
+// has stopped by itself is answered with `stopped`.
 //
 // Without an upgrader, the program goes through the same states: it gets `activate` after its
 // `ready`, and `stop` after a signal. A request for an upgrade is refused. All other messages are
@@ -40,8 +41,8 @@ inline constexpr int exit_status_terminated = 128 + 15;
 
 enum class StopCause { upgrade, rollback, shutdown, signal, end_of_input };
 
-// A stop in the form in which the program gets it. If its cause is a signal or the end of input,
-// only `cause` is set.
+// A request to stop, as the program gets it. If its cause is a signal or the end of input, only
+// `cause` is set.
 struct StopAsked {
   StopCause cause = StopCause::shutdown;
   std::optional<std::int64_t> deadline_ms = {};
@@ -91,8 +92,8 @@ class Session {
   [[nodiscard]] SessionActions input_ended();
   [[nodiscard]] SessionActions terminated();  // decides what to do after a SIGTERM
 
-  // Returns true while the agent is held or has ended. It then has no work that it must give up
-  // before it exits.
+  // Returns true while the agent is held or has ended. Such an agent may exit at once, since it has
+  // no work to give up.
   [[nodiscard]] bool held() const { return life_ < Life::active || life_ == Life::ended; }
   // Returns true if the upgrader has requested the stop, so that a `stopped` is sent immediately.
   // Otherwise the `stopped` is kept until the upgrader requests a stop.

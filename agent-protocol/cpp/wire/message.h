@@ -23,7 +23,7 @@ inline constexpr std::size_t line_bytes_max = 65'536;
 inline constexpr std::size_t version_bytes_max = 128;
 inline constexpr std::size_t features_max = 16;
 // The name of the feature readiness. An agent with this feature says `healthy` when it works, in
-// every role.
+// every role: also as a first agent or a fallback.
 inline constexpr char readiness_feature[] = "readiness";
 inline constexpr std::size_t feature_bytes_max = 32;
 inline constexpr std::size_t reason_bytes_max = 1'024;
@@ -99,7 +99,8 @@ inline constexpr std::array<std::string_view, 10> names_of<Stage>{
 
 // ---- from an agent
 
-// In each message, `type` is the text that the line has as its member `type`.
+// In each structure below, the constant `type` is the value of the member `type` in the message's
+// JSON.
 
 struct Hello {
   static constexpr std::string_view type = "hello";
@@ -220,7 +221,8 @@ struct Activate {
   static constexpr std::string_view type = "activate";
   std::optional<std::string> state;
   bool clean = false;
-  // The failed upgrade, unless the agent's `welcome` named it.
+  // The failed upgrade. Set only for a fallback (the previous version, started again) whose
+  // `welcome` did not name the failure, because it was sent before the upgrade failed.
   std::optional<PastFailure> failure{};
   // How long the trial lasts, and what the agent must do to pass it. Both are set only if the agent
   // is on trial.

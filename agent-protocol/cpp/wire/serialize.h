@@ -38,8 +38,8 @@ void serialize(Archive& archive, Unfit& message) {
   archive(make_nvp("reason", Member{message.reason, reason_rule}));
 }
 
-// The terms of an upgrade, and its arguments. Both the `upgrade` of an agent and the request of an
-// operator have these members.
+// The terms of an upgrade (mode, gate, timeouts and so on), and the new version's arguments. Both
+// the `upgrade` of an agent and the request of an operator have these members.
 template <class Archive>
 void serialize_terms(Archive& archive, Upgrade& message) {
   archive(make_nvp("args", Member{message.args, args_rule}),

@@ -2,17 +2,18 @@
 // which of the upgrader's messages the program gets, and when it must exit. It does no input or
 // output, and reads no clock: agent.js performs the actions.
 //
-// An agent is `silent` until it has said `hello`. Then it is held: it is `starting` until it says
-// `ready`, and then `ready`. The message `activate` makes it `active`. A stop makes it `stopping`,
-// whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was
-// for an upgrade, a `cancel` makes the agent `active` again. When the agent has said `stopped`, it
-// is `stopped`. A held agent that has said `unfit` or must exit immediately is `ended`.
+// An agent is `silent` until it has said `hello`. Then it is held, which means that it must not
+// work yet: it is `starting` until it says `ready`, and then `ready`. The message `activate` makes
+// it `active`. A stop makes it `stopping`, whether the cause is a `stop` from the upgrader, a
+// SIGTERM or the end of input. If the stop was for an upgrade, a `cancel` makes the agent `active`
+// again. When the agent has said `stopped`, it is `stopped`. A held agent that has said `unfit` or
+// must exit immediately is `ended`.
 //
-// A message that does not fit the state was usually sent before the upgrader had read a message of
-// this agent that changed the state. Such a message changes nothing, and the program does not get
-// it. Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since
-// the `cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by
-// itself is answered with `stopped`.
+// A message from the upgrader that does not fit the agent's state changes nothing, and the program
+// does not get it. Usually the upgrader sent it before it had read a message by which the agent
+// changed its state. Two cases are special. A stop for an upgrade that the agent has cancelled is
+// ignored, since the `cancel` counts as the answer to that stop. A stop that comes after the agent
+// has stopped by itself is answered with `stopped`.
 //
 // Without an upgrader, the program goes through the same states: it gets `activate` after its
 // `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are
@@ -40,7 +41,7 @@ export class Session {
     this.life = 'silent';
     this.welcomed = false;
     this.role = 'first';
-    this.atBoot = false; // a fallback that was started at boot, since the first agent had failed
+    this.atBoot = false; // a fallback, started at boot because the first agent had failed
     this.trial = 'none'; // 'none', 'running', or 'unfit' after the program has said `unfit`
     this.request = null; // the id of a requested upgrade that the upgrader has not answered
     this.upgrade = null; // the id of the upgrade under way that is to replace this agent
@@ -52,7 +53,8 @@ export class Session {
     this.gone = false; // the input has ended
   }
 
-  // True while the agent has no work that it must give up before it exits.
+  // True while the agent is held or has ended. Such an agent may exit at once, since it has no work
+  // to give up.
   get held() {
     return ['silent', 'starting', 'ready', 'ended'].includes(this.life);
   }

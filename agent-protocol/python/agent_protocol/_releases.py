@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping, Optional, Sequence
 
-# How many of the last characters of a failed program's output an error shows.
+# If a program fails, the error shows the end of its output: at most this many characters.
 REASON_CHARACTERS_MAX = 600
 ABSENT = 2  # the exit status of agent-releases if there is no such directory or version
 

@@ -22,7 +22,8 @@ class Standing:
         self.life = "silent"
         self.welcomed = False
         self.role = "first"
-        # a fallback that was started at boot, since the first agent had failed
+        # True for a fallback that was started at boot, because the upgrader's first agent had
+        # failed.
         self.at_boot = False
         self.trial = "none"  # "none", "running", or "unfit" after the program has said `unfit`
         # The id of a requested upgrade that the upgrader has not answered.

@@ -131,8 +131,8 @@ class Request(unittest.TestCase):
         agent = FakeAgent()
         ended = begun(request, agent, "u", "/agent")
         self.assertTrue(agent.roused.wait(PATIENCE))
-        # The agent refuses the request in its own thread, before the other thread has read the
-        # stop.
+        # After the stop, the waiting thread withdraws the request. Delays that until the agent's
+        # own thread has refused the request.
         withdrawn = agent._upgrading.withdraw
         began = threading.Event()
 

@@ -2,17 +2,18 @@
 //! now, which of the upgrader's messages the program gets, and when it must exit. It does no input
 //! or output, and reads no clock: agent.rs performs the actions.
 //!
-//! An agent is `Silent` until it has said `hello`. Then it is held: it is `Starting` until it says
-//! `ready`, and then `Ready`. The message `activate` makes it `Active`. A stop makes it `Stopping`,
-//! whether the cause is a `stop` from the upgrader, a SIGTERM or the end of input. If the stop was
-//! for an upgrade, a `cancel` makes the agent `Active` again. When the agent has said `stopped`, it
-//! is `Stopped`. A held agent that has said `unfit` or must exit immediately is `Ended`.
+//! An agent is `Silent` until it has said `hello`. Then it is held, which means that it must not
+//! work yet: it is `Starting` until it says `ready`, and then `Ready`. The message `activate` makes
+//! it `Active`. A stop makes it `Stopping`, whether the cause is a `stop` from the upgrader, a
+//! SIGTERM or the end of input. If the stop was for an upgrade, a `cancel` makes the agent `Active`
+//! again. When the agent has said `stopped`, it is `Stopped`. A held agent that has said `unfit` or
+//! must exit immediately is `Ended`.
 //!
-//! A message that does not fit the state was usually sent before the upgrader had read a message of
-//! this agent that changed the state. Such a message changes nothing, and the program does not get
-//! it. Two cases are special. A stop for an upgrade that the agent has cancelled is ignored, since
-//! the `cancel` counts as the answer to that stop. A stop that comes after the agent has stopped by
-//! itself is answered with `stopped`.
+//! A message from the upgrader that does not fit the agent's state changes nothing, and the program
+//! does not get it. Usually the upgrader sent it before it had read a message by which the agent
+//! changed its state. Two cases are special. A stop for an upgrade that the agent has cancelled is
+//! ignored, since the `cancel` counts as the answer to that stop. A stop that comes after the agent
+//! has stopped by itself is answered with `stopped`.
 //!
 //! Without an upgrader, the program goes through the same states: it gets `activate` after its
 //! `ready`, and `stop` after a SIGTERM. A request for an upgrade is refused. All other messages are
@@ -102,7 +103,7 @@ pub struct Session {
     life: Life,
     welcomed: bool,
     role: Role,
-    /// This is a fallback that was started at boot, since the first agent had failed.
+    /// This agent is a fallback, started at boot because the upgrader's first agent had failed.
     at_boot: bool,
     trial: Trial,
     /// The id of a requested upgrade that the upgrader has not answered.
