@@ -44,8 +44,9 @@ sanitized_programs += $(conformance) $(conformance_double)
 
 # `make check-agents` runs agent-conformance on real agents in every language. Other makefiles add
 # their tests to check_agents_tests, and the Debian packages that these tests need to
-# check_agents_packages. The packages are installed first, then tests/run runs the tests. The
-# results are written into the page that TABLE names.
+# check_agents_packages. tests/need-packages makes sure that these packages are installed, then
+# tests/run runs the tests. The results are written as a table into the manual page that the
+# variable TABLE names.
 check_agents_tests += tests/together/conformance/right_agents \
   tests/together/conformance/wrong_agents
 check_agents_packages += $(build_packages) strace gcc golang-go nodejs cargo rustc \

@@ -139,7 +139,8 @@ void AgentProcess::spawn(const std::vector<std::string>& command, const Start& t
   options.exit_cb = [](uv_process_t* process, std::int64_t status, int signal) {
     static_cast<AgentProcess*>(process->data)->on_exit(status, signal);
   };
-  // libuv keeps the handle even if the start fails, so it is closed like any other handle.
+  // libuv keeps the handle even if uv_spawn() fails. So process_ owns the handle in any case, and
+  // closes it later.
   process_.reset(new uv_process_t);
   const int error = uv_spawn(loop_, process_.get(), &options);
   process_->data = this;
@@ -175,8 +176,8 @@ void AgentProcess::tell_when_taken() {
 }
 
 // Writes as many of the waiting bytes as the pipe has room for. A timer calls this function every
-// millisecond until all bytes are written and, if tells_taken_ is set, until the agent has read all
-// of them.
+// millisecond until all bytes are written. If InputTaken must be reported (tells_taken_), the timer
+// runs until the agent has read all bytes.
 void AgentProcess::pump() {
   while (!unwritten_.empty() && write_some()) {
   }

@@ -24,8 +24,9 @@ namespace conformance {
 
 // ---- reading an agent's output, at most a certain number of bytes in one turn of the event loop
 
-// The most reads in one turn, enough for a full pipe. If an agent writes more than this at a time,
-// the rest is read in the loop's next turn, so that other work is not delayed.
+// The most reads from a descriptor in one turn of the event loop, enough for a full pipe. If an
+// agent writes more than this at a time, the rest is read in the loop's next turn, so that other
+// work is not delayed.
 inline constexpr int reads_a_turn_max = 16;
 
 // Reads the available bytes, with at most reads_a_turn_max reads, and passes them to `take`.
@@ -152,8 +153,9 @@ class AgentProcess {
 [[nodiscard]] std::string resolve(std::vector<std::string>& command);
 
 // Returns the environment for an agent: the environment of this program, but without the variables
-// that init or an upgrader has set for this program. Unless `alone` is true, adds the variables
-// that an upgrader sets for its agent. `lock` is the number of the lock's descriptor, or -1.
+// that init or an upgrader has set for this program only. Unless `alone` is true, adds the
+// variables that an upgrader would set for its agent. `lock` is the number of the lock's
+// descriptor, or -1.
 [[nodiscard]] std::vector<std::string> environment(bool alone, int lock);
 
 // Returns pointers to the strings, followed by a null pointer, as execve(2) needs them.
@@ -173,7 +175,7 @@ class AgentProcess {
 
 // ---- facts about an agent's processes, from /proc
 
-// The inodes by which the output pipe and the lock of an agent are recognised among the open
+// The inodes by which the output pipe and the lock of an agent are recognized among the open
 // descriptors of processes.
 struct Marks {
   ino_t output = 0;  // the inode of the agent's output pipe

@@ -202,8 +202,8 @@ Facts look_at(int pid, const Marks& marks) {
 
 std::vector<int> session_of(int pid) {
   std::vector<int> found;
-  // Usually no process is left, which a single kill(2) with signal 0 to the process group shows.
-  // Only if a process is left, read all processes of the machine.
+  // kill(2) with signal 0 shows whether the process group still has a process. Usually it has none,
+  // and then the processes of the machine need not be read.
   if (::kill(-pid, 0) != 0 && errno == ESRCH) return found;
   for (const Stat& stat : all_processes()) {
     if (stat.session == pid && !stat.has_ended()) found.push_back(stat.pid);

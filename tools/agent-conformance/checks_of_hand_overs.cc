@@ -1,8 +1,9 @@
 // Checks whether the work can be handed over to an agent. An agent must obey its role (candidate,
-// fallback, standby). It must accept every state of the previous agent in its `activate`: no state,
-// an empty state, a long state, and a state with every escape of JSON. It must also accept a state
-// after a stop that was not clean. Several agents must hand over the work in a row, each agent to
-// the next.
+// fallback, standby). The message `activate`, which gives the work to an agent, may contain the
+// state of the previous agent. The agent must accept an `activate` with no state, an empty state, a
+// long state, and a state with every escape of JSON. It must also accept a state if the stop of the
+// previous agent was not clean. Finally, several agents must hand over the work in a row, each
+// agent to the next.
 #include <utility>
 
 #include "tools/agent-conformance/checks.h"

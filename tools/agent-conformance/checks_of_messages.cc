@@ -80,8 +80,8 @@ constexpr Quote only_quote{"LINES",
                            "Upgrader and agent obey only well-formed messages of known types, "
                            "and no other line ever ends an agent."};
 
-// Makes the script that sends `lines` to an agent twice, once while the agent is held and once
-// while it is active. Afterwards the agent must still obey `stop`.
+// Makes the script that sends `lines` to an agent twice: once while the agent is held (started, but
+// not yet activated), and once while it is active. Afterwards the agent must still obey `stop`.
 Script told_in_between(const Terms& terms, const std::string& lines) {
   return join({held(),
                {tell(0, lines), taken(0), watch(terms.watch), tell_activate(0, activate(false)),

@@ -1,4 +1,4 @@
-// Checks the behaviour of an agent from its start until its activation.
+// Checks the behavior of an agent from its start until its activation.
 #include "tools/agent-conformance/checks.h"
 #include "tools/agent-conformance/effects.h"
 #include "tools/agent-conformance/messages.h"

@@ -1,5 +1,5 @@
 // Checks an agent's children, descriptors and sockets, which can be seen from outside, and the
-// agent's behaviour without an upgrader.
+// agent's behavior without an upgrader.
 #include <algorithm>
 
 #include "tools/agent-conformance/checks.h"
@@ -37,9 +37,10 @@ bool holds_output(const Facts& facts, int pid) {
   });
 }
 
-// Finds a child that holds the agent's output pipe in all looks at the agent's processes but the
-// first. The first look does not count, because on a busy machine a child may still be starting
-// then, and so not sleep.
+// Finds a child of the agent that holds the agent's output pipe. The agent's processes are looked
+// at several times. A child is found only if it holds the pipe in all looks from the second on. The
+// first look is ignored: on a busy machine a child may still be starting then, and only a sleeping
+// child counts as holding the pipe.
 Judgement judge_children_pipes(const Lives& lives, Time) {
   const auto& seen = lives[0].looks;
   for (const ProcessFacts& process : seen.back().processes) {

@@ -1,4 +1,4 @@
-// Checks the behaviour of an active agent. One part is the time in which the agent works, from its
+// Checks the behavior of an active agent. One part is the time in which the agent works, from its
 // activation until a `stop` or SIGTERM. The other part is the stop itself, in every state in which
 // `stop` may be sent.
 #include <algorithm>
@@ -272,8 +272,8 @@ Check candidate_is_lost() {
 
 // ---- extend
 
-// the deadline of this `stop` is the stop timeout divided by this, so the agent must ask for more
-// time
+// In the check `extend`, the deadline of the `stop` is the stop timeout divided by this number.
+// This time is so short that the agent must ask for more time.
 constexpr int short_part = 10;
 
 Script short_stop(const Terms& terms) {

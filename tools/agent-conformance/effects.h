@@ -1,6 +1,6 @@
 // The effects of an agent outside of its own process: sockets and files. Functions of this file
 // find these effects in the output of strace, and make the script of the check on the effects of a
-// held agent.
+// held agent. An agent is held from its start until the upgrader activates it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace conformance {
 
 struct Effects {
-  // the system calls bind and listen, which a held agent must not make
+  // the agent's calls of bind and listen, which an agent must not make before it is activated
   std::vector<std::string> faults;
   // sentences for the report: which files the agent has opened for writing or changed
   std::vector<std::string> notes;

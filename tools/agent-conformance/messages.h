@@ -44,8 +44,9 @@ inline constexpr std::string_view boot_id = "boot";
 [[nodiscard]] std::string welcome_candidate(int generation, std::string_view previous_version);
 [[nodiscard]] std::string welcome_standby(int generation);
 [[nodiscard]] std::string activate(bool clean);
-// Makes an `activate` for a standby. The message contains the failed upgrade because of which the
-// standby, a held agent of the previous version, gets the work.
+// Makes an `activate` for a standby. A standby is an agent of the previous version that waits,
+// ready to work, while the new version is on trial. It gets the work if the upgrade fails, so the
+// message describes a failed upgrade.
 [[nodiscard]] std::string activate_standby(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean);
 [[nodiscard]] std::string activate_on_trial(bool clean, std::string_view state);

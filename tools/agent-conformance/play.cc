@@ -72,7 +72,8 @@ void Play::go_on(Time now) {
       time_up_ = false;
       const Step step = steps_.front();
       begin_step(step, now);
-      // Continue if begin_step() has ended the check, or has replaced a `judge` by other steps.
+      // begin_step() may have ended the check, or may have replaced a step of the kind `judge` by
+      // other steps. Then `step` is no longer the current step, so the loop starts again.
       if (over_ || !begun_) continue;
     }
     if (!is_done(steps_.front())) return;

@@ -73,8 +73,8 @@ struct Subject {
 [[nodiscard]] std::string as_junit(const Subject& subject, const Results& results);
 [[nodiscard]] std::string as_json(const Subject& subject, const Results& results);
 
-// Returns true if every check was judged and no check has failed. Advice does not count as a
-// failure.
+// Returns true if every check was judged and no check has failed. A fault in a check that only
+// gives advice (Check::is_advice) does not count as a failure.
 [[nodiscard]] bool conforms(const Results& results);
 
 }  // namespace conformance

@@ -1,7 +1,7 @@
-// A check, and its script: the steps that the check performs with one or several agents. Also
-// functions that make single steps and parts of scripts. All this is plain data, except for the
-// small functions with which a check judges its observations, and for Life, which keeps track of
-// one agent's messages.
+// A check, and its script: the steps that the check performs with one or several agents. This file
+// also declares functions that make single steps and parts of scripts. All types are plain data,
+// except for the small functions with which a check judges its observations, and for Life, which
+// keeps track of one agent's messages.
 #pragma once
 
 #include <chrono>
@@ -58,8 +58,8 @@ struct Life {
   bool told_stop = false;  // `stop` was sent, and the agent has not sent `cancel` since
   bool hung_up = false;    // the agent's input was closed
   bool signalled = false;  // the agent was sent SIGTERM
-  // the id of the upgrade that was the reason of the last `stop`; empty if that `stop` had a
-  // different reason
+  // the id of the upgrade for which the last `stop` was sent; empty if that `stop` had a different
+  // reason
   std::string upgrade;
   std::optional<Time> activated_at, stopped_at;
 
@@ -102,7 +102,7 @@ struct Quote {
 using Lives = std::vector<Life>;
 
 struct Fault {
-  std::string came{};  // the wrong behaviour of the agent, in words
+  std::string came{};  // the wrong behavior of the agent, in words
   // the sentence of the page that the agent has violated; if absent, the first of the check's
   // `quotes`
   std::optional<Quote> quote{};
@@ -155,8 +155,8 @@ struct Judgement {
   Script more{};  // steps to insert before the rest of the script
 };
 
-// The rules that a check applies throughout, whichever step of its script is current. Each rule is
-// applied to every line and every event of an agent.
+// The rules that a check applies to every line and every event of an agent, in every step of its
+// script.
 enum Rule : std::uint32_t {
   rule_none = 0,
   rule_stray = 1U << 0U,
@@ -191,7 +191,8 @@ struct Check {
 // Makes the step that starts a first agent. When the agent has sent `hello`, it is sent `welcome`,
 // unless `welcome` is empty.
 [[nodiscard]] Step start_first(const std::string& welcome, Start terms = {});
-// Makes the step that starts a candidate, whose `welcome` says that it is generation `generation`.
+// Makes the step that starts a candidate. Its `welcome` says that it is generation `generation`:
+// the upgrader counts its agents from 1.
 [[nodiscard]] Step start_candidate(int agent, int generation, std::string_view previous_version);
 
 [[nodiscard]] Step await(int agent, Step::What what, Duration time = {});
@@ -206,9 +207,9 @@ struct Check {
 [[nodiscard]] Step of_kind(Step::Kind kind, int agent = 0);
 [[nodiscard]] Step examine(Judge judge);
 
-// The next three functions make scripts for a first agent. After held(), the agent is ready and
-// held. After active(), the agent is active. With stopped_for_upgrade(), an agent that is active
-// already stops for an upgrade.
+// The next three functions make scripts for a first agent. At the end of held(), the agent is
+// ready, but not activated yet. At the end of active(), the agent is active. stopped_for_upgrade()
+// is for an agent that is active before the script begins: the agent stops for an upgrade.
 [[nodiscard]] Script held(Start terms = {});
 [[nodiscard]] Script active(Start terms = {});
 [[nodiscard]] Script stopped_for_upgrade(const Terms& terms);

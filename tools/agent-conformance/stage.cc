@@ -99,7 +99,8 @@ void Stage::set_timer() {
     has_looked_ = false;
     return;
   }
-  // on_timer() runs the loop once more for late input, and has set the timer itself
+  // The deadline has passed, and on_timer() has set the timer for one more turn of the loop, in
+  // which late input is read. So do not set the timer here.
   if (has_looked_) return;
   uv_update_time(&loop_);
   const auto left = std::max(*play_->deadline() - now(), Time{0});

@@ -47,8 +47,8 @@ class Stage {
   std::uint64_t began_ = 0;
   std::deque<Event> waiting_;
   bool tells_ = false;  // an event is being handled, so new events wait in waiting_
-  // the deadline has passed; the loop reads its input once more before the deadline counts as
-  // missed
+  // True if the deadline has passed, but does not count as missed yet. First the loop reads the
+  // agents' output once more, because an agent may have written in time.
   bool has_looked_ = false;
   std::vector<std::unique_ptr<AgentProcess>> agents_;
 };

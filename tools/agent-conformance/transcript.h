@@ -33,8 +33,8 @@ class Transcript {
 };
 
 // Returns `bytes` in a form that is safe for a terminal: printable UTF-8 stays, and all other bytes
-// are escaped, as in \n and \x1b. Of more than `most` bytes, returns only the beginning, followed
-// by the total number of bytes.
+// are escaped, as in \n and \x1b. If there are more than `most` bytes, returns only the beginning,
+// followed by the total number of bytes.
 [[nodiscard]] std::string shown(std::string_view bytes, std::size_t most = 400);
 
 }  // namespace conformance

@@ -17,17 +17,17 @@ releases_library := $(BUILD)/libagent-releases.a
 releases_program := $(BUILD)/agent-releases
 releases_libraries = -lcurl -larchive -lsodium
 
-# The files with which an agent follows a directory of releases are compiled separately from the
-# files that fetch releases. So an agent that only follows a directory is linked without libcurl and
-# libarchive.
+# An agent can follow a directory of releases: it upgrades by itself to the version that the
+# directory desires. The files for this are compiled separately from the files that fetch releases.
+# So an agent that only follows a directory is linked without libcurl and libarchive.
 releases_following := $(addprefix tools/agent-releases/shell/,directory.cc follower.cc \
   follower_work.cc ledger_file.cc lock.cc releases.cc self_test.cc store.cc trust.cc \
   verification.cc)
 releases_core := $(wildcard tools/agent-releases/*.cc tools/agent-releases/core/*.cc)
 version_parts := tools/agent-releases/core/version.cc
 version_unit := $(call unit,tools/releases-version,$(version_parts))
-# libagent-releases contains its own copy of the JSON parser. A program may nevertheless also link
-# the shared libagent-protocol, which contains a copy of its own.
+# libagent-releases contains its own copy of the JSON parser. The shared libagent-protocol contains
+# a copy of its own. A program can nevertheless link both libraries.
 $(releases_library): $(base_text) $(base_moment) \
     $(version_unit) \
     $(call unit,tools/releases-core, \
@@ -55,10 +55,12 @@ releases_walk := tests/together/releases/choice_test.cc
 releases_unit_tests := $(releases_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/releases/%.o $(BUILD)/objects/tests/together/releases/%.o: \
   CXXFLAGS += -O0
-# One test runs through every possible choice of core/choice.h. Without compiler optimisation, this
-# would take half a minute of processor time.
+# choice_test.cc tests the choice of the next release (core/choice.h) for every combination of
+# present, desired, running and failed releases. Without compiler optimization, this would take half
+# a minute of processor time.
 $(call objects,$(releases_walk)): CXXFLAGS += -O1
-# replay_test replays the fuzzer's inputs without the fuzzer.
+# All these tests are linked into one program, the wing. One of them, replay_test, passes the inputs
+# of the fuzzer's corpus to the tested code, but needs no fuzzer.
 $(call wing,together/releases/wing,$(releases_files))
 $(BUILD)/tests/together/releases/wing: $(call objects,$(releases_walk)) \
     $(call unit,tests/together/releases/wing,$(filter-out $(releases_walk),$(releases_files)) \

@@ -1,4 +1,4 @@
-// The program agent-releases. It performs one command, whose outcome the exit status shows.
+// The program agent-releases. It performs one command, and its exit status shows the outcome.
 #include <sodium.h>
 
 #include <cstdio>

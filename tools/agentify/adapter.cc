@@ -7,8 +7,8 @@
 namespace agentify {
 namespace {
 
-// The exit statuses of agentify if the daemon cannot be started. A shell has the same exit statuses
-// for a program that it cannot run.
+// The exit statuses of agentify if the daemon cannot be started. A shell uses the same exit
+// statuses for a program that it cannot run.
 constexpr int exit_not_found = 127;
 constexpr int exit_not_executable = 126;
 
@@ -63,7 +63,8 @@ std::optional<Time> Adapter::next_deadline() const {
   consider(ready_at_);
   consider(probe_at_);
   consider(judge_at_);
-  // A running probe may fail, so `healthy` is not due before the outcome of that probe.
+  // While a probe of the daemon is running, do not plan to say `healthy`, because the probe may
+  // fail.
   if (!probing_) consider(settled_at_);
   if (!moments_.empty()) consider(moments_.front().at);
   return next;

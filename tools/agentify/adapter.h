@@ -1,7 +1,8 @@
 // agentify's decisions as a state machine: when the daemon is checked, started, found ready or
 // sick, and stopped, and which messages agentify sends to the upgrader. This file does no input or
 // output and reads no clock; a process is known only by its pid. The loop (loop.h) passes the
-// events below to the state machine, and performs the actions that step() returns.
+// events below to the state machine, and performs the actions that step() returns. Some actions are
+// orders to the keeper (keeper.h), the parent process of the daemon.
 //
 //   stage     the state                                ends with
 //   checking  agentify is held; the check runs         the outcome of the check: `ready` or `unfit`
@@ -36,7 +37,8 @@ namespace agentify {
 
 struct Welcomed {
   bool candidate = false;  // the agent is a candidate, so its activation begins a trial
-  // the agent is a fallback on trial, because the first agent has failed
+  // True if this agent is on trial, although it is not a candidate: the upgrader has started it in
+  // place of the first agent, which has failed.
   bool boot = false;
   bool readiness = false;  // the upgrader has the feature `readiness`: see loop.h
   std::optional<Duration> watchdog = {};
@@ -71,7 +73,8 @@ struct CheckEnded {
 
 // ---- events of the keeper and the daemon
 
-// The keeper cannot start the daemon yet, because processes of an earlier daemon hold the lock.
+// The daemon cannot be started yet, because processes of an earlier daemon still hold the daemon's
+// lock.
 struct DaemonWaits {
   std::string holder = {};  // the process that holds the lock, in words
 
@@ -173,8 +176,8 @@ struct RunCheck {
 struct StartDaemon {
   bool operator==(const StartDaemon&) const = default;
 };
-// Forbids the keeper to start the daemon from now on. The keeper's answer causes the event
-// FamilyGone. Has no effect if the daemon has been started already.
+// Orders the keeper not to start the daemon any more. The keeper answers, and the answer becomes
+// the event FamilyGone. If the daemon has been started already, this order has no effect.
 struct CancelStart {
   bool operator==(const CancelStart&) const = default;
 };
@@ -270,8 +273,8 @@ inline constexpr Duration ready_interval{100};
 // failed, a sick daemon was stopped (--health-action=exit), or it is unknown how the daemon exited.
 inline constexpr int exit_failed = 1;
 
-// A daemon on trial is judged shortly before the trial ends: a tenth of the trial's length before,
-// but at most this long before.
+// A daemon on trial is judged shortly before the end of the trial. The time between the judgement
+// and the end is a tenth of the trial's length, but at most this constant.
 inline constexpr Duration trial_margin_max{2'000};
 
 class Adapter {
@@ -359,8 +362,9 @@ class Adapter {
   std::string not_ready_;   // the latest reason why the daemon is not ready, for `unfit`
   std::string not_well_;    // the last bad result of a health check, for `unfit`
   bool readiness_ = false;  // the upgrader has the protocol's feature `readiness`
-  // True for a first agent or a fallback. If readiness_ is set too, this agent must say `healthy`
-  // even with --vouch=no.
+  // True for a first agent or a fallback, false for a candidate. If the upgrader has the feature
+  // `readiness` (readiness_), it waits for the `healthy` of a first agent or a fallback before it
+  // sends READY=1 to init. So this agent must then say `healthy` even with --vouch=no.
   bool must_say_healthy_ = false;
   std::optional<Duration> watchdog_;
   std::optional<Time> heartbeat_at_;
@@ -375,7 +379,7 @@ class Adapter {
   bool follows_ = false;
 
   bool stop_asked_ = false;  // a stop was requested: by the upgrader, a signal or end of input
-  // the time limit of a stop that was requested while the daemon was still being started
+  // the time limit of a stop that was requested while the start of the daemon was still under way
   std::optional<Duration> stop_limit_;
   std::vector<StopMoment> moments_;     // the signals of the stop that are still to be sent
   bool gives_up_ = false;               // --health-action=exit: a sick daemon is being stopped

@@ -1,5 +1,6 @@
-// The part of agentify's state machine (adapter.h) for the end of a daemon: a stop, the exit of the
-// main process, and the killing of processes that are then left.
+// The part of agentify's state machine (adapter.h) that handles the end of a daemon: a stop, the
+// exit of the daemon's main process, and the killing of the processes that are left after this
+// exit.
 #include <algorithm>
 #include <utility>
 
@@ -94,8 +95,8 @@ void Adapter::on(const FamilyGone& event) {
   leave_like_daemon();
 }
 
-// Handles the death of the keeper. All processes of the daemon are killed, because nobody could
-// report the daemon's exit any more.
+// Handles the death of the keeper, the daemon's parent process. Kills all processes of the daemon,
+// because without the keeper agentify would not notice the daemon's exit.
 void Adapter::on(const KeeperLost&) {
   if (!active()) {
     order(SayUnfit{"the process that keeps the daemon has been killed"});

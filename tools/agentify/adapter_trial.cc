@@ -39,9 +39,10 @@ void Adapter::say_unfit(std::string reason) {
   order(SayUnfit{std::move(reason)});
 }
 
-// Judges the daemon shortly before the trial ends. Otherwise the upgrader would commit a daemon
-// that does not work, or roll the upgrade back without knowing the reason. An `extend` does not
-// delay the judgement, because `extend` does not prolong a trial.
+// Judges the daemon shortly before the trial ends, and sends `unfit` if the daemon does not work.
+// Without this message, the upgrader would commit a daemon that does not work, or would roll the
+// upgrade back without knowing the reason. An `extend` does not delay the judgement, because
+// `extend` does not prolong a trial.
 void Adapter::judge_if_due() {
   if (!judge_at_ || *judge_at_ > now_) return;
   judge_at_.reset();

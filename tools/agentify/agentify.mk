@@ -24,7 +24,7 @@ agentify_units := $(agentify_files:%.cc=$(BUILD)/%)
 $(BUILD)/objects/units/tests/together/agentify/%.o $(BUILD)/objects/tests/together/agentify/%.o: \
   CXXFLAGS += -O0
 # The test in agentify_walk visits every state of agentify's state machine, which would take long
-# without compiler optimisation.
+# without compiler optimization.
 $(call objects,$(agentify_walk)): CXXFLAGS += -O2
 $(call wing,together/agentify/wing,$(agentify_files))
 $(BUILD)/tests/together/agentify/wing: $(call objects,$(agentify_walk)) \
@@ -42,7 +42,7 @@ agentify_plays := tests/together/agentify/life.py tests/together/agentify/readin
   tests/together/agentify/faults.py tests/together/agentify/kill.py
 agentify_witness := $(BUILD)/tests/together/agentify/witness
 # The witness is the daemon in agentify's tests. It records whether two daemons ever ran at the same
-# time. It is written in C and linked statically, without sanitizers even if all else is sanitized.
+# time. It is linked statically, and without sanitizers even if all other programs are sanitized.
 $(agentify_witness): $(BUILD)/objects/tests/together/agentify/witness.o
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -fsanitize=% -static-lib%,$(LDFLAGS)) -static -o $@ $^
@@ -54,9 +54,10 @@ tool_packages += python3 minisign openssl strace
 sanitized_tests += $(agentify_units) $(filter-out %/faults.py %/kill.py,$(agentify_plays))
 sanitized_programs += $(BUILD)/agentify $(BUILD)/agent-releases $(agentify_witness)
 
-# kill-agentify runs an upgrade POINTS times. Each time it kills one of agentify, its keeper, the
-# daemon and the upgrader, at a point of the upgrade that differs from run to run. At one point in
-# six the chosen process does not exist, so that run kills nothing.
+# kill-agentify runs an upgrade POINTS times. In each run it kills one of four processes: agentify,
+# its keeper (the daemon's parent process), the daemon or the upgrader. The point of the upgrade at
+# which it kills the process differs from run to run. At one point in six the chosen process does
+# not exist, so that run kills nothing.
 .PHONY: kill-agentify fault-agentify check-daemons endurance-agentify
 POINTS ?= 2600
 kill-agentify:
@@ -64,8 +65,8 @@ kill-agentify:
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/upgrader $(BUILD)/agentify $(agentify_witness)
 	@BUILD=$(BUILD) tests/together/agentify/kill.py $(POINTS)
 
-# fault-agentify lets the system calls of agentify and its keeper fail, one call in each run, until
-# every call has failed once.
+# fault-agentify runs agentify many times, and in each run makes one system call of agentify or of
+# its keeper fail, until every call has failed once.
 fault-agentify:
 	@tests/need-packages $(build_packages) gcc python3 strace
 	@$(MAKE) $(jobs) --no-print-directory $(BUILD)/agentify $(agentify_witness)

@@ -1,7 +1,7 @@
-// Runs a command that an option names, through /bin/sh. The command has a keeper, its parent
-// process: see keeper.h. The keeper kills all processes of the command when the command ends or is
-// given up, or when agentify dies. The command never inherits the daemon's lock, and inherits
-// init's sockets only if its ChildSetting says so.
+// Runs a command that an option of agentify names, through /bin/sh. The parent process of the
+// command is a keeper: see keeper.h. The keeper kills all processes of the command when the command
+// ends or is given up, or when agentify dies. The command never inherits the daemon's lock. It
+// inherits init's sockets only if the ChildSetting of begin() says so.
 #pragma once
 
 #include <functional>
@@ -44,11 +44,12 @@ class Command {
   // output is also written to standard error.
   [[nodiscard]] bool begin(const std::string& command, const Options& options, ChildSetting setting,
                            bool shown);
-  // The descriptors to be watched. When one of them is readable, look() must be called.
+  // The next two functions return descriptors that the caller must watch. When one of them is
+  // readable, look() must be called.
   [[nodiscard]] int news_descriptor() const { return keeper_.descriptor(); }
   [[nodiscard]] int output_descriptor() const { return output_.get(); }
-  // Reads the command's output and the messages of its keeper. Returns nothing until all processes
-  // of the command have exited, then the outcome.
+  // Reads the command's output, and the messages of its keeper. Returns the outcome when all
+  // processes of the command have exited, and nothing before that.
   [[nodiscard]] std::optional<CommandOutcome> look();
   [[nodiscard]] std::string last_line() const { return line_.text(); }
   // Kills all processes of the command.

@@ -29,8 +29,9 @@ DaemonLock DaemonLock::by_file(std::string path) {
 }
 
 // The lock's descriptor is not close-on-exec, so the daemon inherits it. If agentify and the keeper
-// are killed at the same time, the surviving daemon still holds the lock, and no second daemon can
-// start. The keeper executes no program but the daemon, so nothing else can inherit the descriptor.
+// (the daemon's parent process) are killed at the same time, the surviving daemon still holds the
+// lock, and no second daemon can start. The keeper executes no program but the daemon, so nothing
+// else can inherit the descriptor.
 int DaemonLock::try_take() {
   if (path_.empty()) return 0;
   constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
@@ -42,7 +43,7 @@ int DaemonLock::try_take() {
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return errno;
   // A different process may have removed the lock file between open() and flock() of this process.
   // The next process would then make a new file, and a lock on the removed file would exclude
-  // nobody.
+  // nobody. So check that the path still leads to the locked file.
   struct stat named {};
   const bool same = ::fstatat(AT_FDCWD, path_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
                     named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;

@@ -1,7 +1,8 @@
-// The family of a daemon: all its processes, which are the descendants of the keeper. The functions
-// of this file find the family in /proc, choose the daemon's main process, and kill the processes
-// that are left when the main process has exited. They never kill a foreign process that has got
-// the pid of a process that has exited.
+// The family of a daemon: all processes of the daemon, which are the descendants of the keeper
+// (keeper.h), the parent process that agentify gives to the daemon. The functions of this file find
+// the family in /proc, choose the daemon's main process, and kill the processes that are left when
+// the main process has exited. They never kill a foreign process that has got the pid of a process
+// that has exited.
 #pragma once
 
 #include <sys/types.h>
@@ -17,8 +18,8 @@ namespace agentify {
 
 // ---- one process
 
-// How a process exited, as wait(2) reports it. `unknown`: nobody could wait for the process, since
-// it was not a child of the keeper or the keeper has died.
+// How a process exited, as wait(2) reports it. `unknown` means that this was not reported: the
+// process was not a child of the keeper (keeper.h), or the keeper has died.
 struct DaemonEnding {
   enum class How { exited, signalled, unknown };
 
@@ -68,8 +69,8 @@ struct Process {
 // Kills and reaps all descendants of the calling process, which must be a subreaper.
 class Sweep {
  public:
-  // Makes a sweep. killed() does not count `spared`, the daemon's main process, because the end of
-  // that process is reported separately.
+  // `spared` is the pid of the daemon's main process, or 0. This process is killed like all others,
+  // but killed() does not count it, because its end is reported separately.
   explicit Sweep(pid_t spared = 0) : spared_(spared) {}
 
   // Reaps the descendants that have exited, and kills the living ones. Returns true if no

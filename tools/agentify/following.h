@@ -44,8 +44,9 @@ class Following {
   void begin() { follower_.begin(); }
   void dispatch() { follower_.dispatch(); }
 
-  // Records a failed upgrade in the ledger. An agent that has stayed active learns of the failure
-  // from the message `upgrade_failed`, a fallback from its `welcome`.
+  // Records a failed upgrade in the ledger. If this agent has stayed active, the failure was
+  // reported by the message `upgrade_failed`. If this agent was started because the upgrade had
+  // failed (a fallback), the failure was in its `welcome`.
   void upgrade_failed(const agent_protocol::Agent::Failure& failure);
 
  private:

@@ -1,6 +1,6 @@
-// Writes agentify's log, one line for each event, and the output of the check to standard error,
-// which agentify shares with the daemon. Never blocks. Bytes for which the log has no room are
-// dropped.
+// Writes agentify's log, one line for each event, and the output of the command of --check. Both go
+// to standard error, which agentify shares with the daemon. Never blocks. Bytes for which the log
+// has no room are dropped.
 #pragma once
 
 #include <string_view>

@@ -48,10 +48,11 @@ void close_others(std::vector<int> kept) {
 
 using upgrader::OwnedFd;
 
-// The interval at which the keeper tries again to write to a full log.
+// The interval at which the keeper tries again to write the daemon's output to a full log.
 constexpr int log_interval_ms = 100;
 
-// The interval at which the keeper tries to take a lock that a process of an earlier daemon holds.
+// The interval at which the keeper tries to take the daemon's lock, while a process of an earlier
+// daemon still holds this lock.
 constexpr int lock_interval_ms = 5;
 
 constexpr int without_limit = -1;
@@ -99,7 +100,7 @@ void Keeper::run() {
   ::sigemptyset(&child);
   ::sigaddset(&child, SIGCHLD);
   signals_.reset(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
-  // without SIGCHLD, the keeper would not notice that its children exit
+  // without this descriptor for SIGCHLD, the keeper would not notice that its children exit
   if (!signals_) ::_exit(1);
   for (;;) {
     wait();
@@ -112,8 +113,8 @@ void Keeper::run() {
   }
 }
 
-// Handles the exit of agentify. Writes the file of last words, because agentify may have been
-// killed before it could write the file.
+// Handles the exit of agentify. Writes the last lines of the daemon into the file of --last-words,
+// because agentify may have been killed before it could write this file.
 void Keeper::lose_agentify() {
   const bool has_daemon = phase_ == Phase::keeping || phase_ == Phase::asking;
   if (!has_daemon) leave();
@@ -203,8 +204,9 @@ void Keeper::try_start() {
 
 void Keeper::start() {
   const StartedChild started = start_child(*plan_.program, plan_.child);
-  // Close the keeper's copy of the writing end of the readiness pipe. Only the daemon then has the
-  // writing end, so agentify sees the end of the pipe when the daemon exits.
+  // Through the readiness pipe, the daemon reports that it is ready. Close the keeper's copy of the
+  // writing end. Only the daemon then has the writing end, so agentify sees the end of the pipe
+  // when the daemon exits.
   if (plan_.child.ready_pipe >= 0) ::close(plan_.child.ready_pipe);
   if (started.pid < 0) {
     plan_.lock.release();
@@ -216,8 +218,8 @@ void Keeper::start() {
   tell({.kind = News::Kind::started, .value = main_});
 }
 
-// Makes `pid` the main process, if that process descends from the keeper. If the keeper is not the
-// parent of that process, a pidfd reports its exit.
+// Makes the process `pid` the daemon's main process, if it descends from the keeper. If the keeper
+// is not the parent of that process, wait(2) cannot report its exit, so a pidfd does.
 void Keeper::adopt(pid_t pid) {
   if (pid == main_ && phase_ == Phase::keeping) return;
   if (pid == ::getpid() || !descends_from(pid, ::getpid())) {
@@ -269,8 +271,9 @@ void Keeper::reap() {
   if (main_handle_ && ::poll(&handle, 1, 0) > 0) main_ended(DaemonEnding{});
 }
 
-// Reports the exit of the main process. The keeper then reaps no child until agentify has ordered
-// which process is the main process now, or to kill all processes.
+// Reports the exit of the daemon's main process to agentify, which answers with an order: either a
+// different process is the main process now, or all processes must be killed. Until this order
+// comes, the keeper reaps no child, so that it cannot miss the exit of the new main process.
 void Keeper::main_ended(const DaemonEnding& ending) {
   main_handle_.reset();
   phase_ = Phase::asking;

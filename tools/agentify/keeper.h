@@ -19,7 +19,7 @@
 
 namespace agentify {
 
-// How a keeper starts the daemon's or the command's program.
+// How a keeper starts its child, which is the daemon or a command.
 struct ChildSetting {
   // The environment of the process, as entries NAME=value.
   std::vector<std::string> environment = {};
@@ -32,7 +32,7 @@ struct ChildSetting {
   int death_signal = 0;  // the signal that the child gets if its parent dies; 0: none
 };
 
-// An order that agentify sends to its keeper.
+// An order that agentify sends to a keeper.
 struct Order {
   enum class Kind { start, cancel_start, signal, adopt, kill_family };
 
@@ -41,7 +41,7 @@ struct Order {
   int value = 0;
 };
 
-// A message from the keeper to agentify.
+// A message from a keeper to agentify.
 struct News {
   enum class Kind { waits, started, refused, ended, family_gone };
 
@@ -55,7 +55,8 @@ struct News {
   bool by_lock = false;  // for refused: true if the lock could not be taken
 };
 
-// The program that a keeper runs, and the settings with which the keeper runs the program.
+// The program that a keeper runs as its child (the daemon or a command), and the settings with
+// which the keeper runs the program.
 struct KeeperPlan {
   const upgrader::Program* program = nullptr;
   ChildSetting child;
@@ -66,8 +67,8 @@ struct KeeperPlan {
   const char* name = "keeper";  // the keeper's name in ps
   // The shared memory for the daemon's last lines (--last-words). Null without --last-words.
   LastWords* words = nullptr;
-  // The file into which the keeper writes `words` if agentify dies. If it is empty, no file is
-  // written.
+  // The path of the file into which the keeper writes the daemon's last lines (`words`) if agentify
+  // dies. If the path is empty, no file is written.
   std::string words_file = {};
 };
 

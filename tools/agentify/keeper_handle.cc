@@ -1,4 +1,5 @@
-// agentify's connection to a keeper: forks the keeper, sends orders to it, and receives its news.
+// agentify's connection to a keeper, the parent process of the daemon or of a command. Forks the
+// keeper, sends orders to it, and receives its messages.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -48,9 +49,9 @@ bool KeeperHandle::fork_keeper(KeeperPlan plan) {
   return true;
 }
 
-// Sends an order. First sends SIGCONT to the keeper, which may have been stopped by a signal. If
-// the order cannot be sent, closes the connection. The keeper then exits, and agentify notices the
-// exit.
+// Sends an order to the keeper. First sends SIGCONT, because a signal may have stopped the keeper.
+// If the order cannot be sent, closes the connection. The keeper then exits, and agentify notices
+// the exit.
 void KeeperHandle::order(Order order) const {
   if (pid_ > 0) ::kill(pid_, SIGCONT);
   const ssize_t sent = ::send(socket_.get(), &order, sizeof order, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -21,7 +21,8 @@ namespace {
 
 constexpr mode_t last_words_mode = 0600;
 
-// Not 64 bits, because 64-bit atomics on 32-bit MIPS need a lock.
+// The counter in the shared memory has 32 bits and not 64, because 64-bit atomics need a lock on
+// 32-bit MIPS.
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "two processes share it");
 
 int write_file(const std::string& path, std::string_view text) {
@@ -83,16 +84,17 @@ namespace {
 
 using upgrader::OwnedFd;
 
-// The most reads in one turn of the keeper's loop. With this limit, a daemon that writes without
-// pause does not delay the orders that agentify sends to the keeper.
+// The most reads from the daemon's output in one turn of the keeper's loop. With this limit, a
+// daemon that writes without pause does not delay the orders that agentify sends to the keeper.
 constexpr int reads_in_relay_turn = 16;
 constexpr std::size_t relay_piece_bytes = 16'384;
 // The most bytes of one write. A pipe accepts up to PIPE_BUF bytes atomically, so no bytes of a
 // different process can come in between.
 constexpr std::size_t relay_write_bytes = 4'096;
 
-// If the log is full when the keeper exits, the keeper waits for room at most `last_waits` times,
-// each time for at most `last_wait_ms` milliseconds.
+// The keeper passes the daemon's output on to the log. If the log is full when the keeper exits,
+// the keeper waits for room at most `last_waits` times, each time for at most `last_wait_ms`
+// milliseconds.
 constexpr int last_waits = 10;
 constexpr int last_wait_ms = 100;
 

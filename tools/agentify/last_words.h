@@ -1,8 +1,8 @@
 // The last words of a daemon: the end of its output, which shows why the daemon has failed
-// (--last-words). The keeper reads the daemon's standard output and error from a pipe, keeps the
-// last bytes, and passes all bytes on to the log. The last bytes are kept in memory that agentify
-// shares with its keeper, so that agentify can read them at any time, even after the keeper has
-// been killed.
+// (--last-words). The keeper, the daemon's parent process, reads the daemon's standard output and
+// error from a pipe, keeps the last bytes, and passes all bytes on to the log. The last bytes are
+// kept in memory that agentify shares with its keeper, so that agentify can read them at any time,
+// even after the keeper has been killed.
 #pragma once
 
 #include <sys/types.h>
@@ -26,8 +26,8 @@ inline constexpr std::uint32_t last_words_bytes_max = 2'048;
 // bytes, and agentify reads them.
 class LastWords {
  public:
-  // Makes the shared memory. Must be called before the keeper is forked. The memory exists until
-  // agentify and the keeper have both exited. On failure returns null and sets errno.
+  // Makes the shared memory. Must be called before agentify forks the keeper. The memory exists
+  // until agentify and the keeper have both exited. On failure returns null and sets errno.
   [[nodiscard]] static LastWords* share();
 
   // Adds bytes of the output. Must be called by one process only.

@@ -57,8 +57,8 @@ Time Loop::now() const {
   return Time{static_cast<Time::rep>(uv_now(loop_))};
 }
 
-// Begins all watches. The watches of the daemon's messages become active only in
-// listen_to_daemon().
+// Registers timers, signals and descriptors with libuv. The descriptors for messages of the daemon
+// are registered without events: only listen_to_daemon() begins to read them.
 bool Loop::watch_all() {
   const auto passes_on = [this](int signal) {
     return [this, signal] { feed(SignalTaken{signal}); };

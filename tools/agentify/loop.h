@@ -148,8 +148,8 @@ class Loop {
   Prober health_prober_;
   std::optional<Sweep> sweep_;
   std::optional<Following> following_;
-  // the failed upgrade that the `welcome` of a fallback has named; absent once it is recorded in
-  // the ledger of releases
+  // the failed upgrade that the `welcome` names as the reason why this agent was started; absent if
+  // the `welcome` names none
   std::optional<agent_protocol::Agent::Failure> past_failure_;
 };
 

@@ -126,8 +126,8 @@ void Loop::perform(const ReportFailure& action) {
   agent_.status(fit_for_status(text));
 }
 
-// Saves the last words of a daemon that has failed in the file of --last-words. Returns `reason`
-// with the last line of the daemon's output appended.
+// Saves the last lines of the daemon's output in the file of --last-words, because the daemon has
+// failed. Returns `reason` with the last line of the daemon's output appended.
 std::string Loop::with_last_words(const std::string& reason) const {
   if (prepared_.words == nullptr) return reason;
   const std::string line = prepared_.words->last_line();
@@ -148,15 +148,16 @@ void Loop::perform(const LeaveLike& action) {
   leave(action.ending);
 }
 
-// Stops the loop. A timer may call this function. libuv polls after its timers, and without
-// uv_stop() that poll would wait without a time limit.
+// Stops the loop. A timer may call this function. After the timers, libuv waits for input. Without
+// uv_stop(), it could wait for ever.
 void Loop::leave(const DaemonEnding& ending) {
   leaving_ = ending;
   uv_stop(loop_);
 }
 
-// Closes all handles, and waits until the keeper has exited. agentify must not exit before its
-// keeper, because the keeper holds the daemon's lock until the keeper exits.
+// Closes all handles, and waits until the keeper, the daemon's parent process, has exited. agentify
+// must not exit before its keeper, because the keeper holds the daemon's lock until the keeper
+// exits.
 void Loop::close_all() {
   ready_prober_.close();
   health_prober_.close();

@@ -41,8 +41,8 @@ int print(const std::string& text) {
   return written && std::fflush(stdout) == 0 ? 0 : exit_failed;
 }
 
-// Reports why agentify cannot run the daemon. Under an upgrader, sends the reason to the upgrader,
-// which otherwise would only see that agentify has exited.
+// Reports why agentify cannot run the daemon. If agentify runs under an upgrader, sends the reason
+// to the upgrader, which would otherwise only see that agentify has exited.
 int refuse(const std::string& why, int status) {
   auto agent = agent_protocol::Agent::open();
   if (!agent || agent->alone()) log_line(why);
@@ -94,8 +94,8 @@ std::optional<std::string> prepare_readiness(const Options& options, Prepared& p
   return std::nullopt;
 }
 
-// Forks the keeper. Must be called before agentify opens descriptors that the keeper should not
-// inherit. Returns the reason on failure, otherwise nothing.
+// Forks the keeper, the process that will start the daemon. Must be called before agentify opens
+// descriptors that the keeper should not inherit. Returns the reason on failure, otherwise nothing.
 std::optional<std::string> prepare_keeper(const Options& options, const Surroundings& surroundings,
                                           const upgrader::Program& daemon, Prepared& prepared) {
   auto lock = find_lock(surroundings);

@@ -152,8 +152,8 @@ std::optional<std::variant<ProbeKind, std::string>> try_probe(const Split& asked
   }
   if (asked.kind == "unix") return unix_probe(asked.rest);
   if (asked.kind == "http" || asked.kind == "https") {
-    // `http://HOST/` is accepted for `http:http://HOST/`, because many users write it and it can
-    // mean nothing else.
+    // The complete form of this value is `http:http://HOST/`. The short form `http://HOST/` is
+    // accepted, too, because many users write it, and it can mean nothing else.
     std::string whole(asked.rest);
     if (asked.rest.starts_with("//")) whole = whole_of(asked);
     const std::optional<HttpUrl> url = parse_http_url(whole);

@@ -64,8 +64,8 @@ class ConnectionProbe {
  public:
   using Told = std::function<void(const ProbeOutcome&)>;
 
-  // Prepares the object for probes. Returns false if memory is missing. If connect() or request()
-  // cannot return the outcome immediately, `told` is later called with the outcome.
+  // Prepares the object for probes. Returns false if there is not enough memory. If connect() or
+  // request() cannot return the outcome immediately, `told` is later called with the outcome.
   [[nodiscard]] bool prepare(uv_loop_t* loop, Trust trust, Told told);
   // Connects to a port of the address, and closes the connection. Returns the outcome if it is
   // known immediately. Otherwise `told` is called later.
@@ -97,8 +97,8 @@ class ConnectionProbe {
   Trust trust_;
   Told told_;
   upgrader::CurlLoop curl_;
-  // For CURLOPT_CONNECT_TO: the address and port to which libcurl connects instead of the URL's
-  // host.
+  // The value of CURLOPT_CONNECT_TO: the address and port to which libcurl connects in place of the
+  // host in the URL.
   List places_;
   List headers_;
   std::unique_ptr<CURL, FreeEasy> easy_;

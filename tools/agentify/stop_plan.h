@@ -1,5 +1,6 @@
 // The plan for stopping a daemon: which signals are sent, how long to wait after each, and when
-// SIGKILL follows. This file only makes plans; the keeper (keeper.h) sends the signals.
+// SIGKILL follows. This file only makes plans; the daemon's parent process, the keeper (keeper.h),
+// sends the signals.
 #pragma once
 
 #include <optional>

@@ -129,8 +129,9 @@ agent_protocol::Result<Program> find_daemon(const Options& options) {
   return program;
 }
 
-// Finds the lock of a daemon whose upgrader has no --lock. The lock file is named after the parent
-// process: the upgrader, which is the parent of all its agents.
+// Finds the lock of a daemon whose upgrader has no --lock. The name of the lock file contains the
+// pid of the upgrader, which is the parent process of agentify. So all agents of one upgrader use
+// the same lock.
 std::variant<DaemonLock, std::string> find_own_lock() {
   const auto directory = find_lock_directory();
   if (const auto* none = std::get_if<NoDirectory>(&directory)) {

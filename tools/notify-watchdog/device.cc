@@ -27,7 +27,7 @@ struct WatchdogInfo {
   std::uint8_t identity[32];
 };
 constexpr std::uint32_t card_reset = 0x20;  // WDIOF_CARDRESET: the device has reset the machine
-// WDIOF_MAGICCLOSE: close() stops the device only after the letter V was written
+// WDIOF_MAGICCLOSE: this device is stopped by close() only if the letter V was written before
 constexpr std::uint32_t magic_close = 0x100;
 constexpr int disable_card = 1;  // WDIOS_DISABLECARD: stops the device
 constexpr unsigned long get_support = _IOR('W', 0, WatchdogInfo);
@@ -134,8 +134,9 @@ void Device::feed() {
 }
 
 // Returns true if the device's timeout is at least `promised`. Otherwise stops the device and
-// returns false, because the watched program was told at its start to send WATCHDOG=1 at an
-// interval that fits the promised timeout. That interval cannot be changed any more.
+// returns false, because it could reset the machine too early. At its start, the watched program
+// was told to send WATCHDOG=1 often enough for the timeout `promised`, and this cannot be changed
+// any more.
 bool Device::keeps_promise(Duration promised) {
   if (timeout_ >= promised) return true;
   log_line("{} takes {} at most, and the program was told {}: use --timeout"_with(

@@ -111,7 +111,8 @@ class Environment {
                             pid_t parent, int report) {
   environment.write_pid(::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  // If the parent died before prctl() took effect, its death causes no SIGTERM.
+  // prctl() makes the kernel send SIGTERM when the parent dies. If the parent died before this
+  // call, no SIGTERM comes, so exit here.
   if (::getppid() != parent) ::_exit(1);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   ::execvpe(argv[0], argv, environment.pointers());
@@ -218,7 +219,8 @@ class Loop {
   int run() {
     while (!leave_) {
       wait();
-      // Notifications of the child must be handled before the child's exit and before any deadline.
+      // Handle notifications of the child before its exit and before any deadline, because the
+      // child may have sent them in time.
       for (const Notification& notification : notify_.take())
         feed(Notified{notification});
       notify_.pass_on();

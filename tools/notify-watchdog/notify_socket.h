@@ -42,8 +42,9 @@ class NotifySocket {
   // otherwise -1. The caller must poll this descriptor for writing.
   [[nodiscard]] int outer_awaited() const { return waiting_.empty() ? -1 : outer_.get(); }
 
-  // Reads the datagrams that have come, at most datagrams_in_turn. Sends the notifications that
-  // count on to init, and returns them.
+  // Reads the datagrams that have come, at most datagrams_in_turn. Ignores datagrams that are too
+  // long, or whose sender does not count (see set_child()). Sends all others on to init, and
+  // returns them.
   [[nodiscard]] std::vector<Notification> take();
   // Sends as many waiting notifications to init as init's socket has room for.
   void pass_on();

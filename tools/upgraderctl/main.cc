@@ -35,8 +35,8 @@ namespace {
 // The commands that send a request to an upgrader or wait for something. The function of each
 // command returns the exit status.
 
-// How long to wait for the status of the upgrader that reads the FIFO. The upgrader writes its
-// status right after it has opened the FIFO, so a longer wait would not help.
+// How long to wait for the status of the upgrader that reads the FIFO. An upgrader writes its
+// status immediately after it has opened the FIFO, so a longer wait would not help.
 constexpr Duration meeting_longest{5'000};
 constexpr Duration meeting_pause{50};
 
@@ -205,7 +205,7 @@ std::vector<Base> bases_of_environment() {
 }
 
 // Reads the names of the control directories in each base. Returns an error if a base cannot be
-// read and no base has any name.
+// read and no control directory was found in any base.
 std::error_code look_for_names(std::vector<Base>& bases) {
   std::error_code first;
   bool found = false;

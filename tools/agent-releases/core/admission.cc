@@ -65,8 +65,8 @@ std::optional<Moment> signed_at(std::string_view trusted_comment) {
 
 Passed last_passed(const std::vector<Entry>& ledger, std::string_view trusted_comment,
                    std::optional<Moment> added) {
-  // The publisher's clock may be fast, but at most by this many seconds. They are subtracted from
-  // the time in the signature, so that the difference is certainly in the past.
+  // The time in a signature comes from the publisher's clock, which may be fast by at most this
+  // many seconds. So the time in the signature minus this number is certainly in the past.
   constexpr Moment publisher_ahead = 600;
   Passed last{program_date, "this program"};
   const auto learn = [&](Moment when, const char* what) {

@@ -34,10 +34,10 @@ struct Versions {
   std::vector<Version> there;      // the versions of all releases in the directory
 };
 
-// Returns the version to compare with: the newer of `running` and `current`. If neither is known,
-// this is the newest version that the ledger says was committed. Without such a version, it is the
-// newest release in the directory that is not a pre-release and whose newest entry in the ledger is
-// not a failure.
+// Returns the version with which a new release is compared: the newer of `running` and `current`.
+// If neither is known, returns the newest version that the ledger says was committed. If there is
+// no such version, returns the newest release in the directory that is not a pre-release and whose
+// newest entry in the ledger is not a failure.
 [[nodiscard]] std::optional<Present> present_version(const Versions& versions,
                                                      const std::vector<Entry>& ledger);
 

@@ -26,10 +26,11 @@ struct Wish {
 };
 
 // Returns the index of the release that should replace `running`, or nothing if `running` should
-// stay. With a wish, the desired release is chosen. Without a wish, the newest release is chosen
-// that is newer than `running` and not a pre-release. A release that has failed (has_failed() in
-// ledger.h) is never chosen. If the file `desired` contains no valid version, no release is chosen,
-// because nobody knows which version the operator wanted.
+// stay. If the operator has named a version in the file `desired` (`wish`), the release of that
+// version is chosen. Without this file, the newest release is chosen that is newer than `running`
+// and not a pre-release. A release that has failed (has_failed() in ledger.h) is never chosen. If
+// the file `desired` contains no valid version, no release is chosen, because nobody knows which
+// version the operator wanted.
 [[nodiscard]] std::optional<std::size_t> choose(const std::vector<Candidate>& releases,
                                                 const std::optional<Wish>& wish,
                                                 const Version& running,

@@ -38,8 +38,8 @@ struct Entry {
   std::string wish;        // the identifier of the file `desired` that led to the upgrade, or ""
 };
 
-// How an upgrade failed. The upgrader sends these facts to the agent that requested the upgrade, or
-// to the fallback.
+// How an upgrade failed. The upgrader sends these facts to the agent that requested the upgrade or,
+// if that agent has exited, to the agent that takes its place (the fallback).
 struct Failure {
   std::string id;
   std::string stage;  // the stage in the message `upgrade_failed`
@@ -68,9 +68,10 @@ struct Failure {
 
 // Returns true if a release must not be tried, for one of two reasons. The last upgrade to the
 // release has failed, and the release itself was at fault. Or the last upgrade to the release has
-// begun, its outcome is not recorded, and a different version runs now. `wish` is the identifier of
-// the file `desired`, if that file names a version. Upgrades from before the last write of that
-// file do not count, because the operator has then asked for the version again.
+// begun, its outcome is not recorded, and a different version runs now. If the file `desired` names
+// a version, `wish` identifies the last write of that file; otherwise `wish` is absent. Upgrades
+// from before that write do not count, because by the write the operator has asked for the version
+// again.
 [[nodiscard]] bool has_failed(const std::vector<Entry>& ledger, const Version& version,
                               std::string_view sha256, const std::optional<Version>& running,
                               const std::optional<std::string>& wish);
@@ -82,7 +83,7 @@ struct Failure {
 
 // Returns an entry that records that the upgrade to `running` is committed. Must be called only
 // when `running` has passed its trial. Returns nothing unless the newest entry about `running` says
-// `trying`.
+// `trying`, which means that the outcome is not recorded yet.
 [[nodiscard]] std::optional<Entry> commitment_of(const std::vector<Entry>& ledger,
                                                  const Version& running, Moment when);
 

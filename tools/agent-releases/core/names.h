@@ -1,5 +1,5 @@
-// Makes and recognises the names of the files in a directory of releases. Checks names from
-// manifests and command lines before they become part of a path. Recognises, by their names, the
+// Makes and recognizes the names of the files in a directory of releases. Checks names from
+// manifests and command lines before they become part of a path. Recognizes, by their names, the
 // files that a crash has left behind.
 #pragma once
 
@@ -37,8 +37,8 @@ inline constexpr std::size_t entry_bytes_max = 1'024;
 // The longest path component that file systems allow.
 inline constexpr std::size_t component_bytes_max = 255;
 
-// The next two functions check the NAME of releases and a release's version. They refuse with the
-// reason if it is wrong.
+// The next two functions check the NAME of releases and a release's version. If the name or the
+// version is wrong, they return a refusal with the reason.
 [[nodiscard]] Outcome check_name(std::string_view name);
 [[nodiscard]] Outcome check_version(const Version& version);
 
@@ -47,7 +47,8 @@ inline constexpr std::size_t component_bytes_max = 255;
 [[nodiscard]] Outcome check_entry(std::string_view entry);
 
 // Returns the name of a lock file in .staging, such as `lock.NAME-v1.2.3`. A process holds this
-// lock while it makes the release NAME-v1.2.3. No release of NAME has a name of this form.
+// lock while it makes the release NAME-v1.2.3. No release of NAME has a name of this form, because
+// the name of each one begins with `NAME-v`.
 [[nodiscard]] std::string claim_name(std::string_view name, const Version& version);
 
 // Returns the file or directory name of a release, such as `NAME-v1.2.3`.
@@ -59,7 +60,7 @@ struct Known {
   Version version;
 };
 
-// Recognises a file in the directory of releases by its name. The file is a release, or a release's
+// Recognizes a file in the directory of releases by its name. The file is a release, or a release's
 // manifest, signature or list of files. Returns nothing for any other name.
 [[nodiscard]] std::optional<Known> recognise(std::string_view entry, std::string_view name);
 

@@ -32,9 +32,10 @@ struct NodePackage {
 // Node.js tries them.
 [[nodiscard]] std::vector<std::string> node_program_paths(const std::string& program);
 
-// The files and the directory that `pack` adds to a project: the program that starts the project,
-// for Node.js or Python, and the directory of Python packages. Because of its ending .cjs, Node.js
-// reads agent-entry.cjs as CommonJS, even in a package of ES modules.
+// The names of the files and of the directory that `pack` adds to a project. The two files are
+// programs that start the project: one for Node.js, the other for Python. The directory holds the
+// Python packages. Because of its ending .cjs, Node.js reads agent-entry.cjs as CommonJS, even in a
+// package of ES modules.
 inline constexpr std::string_view node_entry = "agent-entry.cjs";
 inline constexpr std::string_view python_entry = "agent-entry";
 inline constexpr std::string_view python_packages = "site-packages";

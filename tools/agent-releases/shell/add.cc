@@ -161,8 +161,8 @@ Outcome Addition::place(const Directory& staging) {
 Outcome Addition::make(const Directory& staging, bool& is_resumable) {
   const auto url = resolve_url(published_.url, published_.manifest.url);
   if (!url) return Refusal{shown_url(published_.url) + ": " + url.reason()};
-  // `download` has the program's file open until the end of this function. A file that is open for
-  // writing cannot be executed.
+  // `download` has the program's file open for writing until the end of this function. A file that
+  // is open for writing cannot be executed.
   Download download(fetcher_, published_.manifest, staging, adding_.progress);
   if (const Outcome fetched = download.run(url.value()); !fetched) {
     is_resumable = fetched.refusal().trouble == Trouble::cut_off && download.has_begun();
@@ -202,8 +202,9 @@ Outcome Addition::add_anew(bool& was_there) {
   return added;
 }
 
-// Adds the release, unless it exists already. If it exists, only completes the release, and removes
-// files that crashes have left in .staging, including partial downloads.
+// Adds the release, unless it exists already. If the release exists, this function only adds a
+// manifest or a signature that is missing. It then also removes all files in .staging that crashes
+// have left there, including partial downloads.
 Outcome Addition::add_if_absent(bool& was_there) {
   {
     const Result<Writing> writing = store_.begin_writing(part_name(published_.manifest));

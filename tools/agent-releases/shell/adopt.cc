@@ -138,8 +138,10 @@ Outcome Adoption::place(const Directory& staging, std::int64_t size) {
   return moved ? directory.sync() : moved;
 }
 
-// Makes `current` a link to the adopted path, unless `current` exists already. The adopted path
-// itself is now a link to the release, and a commit replaces only that link.
+// Makes the link `current`, which leads to the release that is run, unless `current` exists
+// already. The new link leads to the adopted path, which is now itself a link to the release. A
+// commit replaces only the link at the adopted path, and `current` then leads to the new release,
+// too.
 Outcome Adoption::link_current() const {
   const Directory& directory = store_.directory();
   const std::string current{current_name};

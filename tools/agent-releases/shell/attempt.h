@@ -1,5 +1,6 @@
-// Functions for agents that request their upgrades themselves, without a Follower. They choose the
-// release that should replace the agent, and record how the upgrade ended.
+// Functions for agents that request their upgrades themselves, and do not use the class Follower
+// for this. They choose the release that should replace the agent, and record how the upgrade
+// ended.
 #pragma once
 
 #include <optional>

@@ -18,8 +18,8 @@ namespace agent_releases {
 namespace {
 
 Result<Fact> fact_of(const Releases& releases, Release release) {
-  // A user who may not read the ledger still gets the list of releases, but not how the upgrades to
-  // them ended.
+  // The ledger records how the upgrades to the releases ended. A user who may not read the ledger
+  // still gets the list of releases, but without these outcomes.
   const Directory& place = releases.store().directory();
   const auto ledger = may_read_ledger(place) ? read_ledger(place) : std::vector<Entry>{};
   if (!ledger) return ledger.refusal();

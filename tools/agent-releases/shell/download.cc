@@ -32,8 +32,9 @@ Outcome judge_request(const Store& store, const Releases::Adding& adding) {
       Trouble::usage};
 }
 
-// Returns the URL to fetch. If only http and https are allowed, refuses a path without looking for
-// the file, because a different answer for a missing file would reveal which files exist.
+// Returns the URL to fetch. If only http and https are allowed, refuses every path without looking
+// for the file, because a different answer for a missing file would reveal which files exist on
+// this machine.
 Result<std::string> url_to_fetch(const Releases::Adding& adding) {
   if (adding.allow_files || is_of_network(adding.source)) return url_of(adding.source);
   return Refusal{shown_url(adding.source) + " is no URL of http or https, and no other is allowed"};
@@ -82,8 +83,9 @@ Result<Circumstances> circumstances(const Store& store, const Releases::Adding& 
                        .older_is_wanted = adding.older_is_wanted};
 }
 
-// The most tries of one transfer. tries_max limits all tries together. fruitless_tries_max limits
-// the consecutive tries that fetch nothing, or that end because the server is too slow.
+// A transfer that is interrupted is tried again, up to tries_max tries in all. It is given up
+// earlier after fruitless_tries_max tries in a row that fetch nothing, or that end because the
+// server is too slow.
 constexpr int fruitless_tries_max = 2;
 constexpr int tries_max = 100;
 
@@ -140,8 +142,8 @@ Outcome Download::write_piece(std::string_view bytes) {
   if (const Outcome written = write_all(part_.get(), path_, bytes); !written) return written;
   const std::int64_t before = bytes_ / behind;
   bytes_ += static_cast<std::int64_t>(bytes.size());
-  // Start writing these bytes to disk while the transfer goes on, so that the sync at the end is
-  // short.
+  // After every 8 MiB, start to write the last 8 MiB to disk while the transfer goes on, so that
+  // the sync at the end is short.
   if (bytes_ / behind != before) {
     ::sync_file_range(part_.get(), before * behind, behind, SYNC_FILE_RANGE_WRITE);
   }

@@ -36,8 +36,8 @@ Result<std::vector<Entry>> FollowerNotes::with_kept(const Directory& directory) 
   return ledger;
 }
 
-// Appends the entry to the ledger. First appends the entries that are kept in memory, so that the
-// ledger stays in the order of time.
+// Appends the entry to the ledger. First appends the entries that note_ending() has kept in memory,
+// so that the ledger stays in the order of time.
 Outcome FollowerNotes::note(const Directory& directory, const Entry& entry) {
   while (!kept_.empty()) {
     if (const Outcome noted = append_to_ledger(directory, kept_.front()); !noted) return noted;
@@ -128,7 +128,8 @@ std::optional<Clock::time_point> Follower::Work::next_work() const {
 }
 
 // Chooses the next release to verify. Leaves out releases that were refused before and whose files
-// have not changed since. After a write of the file `desired`, refused releases count again.
+// have not changed since. When the file `desired` has been written again, releases that were
+// refused before may be chosen again.
 std::optional<std::size_t> Follower::Work::choose_among(const std::vector<Release>& releases,
                                                         const std::optional<Wish>& wish,
                                                         const std::vector<Entry>& ledger) const {

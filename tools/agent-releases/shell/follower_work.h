@@ -54,19 +54,21 @@ class Wakeups {
   upgrader::OwnedFd changes_;
 };
 
-// The most endings that are kept in memory. At one more, the oldest is dropped. An ending is an
-// entry that says how an upgrade ended.
+// The most entries about ended upgrades that are kept in memory, because they could not be written
+// into the ledger yet. If one more must be kept, the oldest is dropped.
 inline constexpr std::size_t kept_endings_max = 64;
 
 // Writes a follower's entries into the ledger. Never waits for the lock of the ledger file, because
-// the agent's event loop must not block. An ending that cannot be written now is kept in memory and
-// written later. Until then, the ending counts as written.
+// the agent's event loop must not block. An entry that says how an upgrade ended, and that cannot
+// be written now, is kept in memory and written later. Until then, with_kept() returns this entry
+// as if it were written.
 class FollowerNotes {
  public:
   // Returns the entries of the ledger file, followed by the entries that are kept in memory.
   [[nodiscard]] Result<std::vector<Entry>> with_kept(const Directory& directory) const;
 
-  // Appends the entry durably. An entry that cannot be appended is not kept in memory.
+  // Appends the entry durably, or returns the reason why this is not possible. Unlike
+  // note_ending(), does not keep the entry in memory for a later try.
   [[nodiscard]] Outcome note(const Directory& directory, const Entry& entry);
 
   // Appends an entry that says how an upgrade ended. If that fails, keeps the entry in memory, and
@@ -137,11 +139,12 @@ class Follower::Work {
   std::string id_;
   unsigned requests_ = 0;
 
-  // The hashes of verified releases, by path: the identifier (Release::writing) that the release's
-  // files had when they were verified, and their SHA-256.
+  // For each path of a verified release: Release::writing at the time of the verification, and the
+  // SHA-256. If Release::writing differs now, the files were replaced, and the SHA-256 is out of
+  // date.
   std::map<std::string, std::pair<std::string, std::string>> hashes_;
-  // The refused releases, by path, each with the identifier that the release's files had when the
-  // release was refused.
+  // For each path of a refused release: Release::writing at the time of the refusal. If
+  // Release::writing differs now, the files were replaced, and the release may be tried again.
   std::map<std::string, std::string> refused_;
   std::string reported_;
 };

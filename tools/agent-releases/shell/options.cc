@@ -156,7 +156,7 @@ std::string public_path(const std::string& secret) {
   return path + ".pub";
 }
 
-// Checks that the publishers' options fit each other, and parses the values in `words`.
+// Checks that the publishers' options can be used together, and parses the values in `words`.
 Outcome check_publishing(Options& options, const PublishWords& words) {
   PublishOptions& publishing = options.publishing;
   if (options.task == Task::pack && !publishing.check.empty()) {

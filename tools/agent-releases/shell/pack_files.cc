@@ -93,7 +93,7 @@ struct FreeEntry {
   void operator()(archive_entry* entry) const { archive_entry_free(entry); }
 };
 
-// Writes to the outgoing file, and counts and hashes the bytes. Remembers the reason of the first
+// Writes to the outgoing file, and counts and hashes the bytes. Remembers the reason for the first
 // failure, because libarchive does not report it.
 class Sink {
  public:

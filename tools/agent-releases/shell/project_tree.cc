@@ -70,7 +70,7 @@ std::string end_of(int status) {
 }
 
 // Runs npm or Python as a child process, without a shell, and waits until it exits. The program is
-// searched in PATH. Returns the child's standard output; its standard error is that of this
+// looked up in PATH. Returns the child's standard output; its standard error is that of this
 // process. Refuses if the program is missing or fails. If this process is interrupted, so is the
 // child.
 Result<std::string> run_child(const std::vector<std::string>& command,

@@ -84,7 +84,8 @@ Result<std::vector<Use>> used_by_upgraders(const std::vector<std::string>& contr
   return uses;
 }
 
-// The reasons why releases are still needed, determined once for all releases of a directory.
+// The reasons why releases are still needed and must not be removed. They are determined once for
+// all releases of a directory.
 class Needs {
  public:
   [[nodiscard]] static Result<Needs> look(const Store& store);
@@ -117,8 +118,8 @@ Result<Needs> Needs::look(const Store& store) {
   for (auto entry = ledger.value().rbegin(); entry != ledger.value().rend(); ++entry) {
     if (!seen.insert(entry->version.text()).second || entry->ending != Ending::trying) continue;
     needs.versions_.emplace_back(entry->version, "an upgrade to it is under way, or was cut short");
-    // Only one upgrade can be under way, so an older upgrade is over even if no outcome is
-    // recorded.
+    // Do not look at older entries. Only one upgrade can be under way, so an older upgrade is over
+    // even if its outcome is not recorded.
     break;
   }
   auto upgraders = used_by_upgraders(store.controls());

@@ -17,8 +17,8 @@ std::string with_build(const Version& version) {
   return version.text() + (version.build.empty() ? "" : "+" + version.build);
 }
 
-// Returns, in words, the newest entry in the ledger about a release, or an empty string if there is
-// no entry.
+// Returns the newest entry in the ledger about a release in words, such as "committed at" and the
+// time. Returns an empty string if there is no entry.
 std::string words_of(const std::optional<Entry>& last) {
   if (!last) return "";
   const std::string when = " at " + to_text(last->when);

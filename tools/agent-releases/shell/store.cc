@@ -127,8 +127,9 @@ Result<std::optional<Release>> Store::find(const Version& version) const {
   const auto manifest = has_manifest ? parse_manifest(*text.value()) : Result<Manifest>(Refusal{});
   const bool fits = manifest && manifest.value().version == version &&
                     (manifest.value().kind == Kind::tar) == release.is_directory;
-  // For a release that is a directory, only the manifest names the program. So a directory without
-  // a manifest that fits is not a release.
+  // If a release is a directory, only its manifest says which file in the directory is the program.
+  // So a directory is not a release unless it has a manifest that is for this version and for a
+  // directory.
   if (release.is_directory && !fits) return std::optional<Release>{};
   if (!fits) return std::optional(std::move(release));
   for (const std::string_view ending : {manifest_ending, signature_ending}) {
@@ -228,8 +229,9 @@ bool Store::is_claimed(const Directory& staging, const Version& version) const {
   return is_locked(staging, claim_name(name_, version));
 }
 
-// Claims a release's names in .staging. Takes the claim while it holds the writer's lock, so that
-// no other process removes files of the release just before they are claimed.
+// Claims a release's file names in .staging: takes the lock for making this release. While it does
+// so, it also holds the writer's lock of the directory, so that no other process removes files of
+// the release at the same time.
 Result<Claim> Store::claim(const Version& version, const std::string& wanted) const {
   const std::string name = claim_name(name_, version);
   const auto deadline = std::chrono::steady_clock::now() + settings_.patience;

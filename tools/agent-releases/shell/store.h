@@ -1,5 +1,6 @@
-// The class Store: an open directory of releases, with the releases' name, the keys, the contents,
-// and the writer's lock. The functions of releases.h use this class.
+// The class Store: an open directory of releases. It knows the NAME of the releases and the public
+// keys, finds the releases in the directory, and takes the writer's lock. The functions of
+// releases.h use this class.
 #pragma once
 
 #include <memory>
@@ -56,7 +57,8 @@ class Store {
   // release has no manifest, returns nothing.
   [[nodiscard]] Result<std::optional<Manifest>> trusted_manifest(const Version& version) const;
 
-  // Returns the operator's wish (choice.h), or nothing if the newest release is wanted.
+  // Returns the operator's wish, which is the content of the file `desired` (see choice.h). Returns
+  // nothing if there is no such file, so that the newest release is wanted.
   [[nodiscard]] std::optional<Wish> wish() const;
 
   // Returns the version of the release to which the link `name` leads, directly or through other
@@ -71,9 +73,9 @@ class Store {
   // empty, keeps all partial downloads.
   [[nodiscard]] Result<Writing> begin_writing(const std::string& wanted = "") const;
 
-  // Claims the file names of one release in .staging. Other processes can meanwhile make other
-  // releases. If a different process is making this release, waits for that process as long as
-  // patience() allows.
+  // Claims the file names of one release in .staging, so that only this process can make the
+  // release. Other processes can make other releases at the same time. If a different process is
+  // making this release, waits for that process as long as patience() allows.
   [[nodiscard]] Result<Claim> claim(const Version& version, const std::string& wanted) const;
   [[nodiscard]] bool is_claimed(const Directory& staging, const Version& version) const;
 

@@ -14,8 +14,8 @@
 namespace agent_releases {
 
 // Reads the archive from its beginning, and makes its files durable in `into`. Returns the list of
-// these files, which parse_list() reads. After a refusal, the caller must remove the files that
-// were made.
+// these files, in the form that parse_list() reads. After a refusal, the caller must remove the
+// files that were made.
 [[nodiscard]] Result<std::string> unpack(int archive, std::int64_t archive_bytes,
                                          const Directory& into);
 

@@ -20,8 +20,9 @@
 
 namespace agent_releases {
 
-// Checks that the directory has exactly the entries of the list, and that each entry has the kind
-// and the mode in the list. Does not read the content of files.
+// Checks a release that is a directory against the list of its members: the directory must have
+// exactly the entries of the list, each with the kind and the mode in the list. Does not read the
+// content of files.
 [[nodiscard]] Outcome compare_tree(const Directory& directory, const std::vector<Listed>& list);
 
 // One verification of a release, in steps.
@@ -53,7 +54,7 @@ class Verification {
   std::string sha256_;
 };
 
-// Verifies a release completely in one call, for callers that may block. Returns the hash of
+// Verifies a release completely in one call, for callers that may block. Returns the same hash as
 // Verification::sha256().
 [[nodiscard]] Result<std::string> verify_whole(const Store& store, const Release& release);
 

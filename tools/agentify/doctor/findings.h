@@ -58,7 +58,7 @@ struct Findings {
   std::string check;  // a check command that succeeded with this daemon
 };
 
-// Facts about a well-known daemon, which the doctor recognises by its name before it runs the
+// Facts about a well-known daemon, which the doctor recognizes by its name before it runs the
 // daemon.
 struct KnownDaemon {
   std::string_view name;

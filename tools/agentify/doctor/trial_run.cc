@@ -122,7 +122,8 @@ void RunLog::add(std::string_view bytes) {
   end_ += bytes;
   if (end_.size() <= 2 * run_log_bytes_max) return;
   std::size_t cut = end_.size() - run_log_bytes_max;
-  // Cut at the end of a line, unless no newline is left in the text after `cut`.
+  // Move `cut` forward to the end of a line, so that no line is cut in two. If the rest of the text
+  // has no newline, cut within the line.
   if (const std::size_t line = end_.find('\n', cut); line != end_.npos) cut = line + 1;
   told_ += told_in(std::string_view(end_).substr(0, cut));
   end_.erase(0, cut);
@@ -264,8 +265,9 @@ SignalledEnd TrialRun::end() {
   return made;
 }
 
-// Kills the upgrader with SIGQUIT or, if it does not exit in time, with SIGKILL. The keeper then
-// kills all remaining processes of the daemon.
+// Kills the upgrader with SIGQUIT or, if it does not exit in time, with SIGKILL. This also ends
+// agentify, and agentify's keeper (the daemon's parent process) then kills all remaining processes
+// of the daemon.
 void TrialRun::kill_upgrader() {
   if (!lives()) return;
   ::kill(upgrader_, SIGQUIT);

@@ -168,7 +168,8 @@ bool needs_directory(const Launch& launch) {
 namespace {
 
 // Returns the beginning of the upgrader's command line: the path of the upgrader, and all options
-// except --adapter.
+// except --adapter. The options --adapter, which name agentify and its own options, are added by
+// upgrader_command().
 std::vector<std::string> upgrader_options(const Launch& launch, const Places& places) {
   std::vector<std::string> words = {places.upgrader};
   const auto add_default = [&](std::string_view name, const std::string& value) {
@@ -194,7 +195,7 @@ std::vector<std::string> upgrader_options(const Launch& launch, const Places& pl
 std::vector<std::string> judging_command(const Launch& launch, const Places& places) {
   std::vector<std::string> words = upgrader_options(launch, places);
   // With --help as the last option, the upgrader checks the options before it, and reports an error
-  // if an option is wrong.
+  // if one of them is wrong.
   words.emplace_back("--help");
   return words;
 }

@@ -41,12 +41,13 @@ using LaunchLine = std::variant<Launch, HelpWanted, VersionWanted, UsageError>;
 [[nodiscard]] std::optional<UsageError> set_launch_option(const std::string& word, Launch& launch);
 
 // Sets the daemon and the daemon's arguments from words[at] on, and checks that the options for
-// agentify fit each other. The text of an error begins with `command`, such as "run".
+// agentify can be used together. The text of an error begins with `command`, such as "run".
 [[nodiscard]] std::optional<UsageError> finish_launch(const std::vector<std::string>& words,
                                                       std::size_t at, const std::string& command,
                                                       Launch& launch);
 
-// Returns true if the options end at this argument.
+// Returns true if this argument ends the options on a command line: it is `--`, or it is not an
+// option.
 [[nodiscard]] bool ends_options(const std::string& word);
 
 // Returns true if `options`, each of the form --NAME or --NAME=VALUE, has an option with this name.
@@ -79,8 +80,8 @@ struct Places {
 // a daemon, except for options that the user has given.
 [[nodiscard]] std::vector<std::string> upgrader_command(const Launch& launch, const Places& places);
 
-// Returns a command line with the same upgrader options as upgrader_command(), but with which the
-// upgrader only checks these options and exits.
+// Returns a command line for a check of the upgrader's options. It has the same options for the
+// upgrader as the command line of upgrader_command(), but the upgrader only checks them and exits.
 [[nodiscard]] std::vector<std::string> judging_command(const Launch& launch, const Places& places);
 
 // Returns one argument, quoted for a shell if necessary.

@@ -55,8 +55,8 @@ bool belongs_to_caller(const std::string& path) {
 
 std::variant<std::string, NoPlace> find_directory(const std::string& name, bool make) {
   std::string base = system_base;
-  // If the daemon runs as a user of its own, the service file has made this directory as root and
-  // given it to that user, who could not make a directory in /run.
+  // If the daemon has a user of its own, that user cannot make a directory in /run. In that case
+  // the commands in the service file, which run as root, have made this directory for the user.
   if (belongs_to_caller(base + "/" + name)) return base + "/" + name;
   if (::geteuid() != 0) {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");

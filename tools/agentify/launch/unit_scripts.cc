@@ -9,9 +9,9 @@ std::string directory_of(const Unit& unit) {
   return "/run/upgrader/" + unit.name();
 }
 
-// Returns the commands that root runs before the start. If the daemon has a user of its own, the
-// commands make the control directory for that user. Otherwise `agentify run` makes the control
-// directory as root.
+// Returns the commands that root runs before the upgrader is started. If the daemon has a user of
+// its own, the commands make the control directory for that user. Otherwise `agentify run` makes
+// the control directory as root.
 std::string preparation(const Unit& unit) {
   std::string text;
   if (!unit.user.empty()) {
@@ -109,7 +109,8 @@ std::string sysvinit_script(const Unit& unit) {
   return text + log_of(unit) + preparation(unit) + execution(unit, by_setpriv(unit));
 }
 
-// Makes the script for finit. When finit stops a service, it waits for a minute at most.
+// Makes the script for finit. When finit stops a service, it waits for a minute at most. So the
+// upgrader gets a shorter time limit for a stop, 45 seconds.
 std::string finit_script(const Unit& unit) {
   std::string text = "#!/bin/sh\n";
   text += comment("finit: " + unit.name() + " under the upgrader, printed by agentify unit. As " +
@@ -122,8 +123,9 @@ std::string finit_script(const Unit& unit) {
   return text + preparation(unit) + execution(unit, by_setpriv(unit), {"--stop-timeout=45s"});
 }
 
-// Makes the script for busybox init. When the machine shuts down, busybox init stops no service,
-// but sends SIGTERM to all processes, and SIGKILL one second later.
+// Makes the script for busybox init. When the machine shuts down, busybox init itself stops no
+// service: it sends SIGTERM to all processes, and SIGKILL one second later. So the script can also
+// be called with `stop`, and inittab calls it so at a shutdown.
 std::string busybox_script(const Unit& unit) {
   const std::string script = script_of(unit);
   std::string text = "#!/bin/sh\n";

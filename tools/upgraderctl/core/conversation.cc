@@ -89,8 +89,9 @@ void Conversation::take(const Looked& looked) {
     examine(*look.previous, looked.wall);
   }
   if (is_finished()) return;
-  // The upgrader that got the request has exited in two cases: status.json is from a later
-  // upgrader, or this upgrader's status is in previous.json and there is no status.json.
+  // End the conversation if the upgrader that got the request has exited. This is certain in two
+  // cases: status.json was written by a later upgrader, or the status of this upgrader is in
+  // previous.json and there is no status.json.
   if ((look.status && !is_own(look.status)) || (!look.status && is_own(look.previous))) {
     finish_without_word(is_own(look.previous));
     return;
@@ -194,8 +195,8 @@ void Conversation::examine_answer(const Status& own) {
 }
 
 // Handles the answer to the request. If `begun_by_this` is false, an upgrade with the same id
-// existed already, so this request did not begin the upgrade, which may be to a different
-// executable.
+// existed already, so this request did not begin the upgrade, and that upgrade may be to a
+// different executable.
 void Conversation::answered(const Status& own, bool begun_by_this) {
   state_.compares = errand_.executable && !begun_by_this;
   if (finish_if_another(own)) return;
@@ -243,7 +244,7 @@ void Conversation::examine_upgrade(const Status& own) {
 // Sets `out_of_sight` if the answer to this request may have been dropped from status.json, which
 // keeps only the newest answers. This is possible if no answer from before the request is left in
 // status.json. The upgrader then no longer knows the name of the request, and would obey the same
-// line a second time. An upgrade, however, would not begin again, because the upgrader recognises
+// line a second time. An upgrade, however, would not begin again, because the upgrader recognizes
 // an upgrade by its id.
 void Conversation::note_pushed_out(const Status& own) {
   if (state_.stage == Stage::following || own.requests.size() < requests_max) return;

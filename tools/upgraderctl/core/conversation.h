@@ -29,8 +29,8 @@ namespace upgraderctl {
 
 // Functions that find out whether one id was used for upgrades to two different executables.
 
-// The path of an executable, absolute but otherwise as the user gave it, and the same path with all
-// links resolved.
+// An executable by two paths: the path that the user gave, made absolute, and the same path with
+// all links resolved.
 struct Executable {
   std::string named;
   std::string resolved;
@@ -44,8 +44,8 @@ struct Executable {
                                                           const std::string& id,
                                                           const Status& status);
 
-// An errand is the task of a command of upgraderctl: the request to send to an upgrader, the goal
-// to wait for, and the facts by which upgraderctl recognises that the goal is reached.
+// An errand is the task of a command of upgraderctl. It has the request to send to an upgrader, the
+// goal to wait for, and the facts by which upgraderctl recognizes that the goal is reached.
 struct Errand {
   enum class Goal {
     answer,     // until the request has been carried out or has begun an upgrade
@@ -63,7 +63,7 @@ struct Errand {
   std::string line;
   std::string id;                        // the id of the upgrade that is requested or followed
   std::optional<Executable> executable;  // if set, the upgrade `id` must be to this executable
-  // True if the request asks for an upgrade. The upgrader then recognises a repeated request by the
+  // True if the request asks for an upgrade. The upgrader then recognizes a repeated request by the
   // upgrade's id, even if it no longer knows the name of the request.
   bool asks_upgrade = false;
   // the names of the requests that status.json showed as answered before this request
@@ -91,7 +91,9 @@ class Conversation : public Decider {
   // If a deadline in the upgrader's status passed at least this long ago, and the status still
   // shows the deadline, upgraderctl prints that the upgrader is late.
   static constexpr Duration late_grace = std::chrono::seconds{5};
-  // How long an interrupted rehearsal waits for the answer to its cancel request.
+  // A rehearsal is an upgrade that is cancelled as soon as its candidate is ready. If the command
+  // `rehearse` is interrupted or its time is up, it cancels the upgrade, and waits this long for
+  // the answer.
   static constexpr Duration leaving_grace = std::chrono::seconds{5};
 
   explicit Conversation(Errand errand) : errand_(std::move(errand)) {}
@@ -124,8 +126,8 @@ class Conversation : public Decider {
     // if the control directory has disappeared: until when to wait for a new one
     std::optional<Duration> vanished;
     std::optional<Moment> told_late;  // the deadline of the upgrader that was last shown as missed
-    // if the rehearsal was interrupted: with which order it ends once the cancel request is
-    // answered
+    // if the command `rehearse` was interrupted or its time is up: how the command ends when its
+    // request to cancel the upgrade has been answered
     std::optional<Finish> leaving;
     bool operator==(const State&) const = default;
   };

@@ -1,5 +1,6 @@
 // This file decides how a conversation (conversation.h) ends: with which exit status and final
-// message. It also decides how an interrupted rehearsal ends.
+// message. It also decides how a rehearsal ends early. A rehearsal is an upgrade that upgraderctl
+// cancels as soon as the candidate is ready.
 #include <algorithm>
 #include <utility>
 
@@ -69,9 +70,10 @@ void Conversation::finish_by_end(const Status& own) {
   }
 }
 
-// Ends the conversation when the upgrader has exited, but no status shows how. If `seen_last` is
-// true, the last status of this upgrader was read, so the upgrader was killed before it could
-// record its exit. Otherwise a later upgrader may have replaced the last status of this upgrader.
+// Ends the conversation when the upgrader has exited, but no status shows how it exited. If
+// `seen_last` is true, the last status of this upgrader was read, so the upgrader was killed before
+// it could record its exit. Otherwise a later upgrader may have replaced the last status of this
+// upgrader.
 void Conversation::finish_without_word(bool seen_last) {
   const std::string gone =
       "the upgrader (" + life_name(errand_.life) +
@@ -117,8 +119,8 @@ void Conversation::time_is_up() {
   }
 }
 
-// Ends a rehearsal before its goal is reached. If the request was sent, first cancels the upgrade,
-// and waits for the answer to the cancel request.
+// Ends a rehearsal early. If the upgrade was requested already, first sends the request to cancel
+// it, and waits for the answer.
 void Conversation::leave(const Finish& last) {
   if (state_.stage == Stage::asking && !state_.sent) {
     finish(last.status, last.text + ": nothing was sent");

@@ -24,8 +24,8 @@ struct Wrote {
 };
 // The upgrader has exited: no process has the FIFO open for reading any more.
 struct ReaderGone {};
-// The peak memory of the held candidate in a rehearsal. Absent if /proc does not show the peak
-// memory.
+// The peak memory of the candidate in a rehearsal, in which the candidate is started but never
+// activated. Absent if /proc does not show the peak memory.
 struct Measured {
   std::optional<std::int64_t> kib;
 };

@@ -13,11 +13,13 @@ namespace {
 
 using Goal = Errand::Goal;
 
-// How long a candidate in a rehearsal waits at the gate for a confirmation. If upgraderctl is
-// killed, this time limit ends the rehearsal.
+// How long the candidate of a rehearsal waits for a confirmation, if no option says how long.
+// upgraderctl cancels the upgrade earlier, when the candidate is ready. If upgraderctl is killed,
+// this time limit ends the rehearsal.
 constexpr std::int64_t rehearsal_gate_ms = 60'000;
 
-// Makes an errand, and sets the members that do not depend on the command.
+// Makes an errand, which is the request and the goal of a command of upgraderctl. Sets only the
+// members that do not depend on the command.
 Errand errand_with(Goal goal, const Options& options, const Seen& seen) {
   const Status& status = seen.status;
   const std::string& command = seen.command;
@@ -49,8 +51,9 @@ UpgradeRequest upgrade_request(const Options& options, const std::string& name) 
   return request;
 }
 
-// Ends the command if the upgrade that --id names has ended under the previous upgrader. The
-// current upgrader does not know of this upgrade, and would begin it a second time.
+// Returns how the command ends without a request, if the upgrade that --id names has ended under
+// the previous upgrader. Otherwise returns nothing. The current upgrader does not know of such an
+// upgrade, and would begin it a second time.
 std::optional<NoErrand> ended_before(const Options& options,
                                      const std::optional<Status>& previous) {
   if (!options.id || !previous) return std::nullopt;
@@ -68,9 +71,9 @@ std::optional<NoErrand> ended_before(const Options& options,
 
 // Returns the executable of the command, to be compared with the executable of an upgrade with the
 // same id. Returns nothing if the command has no --id or no EXECUTABLE. Also returns nothing in two
-// cases in which the paths cannot be compared. The file does not exist here: the upgrader may see a
-// different file system. Or --previous is given: its link names a different executable after the
-// next commit.
+// cases in which the paths cannot be compared. Either the file does not exist here, and may exist
+// for the upgrader, which may see a different file system. Or --previous is given, whose link leads
+// to a different executable after the next commit.
 std::optional<Executable> to_compare(const Options& options) {
   if (!options.id || !options.executable || !options.resolved || options.previous) {
     return std::nullopt;
@@ -78,8 +81,9 @@ std::optional<Executable> to_compare(const Options& options) {
   return Executable{*options.executable, *options.resolved};
 }
 
-// Ends the command if the upgrade that --id names is to a different EXECUTABLE. Otherwise the
-// command would report the outcome of that upgrade as the outcome of its own upgrade.
+// Returns how the command ends without a request, if the upgrade that --id names is to a different
+// EXECUTABLE. Otherwise returns nothing. Without this check, the command would report the outcome
+// of that upgrade as the outcome of its own upgrade.
 std::optional<NoErrand> of_another_executable(const Options& options, const Seen& seen) {
   const std::optional<Executable> asked = to_compare(options);
   if (!asked) return std::nullopt;
@@ -90,9 +94,10 @@ std::optional<NoErrand> of_another_executable(const Options& options, const Seen
                 "refused: " + *other + ": nothing was sent. Another upgrade needs another --id"};
 }
 
-// Ends the command if nobody knows whether the upgrade that --id names has ended under the previous
-// upgrader. This is so if the status of the previous upgrader cannot be read and the current status
-// does not show the upgrade. An upgrade must not be begun a second time.
+// Returns how the command ends without a request, if it is not known whether the upgrade that --id
+// names has ended under the previous upgrader. Otherwise returns nothing. It is not known if the
+// status of the previous upgrader cannot be read and the current status does not show the upgrade.
+// The request is then not sent, because an upgrade must not be begun a second time.
 std::optional<NoErrand> of_an_unknown_life(const Options& options, const Seen& seen) {
   if (!options.id || seen.previous_trouble.empty()) return std::nullopt;
   if (is_under_way(seen.status, *options.id)) return std::nullopt;
@@ -146,8 +151,8 @@ Request deed_request(const Options& options, const std::string& name, const std:
   return RollbackRequest{name, id, options.reason};
 }
 
-// Returns how a command without an id ends if the status shows no upgrade. If the status may be out
-// of date, the text says that nobody knows whether an upgrade is under way.
+// Returns how a command without an id ends if the status shows no upgrade under way. If the status
+// may be out of date, the text says that nobody knows whether an upgrade is under way.
 NoErrand none_under_way(const Options& options, const Seen& seen, int status) {
   if (is_behind(seen.hearing)) {
     return {exit_unknown, std::string(name_of(options.command)) +
@@ -175,7 +180,8 @@ std::variant<Errand, NoErrand> deed_errand(const Options& options, const Seen& s
   return with_line(std::move(errand), request);
 }
 
-// Makes the errand of `wait` without a phase, which follows the upgrade under way.
+// Makes the errand of the command `wait` without a phase: it sends no request, and its goal is the
+// end of the upgrade that is under way.
 std::variant<Errand, NoErrand> wait_errand(const Options& options, const Seen& seen) {
   const Status& status = seen.status;
   if (!status.upgrade || status.upgrade->id.empty()) {

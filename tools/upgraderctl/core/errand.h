@@ -15,7 +15,8 @@ namespace upgraderctl {
 // number `chance`, so that two requests in the same second have different names.
 [[nodiscard]] std::string request_name(Moment now, std::uint32_t chance);
 
-// How a command ends if it needs no request, or must not send its request.
+// The exit status and message with which a command ends at once, because it needs no request, or
+// must not send its request.
 using NoErrand = Finish;
 
 // The facts about the upgrader that are known before the request is sent.
@@ -30,8 +31,9 @@ struct Seen {
   std::string command;  // a command line that selects this upgrader: "upgraderctl app"
 };
 
-// Returns the errand of a command. `name` is a new, unique name for the request. In `options`,
-// `executable` must be absolute, and `resolved` must be set if the file exists.
+// Returns the errand of a command, which is its request and its goal, or else how the command ends
+// without a request. `name` is a new, unique name for the request. In `options`, `executable` must
+// be absolute, and `resolved` must be set if the file exists.
 [[nodiscard]] std::variant<Errand, NoErrand> errand_of(const Options& options, const Seen& seen,
                                                        const std::string& name);
 

@@ -56,9 +56,9 @@ void Occasions::looked(const Look& look, Duration now) {
   }
   std::vector<std::string> keys;
   const bool is_new_life = look.previous && !same_life(*look.previous, *look.status);
-  // The status of the previous upgrader may show upgrades whose end has not been seen yet. These
-  // upgrades do not count for `good`: an agent is good only if the current upgrader has kept it
-  // active for long enough.
+  // The status of the previous upgrader may show upgrades whose end has not been seen yet. But
+  // `upgraderctl on good` ignores these upgrades: an agent is good only if the current upgrader has
+  // kept it active for long enough.
   if (is_new_life && kind_ != Occasion::good) look_at_endings(*look.previous, keys);
   look_at_endings(*look.status, keys);
   seen_ = std::move(keys);
@@ -99,7 +99,8 @@ void Occasions::look_at_active(const Look& look, Duration now) {
 }
 
 void Occasions::add(OccasionEnvironment environment) {
-  // The first occasion must stay if its command is running, or has failed and will be run again.
+  // Each element of waiting_ is an occasion for which the command must run. The first one must not
+  // be dropped if its command is running, or has failed and will be run again.
   const std::size_t first = running_ || retry_at_ ? 1 : 0;
   if (waiting_.size() >= occasions_waiting_max) {
     waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(first));

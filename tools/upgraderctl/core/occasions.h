@@ -24,8 +24,9 @@ namespace upgraderctl {
 
 enum class Occasion { good, commit, fallback };
 
-// The most occasions that wait for their command. At one more, the oldest occasion is dropped, but
-// not the occasion for which the command is running or will be run again.
+// An occasion is an event, such as a commit, for which the command must run. At most this many
+// occasions wait for their command. If one more comes, the oldest is dropped, but not the occasion
+// for which the command is running or will be run again.
 inline constexpr std::size_t occasions_waiting_max = 64;
 // The pause before a command that has failed is run again.
 inline constexpr Duration occasion_retry = std::chrono::seconds{10};
@@ -35,8 +36,8 @@ using OccasionEnvironment = std::vector<std::string>;
 
 class Occasions {
  public:
-  // Makes an object that reports occasions of one kind. If the kind is `good`, `after` is how long
-  // an agent must have been active.
+  // Makes an object for the occasions of one kind, for which the command must run. If the kind is
+  // `good`, `after` is how long an agent must have been active.
   Occasions(Occasion kind, Duration after) : kind_(kind), after_(after) {}
 
   void looked(const Look& look, Duration now);
@@ -65,9 +66,11 @@ class Occasions {
   bool running_ = false;
   std::optional<Duration> retry_at_;
   std::string good_life_;  // the run of the upgrader in which the occasion `good` has come
-  // The agent that was active in the last status that was read, and since when.
+  // The agent that was active in the last status that was read. Used only for the occasion `good`,
+  // until that occasion has come in this run of the upgrader.
   std::string active_;
-  // absent if no agent is active, or after the occasion `good`
+  // The time since which the agent active_ has been active. Absent if no agent is active, or if the
+  // occasion `good` has come already.
   std::optional<Duration> active_since_;
 };
 

@@ -115,10 +115,11 @@ inline constexpr char system_base[] = "/run/upgrader";
 inline constexpr char runtime_variable[] = "XDG_RUNTIME_DIR";
 inline constexpr char base_in_runtime[] = "/upgrader";
 
-// If this environment variable is set, it names the only base.
+// If this environment variable is set, control directories are looked for only in the directory
+// that it names.
 inline constexpr char base_variable[] = "UPGRADERCTL_BASE";
 
-// A base, with the names of the control directories in it.
+// A base, which is a directory of control directories, with the names of these control directories.
 struct Base {
   std::string path;
   std::vector<std::string> names = {};
@@ -136,12 +137,12 @@ struct NoPlace {
 };
 
 // Looks for the control directory that the options name in each of the directories `bases`, and
-// returns its path. If none of them contains it, returns the path that it would have in the first
-// one. `bases` must not be empty.
+// returns its path. If none of them contains the control directory, returns the path that it would
+// have in the first of `bases`. `bases` must not be empty.
 [[nodiscard]] std::variant<Place, NoPlace> choose_place(const Options& options,
                                                         const std::vector<Base>& bases);
 
-// Returns the bases as text, such as "/run/upgrader and /run/user/1000/upgrader".
+// Returns the paths of the bases as text, such as "/run/upgrader and /run/user/1000/upgrader".
 [[nodiscard]] std::string in_words(const std::vector<Base>& bases);
 
 // Returns `word` in a form that a shell reads as one word, quoted if necessary.

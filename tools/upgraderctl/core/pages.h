@@ -21,8 +21,9 @@ namespace upgraderctl {
 // prints this line at each change.
 [[nodiscard]] std::string status_line(const Status& status, Hearing hearing, Moment now);
 
-// Returns a string that changes if and only if the facts in status_line() change, unlike the ages
-// in that line. `status --watch` prints a new line only if this string has changed.
+// Returns a string that changes if and only if the facts in status_line() change. The ages in that
+// line are not among these facts. `status --watch` prints a new line only if this string has
+// changed.
 [[nodiscard]] std::string change_key(const Status& status, Hearing hearing);
 
 struct Listed {
@@ -53,9 +54,9 @@ struct Listed {
 // later failure of the daemon, which no upgrade has caused.
 inline constexpr Duration last_words_delay_max = std::chrono::seconds{5};
 
-// Returns the lines of the page, escaped and without newlines. Leaves out last words that were
-// written before the upgrade was accepted or long after it ended, because those last words belong
-// to a different failure.
+// Returns the lines of the page of `why`, escaped and without newlines. `last_words` are the last
+// lines of a daemon's output. They are left out if they were written before the upgrade was
+// accepted or long after it ended, because they then belong to a different failure.
 [[nodiscard]] std::vector<std::string> why_page(const Ending& failure,
                                                 const std::optional<LastWords>& last_words,
                                                 Moment now);

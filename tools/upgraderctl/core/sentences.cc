@@ -71,8 +71,8 @@ std::string stage_clause(const std::string& stage) {
 }
 
 // Returns the known durations of an upgrade: "ready after 400 ms, handed over in 24 us". The second
-// duration is the time in which neither agent was active. If the agent is an adapter, its daemon
-// may begin to serve even later.
+// duration is the time in which neither agent was active. If the agent is an adapter such as
+// agentify, the daemon that it runs may begin to serve even later.
 std::string took_clause(const Ending& ending) {
   std::string clause;
   if (ending.start_ms) clause += "ready after " + show_duration(Duration{*ending.start_ms});

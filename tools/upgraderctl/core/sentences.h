@@ -21,8 +21,9 @@ inline constexpr std::array<std::string_view, 12> phase_names{
 // 1.1)".
 [[nodiscard]] std::string agent_name(const AgentStatus& agent);
 
-// Returns "version 1.1". If the version is not known, returns the release name in the path of the
-// executable, such as "v1" for v1/run. Without a release name, returns the path itself.
+// Returns a name for the old or the new program of an upgrade, such as "version 1.1". If the
+// version is not known, returns the release name in the path of the executable, such as "v1" for
+// v1/run. Without a release name, returns the path itself.
 [[nodiscard]] std::string side_name(const Side& side);
 
 // Returns the short form of side_name() for a table, such as "1.1".

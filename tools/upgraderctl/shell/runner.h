@@ -21,8 +21,8 @@ struct Scene {
 };
 
 // Runs a Decider (decider.h) until it orders Finish, and returns that order. Meanwhile shows the
-// progress of an upgrade, if `scene` has one. If the decider may send a request, the upgrader's
-// FIFO must be open.
+// steps of an upgrade, if `scene` has an object for that (Scene::progress). If the decider may send
+// a request, the upgrader's FIFO must be open.
 [[nodiscard]] Finish run(Decider& decider, Scene scene);
 
 // Performs `upgraderctl on` (occasions.h): reads the control directory whenever it has changed, and

@@ -1,5 +1,5 @@
 // Prints on standard output, which may be a terminal, and on standard error. On a terminal, lines
-// that were printed can be replaced by new lines. Uses no colours and no alternate screen, and
+// that were printed can be replaced by new lines. Uses no colors and no alternate screen, and
 // leaves the cursor visible, so that the terminal is usable even if upgraderctl is killed.
 #pragma once
 

@@ -73,8 +73,8 @@ class Follower {
   void begin();
 
   // Records that an upgrade has failed. The upgrade was requested by this agent or, if this agent
-  // is a fallback, by an earlier agent. An upgrade that no follower of this directory has requested
-  // is ignored.
+  // is a fallback, which got the work because the upgrade had failed, by an earlier agent. An
+  // upgrade that no follower of this directory has requested is ignored.
   void upgrade_failed(const Failure& failure);
 
  private:

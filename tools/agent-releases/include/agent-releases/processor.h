@@ -10,7 +10,7 @@
 
 namespace agent_releases {
 
-// How many bytes at the start of an ELF file are needed to recognise the processor.
+// How many bytes at the start of an ELF file are needed to recognize the processor.
 inline constexpr std::size_t elf_header_bytes = 64;
 
 // Returns the processor of an ELF file, from the class, byte order, machine and flags in its first
