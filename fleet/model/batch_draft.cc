@@ -229,8 +229,8 @@ std::uint64_t place_of(std::string_view seed, std::string_view node) {
 }
 
 std::int64_t short_place(std::string_view node) {
-  // The shift leaves 40 bits, which are at most 13 digits. Even two of 10,000 nodes are unlikely to
-  // have the same number.
+  // The shift leaves 40 bits, which are at most 13 digits. That is enough: even among 10,000 nodes,
+  // it is unlikely that two nodes have the same number.
   constexpr unsigned shift = 24;
   return static_cast<std::int64_t>(place_of("", node) >> shift);
 }

@@ -60,7 +60,8 @@ void Budgets::take_text(const ParsedKey& key, const KeyValue* record) {
     const std::int64_t number = std::stoll("0" + names[2]);
     places.erase(number);
     if (record == nullptr) return;
-    // A place whose record cannot be read counts as taken, by an unknown rollout.
+    // If the record of a place of a budget cannot be read, the place counts as taken by an unknown
+    // rollout.
     const auto place = read_record<BudgetPlace>(record->value);
     places[number] = {place ? place.value().node : "", place ? place.value().by : "somebody",
                       record->modified};
@@ -98,7 +99,8 @@ bool Budgets::exists(const std::string& node) const {
 
 bool Budgets::works(const std::string& node) const {
   const auto found = nodes_.find(node);
-  // A node that is not in the cell does not count.
+  // A node that is not in the cell is treated as working, so that it does not count against a
+  // budget.
   if (found == nodes_.end() || !found->second.exists) return true;
   const auto& instances = found->second.instances;
   return !instances.empty() && std::none_of(instances.begin(), instances.end(),

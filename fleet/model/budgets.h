@@ -33,7 +33,8 @@
 
 namespace fleet {
 
-// The most labels that may have a budget, and the most places that one value of a label may have.
+// The most labels that may have a budget, and the largest budget: the most nodes that may be down
+// at the same time for one value of a label.
 inline constexpr std::size_t budget_labels_max = 4;
 inline constexpr std::int64_t budget_places_max = 1'000;
 
@@ -60,21 +61,23 @@ class Budgets {
 
   [[nodiscard]] bool is_set() const { return !limits_.empty(); }
 
-  // Returns how the run `by` gets places for all of `nodes`, which are to be down at the same time.
-  // The answer is one of three: the run has all places already, or it takes places now, in the
-  // order of labels and values, or it has to wait. `room` is how many places fit into the
+  // Returns how the run `by` gets the budget places of all `nodes`, which are to be down at the
+  // same time. There are four answers: the run has all places already, it takes places now, it has
+  // to wait, or it can never get the places. If not all places fit into one transaction, the first
+  // ones in the order of labels and values are taken now. `room` is how many places fit into the
   // transaction.
   [[nodiscard]] PlacesAnswer ask(const std::string& by, const std::vector<std::string>& nodes,
                                  std::size_t room) const;
-  // Returns how many nodes, counted from the first of `nodes`, may be down at the same time within
-  // the budgets. The result is at least 1.
+  // Returns how many nodes, counted from the first of `nodes`, the budgets allow to be down at the
+  // same time. The result is at least 1, unless `nodes` is empty.
   [[nodiscard]] std::size_t fitting(const std::vector<std::string>& nodes) const;
   // Returns the settings of all budgets as one string, in the form in which people write them:
   // `unavailable.site=2`.
   [[nodiscard]] std::string limits_text() const;
-  // Returns the keys of the places that the run has taken for this node.
+  // Returns the keys of the budget places that `by`, a rollout, plan or desired version, has taken
+  // for this node.
   [[nodiscard]] std::vector<std::string> held(const std::string& by, const std::string& node) const;
-  // Returns the nodes for which the run has taken places.
+  // Returns the nodes for which `by`, a rollout, plan or desired version, has taken budget places.
   [[nodiscard]] std::set<std::string> nodes_of(const std::string& by) const;
 
  private:
@@ -93,7 +96,8 @@ class Budgets {
     std::string by = {};
     Revision modified = 0;
   };
-  // A label and the hash of one of its values. Each such domain has its own places.
+  // A label and the hash of one of its values. A budget limits how many nodes with the same value
+  // of a label may be down, so each such pair has its own budget places.
   using Domain = std::pair<std::string, std::string>;
   struct Need {
     std::string value = {};
@@ -110,13 +114,15 @@ class Budgets {
                                                               const std::string& value) const;
   [[nodiscard]] std::map<Domain, Need> needs_of(const std::vector<std::string>& nodes) const;
 
-  // How many nodes with one value of a label may be down, by label.
+  // The budgets of the cell: for each label, how many nodes with the same value of that label may
+  // be down at the same time.
   std::map<std::string, std::int64_t> limits_;
   std::map<std::string, Node> nodes_;
   std::map<Domain, std::map<std::int64_t, Taken>> taken_;
 };
 
-// Returns the hash of a label's value. In the keys of places, the hash stands for the value.
+// Returns the hash of a label's value. The hash stands for the value in the key of a budget place,
+// place/LABEL/HASH/NUMBER.
 [[nodiscard]] std::string place_value(const std::string& value);
 
 }  // namespace fleet

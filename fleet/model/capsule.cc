@@ -50,8 +50,8 @@ std::map<std::string_view, std::string_view> files_in(std::string_view list) {
   return files;
 }
 
-// Returns the rest of the reason after `words`, or an empty string if `words` are not in the
-// reason.
+// Searches the reason of a failure for `words`. Returns the text after them, or an empty string if
+// the reason does not contain them.
 std::string_view behind(std::string_view reason, std::string_view words) {
   const std::size_t at = reason.find(words);
   return at == reason.npos ? std::string_view{} : reason.substr(at + words.size());
@@ -71,9 +71,9 @@ std::optional<std::int64_t> signal_in(std::string_view reason) {
 
 constexpr std::int64_t exit_status_max = 255;
 constexpr std::int64_t signal_max = 127;
-// The most memory, in KiB, that the record can have: 1 EiB.
+// The largest memory use that a capsule may have, in KiB: 1 EiB.
 constexpr std::int64_t peak_kib_max = 1LL << 50;
-// The bytes that a text in a list needs for its quotes and the comma after it.
+// In a JSON list, each text needs these additional bytes: two quotes, and the comma after the text.
 constexpr std::size_t list_element_bytes = 3;
 
 // Keeps the first strings that fit into `bytes_max` bytes. The last of the kept strings may be cut.

@@ -244,7 +244,7 @@ struct SignerAtWork {
   std::string version = {};
   std::string since = {};
   bool takes_snapshots = false;
-  // The time of the signer's last snapshot; 0 if it has taken none.
+  // The time of the last snapshot of the store that this signer has taken; 0 if it has taken none.
   std::int64_t snapshot = 0;
   std::int64_t certificate_ends = 0;  // when the signer's own certificate ends; 0 if not known
   std::string trouble = {};  // why the last attempt at a snapshot failed; empty if it succeeded

@@ -38,8 +38,9 @@ bool is_ours(const FleetEvent& event) {
 // upgrade begins twice, both beginnings are written, since an event of another kind is between
 // them.
 bool tells_the_same(const FleetEvent& one, const FleetEvent& other) {
-  // The part of the text from suspects_mark on (failure_causes.h) has counts that change all the
-  // time, so this part is not compared.
+  // The text of an event about a node's trouble may end with a list of rollouts that may be the
+  // cause. This part begins with suspects_mark (failure_causes.h). It is not compared, since it has
+  // counts that change all the time.
   const auto told = [](const FleetEvent& event) {
     return std::string_view(event.text).substr(0, event.text.find(suspects_mark));
   };
@@ -66,8 +67,8 @@ void ChronicleTask::take_event(std::uint64_t number, const KeyValue& record) {
   told_[subject] = {number, event.value()};
   const auto waits = waiting_.find(subject);
   if (waits == waiting_.end()) return;
-  // The event has been written to the store, so it is removed from the pending events. It is near
-  // the beginning of pending_, since events are written in that order.
+  // The event is in the store now, so remove it from pending_. A search from the beginning finds it
+  // soon, since pending events are written in the order of pending_.
   const auto written = std::find_if(pending_.begin(), pending_.end(), [&](const FleetEvent& one) {
     return one.subject == subject && tells_the_same(one, event.value());
   });
@@ -86,8 +87,8 @@ void ChronicleTask::forget_event(std::uint64_t number) {
   const bool is_last = told != told_.end() && told->second.number == number;
   if (is_last && !has_an_end(told->second.event)) told_.erase(told);
   events_.erase(event);
-  // Numbers are used up when the event with the highest possible number is written. When this event
-  // is erased, the next numbers follow the number of the last remaining event.
+  // After the event with the highest possible number, no further event can be written. If that
+  // event is now erased, new events get the numbers after that of the last remaining event.
   if (last_ == event_number_max) last_ = events_.empty() ? 0 : events_.rbegin()->first;
 }
 
@@ -162,8 +163,9 @@ void ChronicleTask::take_absent(const std::string& text) {
   if (last != nullptr && last->kind == "stopped") note(std::move(*event));
 }
 
-// Reads all records of a reading. The events come first, so that no second event is written for a
-// change that already has an event.
+// Replaces all that this task knows by the records that were read from the store. Handles the
+// events among them first, so that no second event is written for a change that already has an
+// event.
 void ChronicleTask::take_all(const Reading& reading) {
   const Ms prune_at = prune_at_;
   *this = ChronicleTask(time_);
@@ -173,16 +175,17 @@ void ChronicleTask::take_all(const Reading& reading) {
     if (!record.key.starts_with(prefix_of(KeyKind::event))) continue;
     take(record);
   }
-  // A reading has the records of nodes before the records of rollouts. But the event about a node's
-  // trouble names the rollouts that may be the cause, so suspects_ gets the records first.
+  // Pass all records to suspects_ before any event is made. The event about a node's trouble names
+  // the rollouts that may be the cause, and suspects_ must know these rollouts then. Without this
+  // loop it would not, since the records of nodes come before those of rollouts.
   for (const KeyValue& record : reading.found) {
     const auto key = parse_key(record.key);
     if (key) suspects_.take(*key, record);
   }
   for (const auto& [subject, told] : told_) {
-    // A controller never writes an event about a change that the store has not made yet. An event
-    // with a later revision than the reading was therefore not written by a controller, and its
-    // revision is ignored.
+    // Find the latest change that already has an event. Ignore an event that claims to report a
+    // later change than these records contain. Such an event is not from a controller, since a
+    // controller writes an event only about a change that the store has made.
     if (told.event.revision <= reading.revision)
       told_until = std::max(told_until, told.event.revision);
   }
@@ -294,8 +297,8 @@ Write ChronicleTask::writing(Revision fence, const std::vector<std::string>& old
 
 DriverStep ChronicleTask::next(Revision fence, Ms now) {
   look_for_silence(now);
-  // If all numbers are used up, no event is written until somebody erases the event with the last
-  // number.
+  // If the store has the event with the highest possible number, no event is written until somebody
+  // erases that one.
   if (last_ == event_number_max) {
     notes_.clear();
     pending_.clear();

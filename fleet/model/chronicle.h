@@ -100,14 +100,14 @@ class ChronicleTask {
   bool takes_old_ = false;
   // For each node, its living processes of fleet-agent, by id.
   std::map<std::string, std::set<std::string>> instances_;
-  // Nodes that have no living fleet-agent, and for which no event `silent` is written yet. A change
-  // adds a node to quiet_. look_for_silence() then moves the node to quiet_since_, with the time of
-  // the move. So the cost of a change grows with the number of silent nodes, not with the number of
-  // all nodes.
+  // Nodes that have no living fleet-agent, and for which no event `silent` is written yet. The
+  // functions that handle a changed record do not know the time, so they only add the node to
+  // quiet_. look_for_silence() then moves the node to quiet_since_, with the time of the move. So
+  // the cost of a change grows with the number of silent nodes, not with the number of all nodes.
   std::set<std::string> quiet_;
   std::set<std::pair<Ms, std::string>> quiet_since_;
-  // For each node in quiet_since_, the time in its entry of quiet_since_. With this time, the entry
-  // can be found.
+  // For each node in quiet_since_, the time in its entry. quiet_since_ is sorted by time, so this
+  // time is needed to find the entry of a node.
   std::map<std::string, Ms> since_;
   BakeSuspects suspects_;
   std::uint64_t last_ = 0;

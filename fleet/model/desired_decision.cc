@@ -121,7 +121,8 @@ class DesiredDecider {
     return answer.waits_for.empty() && answer.impossible.empty();
   }
 
-  // Gives back the places of budgets that were taken for nodes whose upgrade has ended.
+  // Gives back the budget places that were taken for nodes whose upgrade has ended. (A budget
+  // limits how many nodes may be down at the same time.)
   [[nodiscard]] std::optional<DesiredDecision> free_places() const {
     if (budgets_ == nullptr) return std::nullopt;
     for (const std::string& id : budgets_->nodes_of(run())) {
@@ -179,9 +180,9 @@ class DesiredDecider {
                           .revision = fence_}}};
   }
 
-  // Adds compares for the desired version of the whole cell, for the desired version of this node,
-  // and for the claim on the node. The store then refuses the transaction if one of these records
-  // has changed.
+  // Adds three conditions to the transaction: the desired version of the whole cell and the desired
+  // version of this node are unchanged, and nobody has a claim on the node. Otherwise the store
+  // refuses the transaction.
   void compare_orders(Transaction& transaction, const std::string& id,
                       const DesiredNode& node) const {
     transaction.compares.push_back({.key = key_of(KeyKind::desired, {view_.component()}),

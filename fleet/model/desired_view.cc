@@ -21,23 +21,23 @@ bool is_taken_back(const DesiredNode& node, const CellWish& wish) {
   return node.desired.record.version != wish.desired.version;
 }
 
-// Returns whether the node may be ordered to move to the desired version, as far as the node's own
-// records decide that.
+// Returns whether, by the node's own records, the node may be ordered to move to the desired
+// version. There may be other reasons to wait, such as a closed maintenance window.
 bool may_get_order(const DesiredNode& node, const CellWish& wish, bool waits) {
   const bool moved_since = node.desired.revision > wish.revision;
   if (node.claim.revision != 0 || node.desired.record.pinned || moved_since) return false;
   if (is_told(node, wish) || node.running.empty()) return false;
-  // If a new version waits beside the old one, but a different version is desired by now, the node
-  // gets the order even if it already runs the desired version. The node then cancels the waiting
-  // upgrade.
+  // `waits` is true if the upgrade to an earlier desired version has not ended: its new version may
+  // wait beside the old one, for example. Then the node gets the order even if it already runs the
+  // desired version, so that it cancels that upgrade.
   if (runs(node, wish.desired.version) && !waits) return false;
   const auto active = node.instances.find(node.active.record.instance);
   if (node.active.revision == 0 || active == node.instances.end()) return false;
   return active->second.record.degraded.empty();
 }
 
-// Returns whether the node's old instance may be ordered to stop, as far as the node's own records
-// decide that.
+// Returns whether, by the node's own records, its old instance may be ordered to stop. There may be
+// other reasons to wait, such as a closed maintenance window.
 bool may_be_stopped(const DesiredNode& node, const std::optional<CellWish>& wish) {
   if (node.claim.revision != 0 || phase_of(node) != UpgradePhase::cutover_ready) return false;
   const bool ours = wish && is_told(node, *wish);
@@ -239,7 +239,9 @@ DesiredMarks::Standing DesiredMarks::standing_of(const std::string& id,
   const bool waits = phase != UpgradePhase::unknown && !is_ended(phase);
   standing.may_begin = may_get_order(node, *wish_, waits);
   standing.waits = standing.may_begin && waits;
-  // A node can be ordered to go back only if the name of the version that it reports is valid.
+  // If a node does not get ready for the new version in time, the driver orders it back to the
+  // version that it reports. That is possible only if the name of this version is valid, so the
+  // time of other nodes is not watched.
   const bool comes =
       standing.is_under_way && phase != UpgradePhase::cutover_ready && node.claim.revision == 0;
   const auto told = told_.find(id);

@@ -119,7 +119,8 @@ class DesiredView {
 // that a controller has taken back the order.
 [[nodiscard]] bool has_failed(const DesiredNode& node, const CellWish& wish);
 
-// Returns the id of the command to stop the old version for this attempt.
+// Returns the id of the command to stop the old version, for the node's current attempt to move to
+// the version that its own record names.
 [[nodiscard]] std::string stop_id(const DesiredNode& node);
 
 // ---- the observations
@@ -148,15 +149,17 @@ class DesiredMarks {
 
   using ByTime = std::set<std::pair<Ms, std::string>>;
 
-  // The nodes that may get the order to move. A node is in `waiting` instead of `beginning` if a
-  // new version waits on the node beside the old one, but a different version is desired by now.
+  // The nodes that may get the order to move to the desired version. Two sets list them. waiting()
+  // has the nodes on which the upgrade to an earlier desired version has not ended, such as one
+  // whose new version waits beside the old one. beginning() has the other nodes, without those
+  // whose window is noted as closed.
   [[nodiscard]] const std::set<std::string>& beginning() const { return beginning_; }
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
   // The nodes that have got their order, and whose new version does not wait beside the old one
-  // yet, with the times at which this controller first saw their orders.
+  // yet. Each node has the time at which this controller first saw its order.
   [[nodiscard]] const ByTime& coming() const { return coming_; }
-  // The nodes whose new version waits beside the old one, ready to replace it, with the times since
-  // when this controller has seen the new versions wait.
+  // The nodes whose new version waits beside the old one, ready to replace it. Each node has the
+  // time since when this controller has seen its new version wait.
   [[nodiscard]] const ByTime& at_gate() const { return at_gate_; }
   // Returns the new version that may replace the old one on this node: the id of the new instance
   // of fleet-agent or, for another component, the name of the version that waits beside the old
@@ -169,7 +172,7 @@ class DesiredMarks {
   // ---- windows
 
   // Notes that the node's maintenance window is closed, so that nothing may begin on the node. The
-  // window opens at the time `until`. Without this value, only a changed record can open the
+  // window opens at the time `until`. If `until` has no value, only a changed record can open the
   // window.
   void close(const std::string& id, std::optional<Ms> until);
   [[nodiscard]] bool is_closed(const std::string& id) const { return closed_.contains(id); }
@@ -184,8 +187,8 @@ class DesiredMarks {
   [[nodiscard]] std::string words(Ms now) const;
 
  private:
-  // The lists and counts in which a node is entered. This information is kept so that the node can
-  // be removed from them later.
+  // Says in which of the lists and counts of DesiredMarks a node is entered, so that the node can
+  // be removed from them when its records change.
   struct Standing {
     bool has_component = false;
     bool is_under_way = false;
@@ -205,13 +208,15 @@ class DesiredMarks {
 
   std::string component_;
   std::optional<CellWish> wish_;
-  // For each node, its instances that are ready and alive. The value has the version of the
-  // instance, and the time since when this controller has seen the instance ready and alive. For a
-  // component other than fleet-agent, an entry with an empty key stands for the new version that
-  // waits beside the old one; its value has the id of the attempt in place of a version.
+  // For each node, its instances (processes of fleet-agent) that are alive, ready and not degraded,
+  // by id. The value has the time since when this controller has seen the instance in this state,
+  // and the instance's version. For a component other than fleet-agent, one more entry, with an
+  // empty id, stands for the new version that waits beside the old one. The value of that entry has
+  // the id of the attempt in place of a version.
   std::map<std::string, std::map<std::string, std::pair<Ms, std::string>>> ready_;
-  // For each node that has a record node/ID/desired/COMPONENT: the record's revision, and the time
-  // at which this controller first saw the record at that revision.
+  // For each node that has a record node/ID/desired/COMPONENT, is not claimed, and has not ended
+  // its attempt at the version in that record: the record's revision, and the time at which this
+  // controller first saw the record at that revision.
   std::map<std::string, std::pair<Revision, Ms>> told_;
   std::map<std::string, std::optional<Ms>> closed_;
   std::optional<Ms> opens_at_;

@@ -45,9 +45,9 @@ namespace fleet {
 // The driver gives up after the same write was refused this many times in a row.
 inline constexpr int refusals_max = 20;
 
-// Counts how many writes of a driver have failed in a row, although the driver got news or read
-// everything again in between. Decides whether the driver pauses before the next try, and when it
-// gives up.
+// Counts how many times in a row the same write of a driver was refused. Before each new try, the
+// driver has got news of the records or has read them all again, so the write is not expected to
+// fail. Decides whether the driver pauses before the next try, and when it gives up.
 class FutileWrites {
  public:
   // Counts a write that was refused or got no answer. Returns true if the previous write had the
@@ -332,9 +332,9 @@ class Driver {
   }
 
   // Returns whether a change that the watch reports is news. A watch reports changes in the order
-  // of their revisions, so older revisions in newest_ can be forgotten. While a transaction is
-  // under way, these older revisions are kept, since the transaction may turn out to have an older
-  // revision than the reported change.
+  // of their revisions, so older revisions in newest_ can be forgotten. While a transaction of this
+  // driver is under way, the older revisions are kept. Its own revision is not known yet, and may
+  // turn out to be older than that of the reported change.
   bool is_told_news(const std::string& key, Revision revision) {
     const bool news = is_news(key, revision);
     if (under_way_ == UnderWay::transaction) return news;
@@ -366,7 +366,8 @@ class Driver {
     waits_until_.reset();
     if (const auto* wait = std::get_if<Wait>(&next)) {
       waits_until_ = wait->until;
-      // The lease for commands may end while the driver waits, so the next order needs a new lease.
+      // Forget the lease for commands: it may end while the driver waits, so the next order needs a
+      // new lease.
       task_.granted(0);
     }
     if (const auto* wanted = std::get_if<GrantLease>(&next)) {

@@ -43,12 +43,13 @@ inline constexpr Ms driver_lease_ms = 15'000;
 // The time between two requests if the store does not answer.
 inline constexpr Ms store_retry_ms = 1'000;
 
-// A step: ask each gate of a rollout once. The driver does not wait for the answers.
+// A step: ask each gate of a rollout once whether the new version does well (gates.h). The driver
+// does not wait for the answers.
 struct AskGates {
   std::int64_t round = 0;
   std::vector<std::string> gates = {};
-  // The gate gets the following four members with its question: they name the rollout and the batch
-  // that the gate is asked about.
+  // The question to each gate contains the following four members. They name the rollout and the
+  // batch about which the gate is asked.
   std::string rollout = {};
   std::string component = {};
   std::string version = {};
@@ -81,8 +82,8 @@ struct LeaseFailed {};
 struct KeptAlive {
   std::optional<UnixSeconds> wall = {};
 };
-// An event: the lease of the driver's key has ended, or may have ended. The lease's time to live is
-// over, counted from just before the last renewal was sent.
+// An event: the lease of the driver's key has ended. Or it may have ended, since its time to live
+// is over, counted from just before the last successful request for the lease was sent.
 struct LeaseLost {
   std::string why = {};
 };

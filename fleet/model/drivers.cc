@@ -67,16 +67,17 @@ void RolloutTask::take_all(const Reading& reading) {
   judge_.take_all(reading);
 }
 
-// Returns whether the batch may begin a step. The maintenance windows of its nodes must stay open
-// for as long as a node waits for `confirm`. After that time the nodes go back by themselves, so
-// the batch has ended.
+// Returns whether the maintenance windows of the batch's nodes allow the batch to begin a step. All
+// windows must be open, and stay open for as long as a node waits for the command `confirm`. After
+// that time, a node that was not confirmed goes back by itself, so nothing is under way any more.
 Opening RolloutTask::window(Ms now) const {
   if (!view_.rollout || view_.rollout->terms.ignore_window) return {};
   return windows_.opening(view_.batch(), confirm_ms(view_.rollout->terms), now);
 }
 
-// Updates the judge's view of the nodes. If the nodes do not come in a random order, the judge's
-// verdict is only shown to people.
+// Updates the judge's view of the nodes, and notes its verdict for the next decision. If the nodes
+// do not come in a random order, the verdict is only shown to people, since the two groups that the
+// judge compares may then differ by more than the version.
 void RolloutTask::ask_judge(Ms now) {
   judge_.look(view_, now);
   facts_.judge = judge_.news();

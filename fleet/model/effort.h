@@ -1,6 +1,6 @@
-// This file counts the keys and records that this thread has parsed so far, and the nodes that the
-// driver of the desired versions has looked at. Tests use this to show that the work for one event
-// does not grow with the number of nodes or of past rollouts.
+// This file counts how many keys and records the calling thread has parsed so far, and how many
+// nodes the driver of the desired versions has looked at. Tests use these counts to show that the
+// work for one event does not grow with the number of nodes or of past rollouts.
 #pragma once
 
 #include <cstdint>

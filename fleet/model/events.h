@@ -87,8 +87,8 @@ class Notices {
   };
   using Step = std::variant<Rest, Post, Transaction>;
 
-  // Returns the next step. `ours` is true if this controller writes the history. As long as a post
-  // or a transaction is under way, the step is Rest.
+  // Returns the next step. `ours` is true if this controller writes the history. As long as an HTTP
+  // request (Post) or a transaction is under way, the step is Rest.
   [[nodiscard]] Step next(const Records& records, bool ours, Ms now);
   void posted(bool taken, Ms now);
   void written();

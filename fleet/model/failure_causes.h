@@ -23,8 +23,8 @@
 
 namespace fleet {
 
-// A node of a rollout: its record, and in `marks` its facts and labels: the value of each by its
-// name, such as `x86_64` by `arch`.
+// A node of a rollout. `marks` has the node's facts and labels: each key is the name of a fact or
+// label, such as `arch`, and the value is that of the node, such as `x86_64`.
 struct NodeOfRollout {
   RolloutNode record = {};
   std::map<std::string, std::string> marks = {};
@@ -40,8 +40,8 @@ inline constexpr std::size_t suspects_max = 3;
 struct Suspect {
   std::string mark = {};    // the fact or label and its value: `arch=x86_64`
   std::int64_t failed = 0;  // how many nodes of the group have this mark
-  // The nodes that the rollout has reached and that are not in the group: how many of these nodes
-  // have this mark, and how many of these nodes there are.
+  // The other nodes are those that the rollout has reached, but that are not in the group. `others`
+  // is how many of them have this mark, and `others_in_all` is their total number.
   std::int64_t others = 0;
   std::int64_t others_in_all = 0;
 
@@ -75,8 +75,8 @@ struct FailureGroup {
 // distinguishes failures.
 [[nodiscard]] std::string likeness(std::string_view words, std::string_view node);
 
-// Returns the nodes of this rollout, with their facts and labels, as far as the reading contains
-// them.
+// Returns the nodes of this rollout, with those of their facts and labels that are among the
+// records in `reading`.
 [[nodiscard]] NodesOfRollout nodes_of_rollout(const Reading& reading, const std::string& rollout);
 
 // Returns the groups as one JSON object.

@@ -19,7 +19,7 @@ using agent_protocol::Result;
 
 constexpr int status_well = 0;
 constexpr int status_worse = 1;
-// EX_TEMPFAIL of sysexits.h: the gate has no verdict yet.
+// The program of a gate exits with this status if it has no verdict yet: EX_TEMPFAIL of sysexits.h.
 constexpr int status_not_known = 75;
 // The number of values that one query to Prometheus asks for.
 constexpr std::int64_t values_wanted = 10;
@@ -123,8 +123,8 @@ std::optional<GateStand> found_in(const std::vector<GateStand>& stands, const st
   return found == stands.end() ? std::nullopt : std::optional(*found);
 }
 
-// Returns the answer of this gate in the round, or `not known` if the controller has not reported
-// an answer of the gate.
+// Returns the answer of this gate in one round of questions to all gates. Returns `not known` if
+// the controller has not reported an answer of this gate.
 GateStand stand_in(const GateRound& round, const std::string& gate) {
   return found_in(round.stands, gate).value_or(gate_not_known(gate, ""));
 }
@@ -233,8 +233,8 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   const bool is_late = is_ours && !round->is_answered && now >= round->asked_at + gate_round_ms;
   if (!is_ours || (!round->is_answered && !is_late)) {
     all.is_to_ask = !is_ours;
-    // As long as this round has no answers, the answers of the previous round are shown as the
-    // reason why the batch waits.
+    // As long as the current round of questions to the gates has no answers, the answers of the
+    // previous round are shown as the reason why the batch waits.
     for (const std::string& gate : gates) {
       const auto stand = is_ours ? found_in(round->before, gate) : std::nullopt;
       if (stand && stand->says != GateSays::well) add(all.not_known, *stand);
@@ -251,7 +251,8 @@ GatesNow gates_now(const std::vector<std::string>& gates, const std::optional<Ga
   }
   all.is_to_ask = now >= round->asked_at + gate_again_ms;
   all.next = round->asked_at + gate_again_ms;
-  // A batch must not be confirmed by a round that began more than gate_round_ms ago.
+  // If the gates were asked more than gate_round_ms ago, their answers are too old to confirm a
+  // batch.
   const bool is_old = now >= round->asked_at + gate_round_ms;
   if (is_old && all.not_known.empty()) all.not_known = "the gates have not answered yet";
   return all;

@@ -44,8 +44,8 @@ struct PrometheusGate {
   bool operator==(const PrometheusGate&) const = default;
 };
 
-// The longest time `for=` in an entry of --gate-prometheus. It limits how far back in time the
-// query may look.
+// The longest time that `for=` may give in an entry of --gate-prometheus. The query to Prometheus
+// asks for the values of that time, so this limits how far back it looks.
 inline constexpr std::int64_t gate_for_s_max = 86'400;
 inline constexpr std::size_t gate_query_bytes_max = 4'096;
 
@@ -83,8 +83,8 @@ struct GateReply {
 inline constexpr Ms gate_again_ms = 10'000;
 // The time limit for the answer of a gate. After this time, the question to the gate is cancelled.
 inline constexpr Ms gate_answer_ms = 10'000;
-// If no answers have come within this time, the round is over. The time is longer than the limit
-// for the answer of one gate.
+// If no answers have come within this time after the gates were asked, this round of questions is
+// over. The time is longer than the limit for the answer of one gate.
 inline constexpr Ms gate_round_ms = 30'000;
 
 // The last round of questions. The round is not in the store, so a driver that takes over asks all
@@ -95,7 +95,7 @@ struct GateRound {
   Ms asked_at = 0;
   bool is_answered = false;
   std::vector<GateStand> stands = {};
-  // The answers of the previous round, if it was for the same batch.
+  // The answers of the previous round of questions, if it was about the same batch.
   std::vector<GateStand> before = {};
 
   bool operator==(const GateRound&) const = default;

@@ -18,7 +18,8 @@ using agent_protocol::Result;
 
 namespace {
 
-// At most this many bytes of a bad line, and of a value, are kept.
+// The most bytes of a bad line that a message quotes, and the most bytes that the value of a
+// measure may have.
 constexpr std::size_t shown_bytes_max = 40;
 
 std::vector<std::string_view> words_of_line(std::string_view line) {
@@ -34,7 +35,8 @@ std::vector<std::string_view> words_of_line(std::string_view line) {
   }
 }
 
-// Returns the measure of a line, or why the line is bad.
+// Returns the measure that one line of a component's output reports, or why the line is bad.
+// `words` are the words of that line.
 Result<Measure> measure_of(const std::vector<std::string_view>& words) {
   if (words.size() != 3 && words.size() != 4)
     return Refusal{"needs NAME counter|gauge [up|down] NUMBER"};
@@ -74,15 +76,16 @@ HealthWatch::HealthWatch(std::string boot_id, std::string instance, bool measure
 
 void HealthWatch::look(const HealthRun& run, Ms now) {
   if (!run.id.empty() && run.id != run_.id) begin(run, now);
-  // A run that has begun continues to its end, even if the node's records no longer name it: a node
-  // of the control group knows the length of the run from its beginning.
+  // If the node's records no longer name the current run, this run still continues to its end. A
+  // node of the control group does not need the records for that, since it has noted the length of
+  // the run at its beginning.
   if (run.id == run_.id) run_.soaked = run_.soaked || run.soaked;
   consider(now);
 }
 
-// Begins a run. If the same rollout has asked this node of the control group before, the counts
-// still begin with the node's first run for this rollout: only the first failure of such a node is
-// compared.
+// Begins a run. If the same rollout has asked this node of the control group before, failures are
+// still counted from the node's first run for this rollout. So a node that has failed still shows
+// this failure; the rollout compares only the first failure of each node.
 void HealthWatch::begin(const HealthRun& run, Ms now) {
   if (run.by.empty() || run.by != run_.by) counts_at_begin_ = counts_;
   run_ = run;
@@ -155,8 +158,8 @@ void HealthWatch::consider(Ms now) {
   const bool begins = !is_ours && run_.judged;
   const bool fails = health.failures() > 0 && (!is_ours || report_->failures() == 0);
   const bool ends = health.over && (!is_ours || !report_->over);
-  // If the rollout compares no nodes, the record is only for a person to read: the node writes it
-  // only if there are measures or failures.
+  // If the rollout compares no nodes, the record `health` is only for people to read. The node then
+  // writes the record only if it has measures or failures to show.
   const bool is_worth_it = run_.judged || is_ours || has_measures_ || fails;
   if (!begins && !fails && !(ends && is_worth_it)) return;
   sequence_ = health.sequence;

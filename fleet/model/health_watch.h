@@ -3,12 +3,14 @@
 // nodes (judge_watch.h). This file also parses the measures that the component reports about
 // itself. It does no input or output.
 //
-//     a run begins      the new version of a rollout is active and soaks, or a rollout asks this
-//                       node, which belongs to its control group (record `control`)
-//     measured twice    after the first minute of the soak, or after half of a shorter soak, and at
-//                       the end of the soak: so each measure has a change
-//     written           at the beginning of a run, if the rollout compares its nodes; when the
-//                       first failure was counted; and at the end of the soak
+// A run is the time in which a node takes part in a rollout's comparison of versions:
+//
+//     the run begins     when the new version of a rollout is active and soaks, or when a rollout
+//                        asks this node of its control group for its health (record `control`)
+//     the node measures  twice, so that each measure has a change: after the first minute of the
+//                        soak (or after half of a shorter soak), and at the end of the soak
+//     the node writes    the record `health` at the beginning of the run, if the rollout compares
+//                        its nodes; when the first failure is counted; and at the end of the soak
 //
 // So a node writes the record at most three times in each run, however often the component fails.
 // Before a run nothing is measured and nothing is written, but failures are counted: a node that
@@ -32,12 +34,13 @@ namespace fleet {
 // every program is busier just after its start.
 inline constexpr Ms measure_first_ms = 60'000;
 
-// A run: the time during which a node takes part in a rollout's comparison of versions. The
-// component's ledger and the record `control` show in which run the node is.
+// A run: the time during which a node takes part in a rollout's comparison of versions. The node
+// finds out its current run from its component's ledger (the file in which fleet-agent notes
+// commands) and from the record `control`.
 struct HealthRun {
   std::string id = {};  // id of the upgrade, or `run` of the record `control`; empty: no run
-  // For a node of a control group: the rollout that asked the node. Empty for a node that has moved
-  // to the new version.
+  // For a node of a control group: the rollout that asked the node to report its health. Empty for
+  // a node that has moved to the new version.
   std::string by = {};
   Ms soak_ms = 0;
   bool judged = false;  // true: the rollout compares its nodes, so the record is written
@@ -46,9 +49,9 @@ struct HealthRun {
   bool operator==(const HealthRun&) const = default;
 };
 
-// Returns the run in which a component takes part. This is either an upgrade by a rollout, if its
-// new version soaks or has soaked, or the comparison that the record `control` asks for. `ledger`
-// is the component's ledger, or null if the component has none.
+// Returns the run in which a component takes part. If a rollout has upgraded the component, and the
+// new version soaks or has soaked, the run is that upgrade. Otherwise the run is the comparison for
+// which the record `control` asks. `ledger` is null if the component has no ledger.
 [[nodiscard]] HealthRun health_run_of(const NodeLedger* ledger,
                                       const std::optional<ControlWatch>& control);
 
@@ -65,7 +68,7 @@ class HealthWatch {
   // Notes which version of the component runs now.
   void runs(const std::string& version) { version_ = version; }
 
-  // Notes the run that the node is in now.
+  // Notes in which run the node takes part now.
   void look(const HealthRun& run, Ms now);
 
   // Returns whether the component has to be measured now. The caller then has to call measured(),
@@ -73,11 +76,12 @@ class HealthWatch {
   [[nodiscard]] bool is_to_measure(Ms now) const;
   void measured(std::vector<Measure> measures, const std::string& trouble, Ms now);
 
-  // Returns whether the run is over and its last measures are known. If this is true, only failures
-  // can still change the record.
+  // Returns whether nothing is left to measure: the run is over and its last measures are known, or
+  // there is no run. Then only failures can still change the record `health`.
   [[nodiscard]] bool is_settled(Ms now) const;
 
-  // Returns the record that the store should have, or no value if it should have none yet.
+  // Returns the record `health` that this node should have in the store, or no value if it should
+  // have none yet.
   [[nodiscard]] const std::optional<NodeHealth>& report() const { return report_; }
 
  private:

@@ -37,8 +37,8 @@ inline constexpr std::size_t hash_digits = 64;
 inline constexpr std::size_t join_bytes_max = 8'192;
 // The most requests to join that the store has at a time. Further requests are not written.
 inline constexpr std::size_t join_requests_max = 1'000;
-// The time that a request may wait for a person; a token is kept for the same time after it has
-// expired.
+// A request to join may wait this long for a person who approves it. The record of an expired token
+// is kept for the same time.
 inline constexpr UnixSeconds join_kept_s = 7 * 86'400;
 // The time that a refused request is kept, so that the machine can read the reason.
 inline constexpr UnixSeconds refusal_kept_s = 3'600;

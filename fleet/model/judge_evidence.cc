@@ -119,8 +119,9 @@ void Cohorts::report(const std::string& node, Ms at, const FailureReport& report
   if (has_more) fail(node, at);
 }
 
-// Adds a change that happened at the time `at`. If look() has already counted the changes up to a
-// later time, the change is counted at that later time.
+// Notes that a node has entered its cohort, returned to it, left it or failed at the time `at`.
+// look() counts this change later. If look() has already counted the changes up to a later time
+// than `at`, this change counts from that later time.
 void Cohorts::add(const std::string& node, Ms at, Pending what) {
   pending_.emplace(Order{std::max(at, seen_until_), place_of("tie", node), number_++}, what);
 }

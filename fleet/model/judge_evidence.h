@@ -191,8 +191,9 @@ class Cohorts {
   // only once. If `has_failed`, the node has failed since the rollout began, and is not compared.
   void enter(const std::string& node, Cohort cohort, Ms at, const FailureReport& known,
              bool has_failed);
-  // Ends the node's time at risk without a failure: the node moves, goes back, or is silent
-  // together with many others.
+  // Ends the node's time at risk without a failure, for example if the node moves, goes back, or is
+  // silent together with many others. Later failures of the node do not count until enter() is
+  // called again.
   void leave(const std::string& node, Ms at);
   // Notes a failure of the node. look() counts it only after judge_delay_ms.
   void fail(const std::string& node, Ms at);

@@ -93,10 +93,10 @@ void JudgeWatch::fail(const std::string& node, Ms now) {
 
 void JudgeWatch::enter(const RolloutView& view, const std::string& node, Part& part, Ms now) {
   const bool is_unmoved = unmoved_.contains(node);
-  // Do not compare a silent node without the new version until it reports, since nothing is known
-  // about it. A silent node with the new version has reported that version, so it is compared. But
-  // a node with the new version that fell silent together with many other nodes must also report
-  // first.
+  // A silent node is not always compared at once. If it has not moved, it is compared only after it
+  // has reported, since nothing is known about it. If it runs the new version, it has reported that
+  // version, so it is compared although it is silent. But if it fell silent together with many
+  // other nodes, it must report again first.
   if (now < *part.enters || ((is_unmoved || part.is_lost) && is_silent(node))) return;
   part.enters.reset();
   part.is_lost = false;

@@ -61,8 +61,8 @@ std::string seen_text(const BatchSeen& seen) {
   return text;
 }
 
-// Returns why the batch does not wait for the judge's verdict, or an empty string if it has to
-// wait.
+// Returns why the judge's numbers are only shown to people, so that the batch does not wait for a
+// verdict. Returns an empty string if the batch has to wait.
 std::string why_shown_only(const Compared& compared, const JudgeTerms& terms) {
   if (terms.nodes < judge_nodes_min) return "too few to compare";
   if (compared.control.at_risk >= judge_control_min) return "";

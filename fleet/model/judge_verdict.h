@@ -26,8 +26,8 @@ namespace fleet {
 inline constexpr std::int64_t judge_nodes_min = 200;
 inline constexpr std::int64_t judge_control_min = 20;
 inline constexpr std::int64_t judge_control_max = 500;
-// In per cent of the soak, added up over all nodes of the batch: the verdict is "well" only if the
-// nodes were seen to work for at least this part.
+// The verdict is "well" only if the nodes of the batch were seen to work for at least this
+// percentage of their soak time. The soak times of all nodes are added up for this.
 inline constexpr std::int64_t judge_seen_min = 80;
 
 enum class Verdict { well, worse, not_known };
@@ -45,7 +45,8 @@ struct Compared {
 struct BatchSeen {
   bool is_soak_over = false;
   Ms seen_ms = 0;  // how much of soak_ms this controller has seen
-  // The soaks of all nodes of the batch, added up, in node-milliseconds.
+  // The soak time of all nodes of the batch, added up: ten nodes that soak for a minute count as
+  // ten minutes.
   Ms soak_ms = 0;
 };
 
@@ -126,8 +127,8 @@ struct Judgement {
 // and that have a direction in which they get worse. If the new version no longer reports such a
 // measure, the verdict cannot be "well".
 
-// In per cent: a measure is judged only if at least this part of the control group's nodes, and of
-// the batch's nodes, have reported a change of it.
+// A measure is judged only if at least this percentage of the control group's nodes, and also of
+// the batch's nodes, have reported how much the measure has changed.
 inline constexpr std::int64_t measure_given_min = 80;
 // The part of alpha (the allowed chance of stopping a good version) that all measures of a
 // component share. The comparison of failures (judge_evidence.h) has the rest.
@@ -142,7 +143,7 @@ struct MeasuredChange {
 
 // Returns the logarithm of the evidence from one batch that the measure is worse with the new
 // version. Returns 0 if no new node or no control node has reported a change. `tolerate` is the
-// tolerated ratio of first failures.
+// tolerated ratio of failure rates; it has an effect only on a counter that gets worse by rising.
 [[nodiscard]] double log_evidence_of(MeasureType type, MeasureWorse worse,
                                      const std::vector<MeasuredChange>& changes,
                                      double tolerate = 1);

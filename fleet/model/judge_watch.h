@@ -101,10 +101,11 @@ class JudgeWatch {
     std::string active = {};
     // By component, the health that the node reports.
     std::map<std::string, NodeHealth> health = {};
-    // By component, the member `run` of the node's record `control`.
+    // By component, the member `run` of the node's record `control`: for which batch the node was
+    // last asked for its health.
     std::map<std::string, std::string> control = {};
   };
-  // A node of the rollout that is watched.
+  // The state of one watched node of the rollout.
   struct Part {
     // When the driver begins to watch the node, or no value if the node is watched already.
     std::optional<Ms> enters = {};
@@ -161,14 +162,16 @@ class JudgeWatch {
   std::set<std::int64_t> failed_;
   Ms control_ms_before_ = 0;  // the control group's time at risk that earlier drivers have seen
   std::optional<CohortCount> baked_;  // the counts of new nodes at the last look during the bake
-  // The interval at which the time at risk in the bake is written.
+  // During a bake, the nodes' time at risk (how long they were compared and had not failed) grows
+  // all the time. If nothing else has changed, it is written to the store only once in this
+  // interval.
   Ms bake_note_ms_ = judge_note_ms;
   std::set<std::string> soaked_;  // nodes of the batch whose soak has ended
   Ms soak_ms_ = 0;                // the soaks of the batch's nodes with the new version, added up
   std::optional<Ms> looked_at_;
   Ms began_at_ = 0;
-  // The number (turn_of()) of the batch whose soak is over and whose measures are awaited or
-  // judged, and the time at which this driver found the soak to be over.
+  // The number (turn_of()) of the batch whose soak has ended and whose measures are being judged or
+  // have not all come yet, and the time at which this driver saw that the soak had ended.
   std::pair<std::int64_t, Ms> over_ = {-1, 0};
   Ms noted_at_ = 0;
   bool is_news_ = false;

@@ -43,8 +43,9 @@ void NodeCommander::take(const CommandSeen& event) {
   const bool same = seen_ && seen_->command.id == event.command.id;
   if (!same) seen_at_ = now_;
   if (ledger_.answer_to(event.command.id) != nullptr) {
-    // The command was answered before. If somebody has written the command again, report the answer
-    // again. If only the earlier write was read again, report nothing.
+    // The command was answered before. If somebody has written the command to the store again,
+    // report the answer again. If this is the write that this process has seen before, the answer
+    // need not be reported again.
     if (!seen_ || !same || seen_->revision != event.revision) reported_answer_.clear();
     repeated_ = event.command.id;
   }
@@ -141,9 +142,9 @@ void NodeCommander::take(const AskEnded& event) {
   } else if (std::holds_alternative<Committed>(event.outcome) && may_act()) {
     act();
   } else if (std::holds_alternative<Refused>(event.outcome)) {
-    // The store refused since one of the compared records has changed: the command, the active
-    // instance or `stop`. An event will soon report the change. Nothing was done, so this command
-    // may still begin later.
+    // The store refused since one of the compared records has changed: the command, the record
+    // `active` that names the active instance, or the record `stop`. An event will soon report the
+    // change. Nothing was done, so this command may still begin later.
     job_.reset();
   } else {
     job_->ask_at = now_ + ask_again_ms;
@@ -208,8 +209,9 @@ void NodeCommander::tell_upgrader() {
 void NodeCommander::answer(const std::string& id, std::string_view result,
                            const std::vector<Capsule>& evidence) {
   ledger_.answer({id, brief(result), identity_.instance, evidence});
-  // If a newer command has replaced this one in the store, and the newer command was answered
-  // already, the answer to the newer command is reported, since a controller waits for it.
+  // `repeated_` is the command whose answer is reported to the store. Usually, this is the command
+  // `id`. But if the store already has a newer command that was answered, too, the answer to the
+  // newer command is reported, since a controller waits for that answer.
   const bool another_stands =
       seen_ && seen_->command.id != id && ledger_.answer_to(seen_->command.id) != nullptr;
   if (!another_stands) repeated_ = id;
@@ -295,8 +297,8 @@ void NodeCommander::take(const NodeTimePassed&) {
   if (report_at_ && now_ >= *report_at_) report_at_.reset();
   if (job_ && job_->ask_at && now_ >= *job_->ask_at) {
     job_->ask_at.reset();
-    // In the stage `saving`, settle() sends the question to the store as soon as no save is under
-    // way.
+    // Ask the store again whether this command may begin. In the stage `saving`, settle() sends
+    // this question as soon as no save of the ledger is under way.
     job_->stage = Job::Stage::saving;
   }
   if (run_ && run_->tell_at && now_ >= *run_->tell_at) tell_upgrader();

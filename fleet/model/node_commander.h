@@ -41,8 +41,8 @@
 
 namespace fleet {
 
-// The time after which a question to the store is repeated if the store has not answered, and a
-// report if it was not committed.
+// Messages to the store are repeated after this time: a question if the store has not answered it,
+// and a report if the store has not committed it.
 inline constexpr Ms ask_again_ms = 1'000;
 
 // The time after which an order to commit or to go back that has not reached the upgrader, or was
@@ -76,8 +76,9 @@ struct Restarted {
   bool reboot_required = false;
   std::vector<Capsule> evidence = {};  // at most one: why the upgrade `ended` has failed
 };
-// Reports whether this instance acts for the node. `revision` is the revision of the record
-// `active` if it names this instance, and 0 otherwise.
+// An event: reports whether this instance (process) of fleet-agent is the one that acts for the
+// node. If so, `revision` is the revision of the record `active`, which names this instance;
+// otherwise it is 0.
 struct ActiveIs {
   Revision revision = 0;
 };
@@ -154,9 +155,9 @@ struct DoPrepare {
 
   bool operator==(const DoPrepare&) const = default;
 };
-// Begins an upgrade that has the command's id. If trial_ms is not 0, the upgrade goes back after
-// that time unless the action SendCommit comes first. If trial_ms is 0, the upgrader itself decides
-// about the commit.
+// An action: begin an upgrade that has the command's id. If trial_ms is not 0, the upgrader brings
+// back the old version after that time unless the action SendCommit comes first. If trial_ms is 0,
+// the upgrader itself decides when the new version is committed.
 struct BeginUpgrade {
   Command command = {};
   Ms trial_ms = 0;
@@ -174,8 +175,8 @@ struct GoBack {
 
   bool operator==(const GoBack&) const = default;
 };
-// Confirms the new version that waits beside the old one at the upgrader's gate. The new version
-// then replaces the old one.
+// An action: confirm the new version, which has been started beside the old one and waits for this
+// confirmation. The new version then replaces the old one.
 struct PassGate {
   std::string reason = {};
   Ms deadline_ms = 0;

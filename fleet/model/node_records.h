@@ -163,8 +163,8 @@ struct Measure {
   MeasureWorse worse = MeasureWorse::unknown;
   std::string value = {};
   // How much the value has changed since the rollout's comparison of nodes began; for a counter,
-  // how much it has risen. Empty until the comparison is over, and if the measure was missing when
-  // the comparison began.
+  // how much it has risen. The change is empty as long as the comparison is not over. It also stays
+  // empty if the measure was missing when the comparison began.
   std::string change = {};
 
   bool operator==(const Measure&) const = default;

@@ -31,7 +31,8 @@ struct NodeView {
   // Returns why the node is degraded, or an empty string if it is not.
   [[nodiscard]] std::string degraded() const;
 
-  // Sets the labels that the node's identity has.
+  // Notes the labels from the record of the node's identity. They override labels of the same name
+  // that the node itself reports.
   void take_given(const std::map<std::string, std::string>& labels);
 
   // Stores a record of this node, or notes that the node has no record at this key.
@@ -50,7 +51,7 @@ struct NodeView {
 [[nodiscard]] std::string who_runs_newer(const std::vector<NodeView>& nodes,
                                          const std::string& component, const std::string& version);
 
-// Returns the nodes as select_nodes() (target.h) needs them.
+// Returns the nodes in the form that select_nodes() (target.h) needs.
 [[nodiscard]] std::vector<TargetNode> target_nodes(const std::vector<NodeView>& nodes);
 
 // Returns whether the keys of records of this kind have the name of a node as their first name.

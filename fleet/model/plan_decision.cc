@@ -68,8 +68,9 @@ class PlanDecider {
     if (next.kind == StepClass::together && needs_places()) {
       return stop(over_budget_text(next.name, *facts_.budgets), "");
     }
-    // Give back the plan's places of budgets. But if the next step is of the kind `any`, take or
-    // keep the places of those members that run this step first.
+    // No step is under way now, so give back the budget places that the plan has taken for its
+    // members. But if the next step is of the kind `any`, take or keep the places of those members
+    // that run that step first.
     const bool is_any = next.kind == StepClass::any && needs_places();
     const std::vector<std::string> first = is_any ? fitting(view_.ids) : std::vector<std::string>{};
     if (auto places = places_for(first)) return *places;
@@ -83,8 +84,9 @@ class PlanDecider {
     return begin("step " + std::to_string(next_.step) + " may run");
   }
 
-  // Begins the rollout that brings the new fleet-agent to the members `others`, or waits for its
-  // end. After that, waits until these members report the new fleet-agent.
+  // Begins the rollout that brings the new fleet-agent to `others`, the members that run a
+  // different version of it. If that rollout has begun already, waits for its end, and then until
+  // these members report the new fleet-agent.
   PlanDecision bring_agents(const std::vector<std::string>& others) {
     const std::string id = agent_rollout_id(view_.name, plan_);
     const auto found = view_.rollouts.find(id);
@@ -108,8 +110,9 @@ class PlanDecider {
                 "");
   }
 
-  // Waits for the members that may run the step now. When they have run the step, lets the next
-  // members run it: as many as the budgets allow to be down at the same time.
+  // Drives a step of the kind `any`: waits for the members that may run the step now. When they
+  // have run it, lets the next members run it: as many as the budgets allow to be down at the same
+  // time.
   PlanDecision any() {
     std::vector<std::string> behind = view_.those_before(plan_.step + 1);
     if (plan_.lock.empty() || behind.front() <= plan_.lock) {
@@ -174,8 +177,8 @@ class PlanDecider {
     }
     next_.acting = true;
     if (step().migrate && !plan_.component.empty()) put_desired(plan_.version, plan_.digest);
-    // The record `stop` is ignored here: the members have stopped their services already, and the
-    // services would be down while the members wait.
+    // Usually nothing begins while the record `stop` exists. It is ignored here, since the members
+    // have stopped their services already, and the services would be down while the members wait.
     return write("all have stopped for step " + name() + ", and may act");
   }
 
@@ -188,15 +191,15 @@ class PlanDecider {
     return ids;
   }
 
-  // Takes places of budgets for these members, and gives back the places of all other members.
-  // Returns no value if there is nothing to do.
+  // Takes budget places for these members, so that they may be down, and gives back the places of
+  // all other members. Returns no value if there is nothing to do.
   std::optional<PlanDecision> places_for(const std::vector<std::string>& ids) {
     auto frees = free_places(ids);
     return frees || ids.empty() ? frees : take_places(ids);
   }
 
-  // Gives back the places of all members except `but`. Returns no value if these members have no
-  // places.
+  // Gives back the budget places of all members that are not in `but`. Returns no value if none of
+  // them has a place.
   std::optional<PlanDecision> free_places(const std::vector<std::string>& but,
                                           const std::string& news = "") {
     for (const auto& [key, node] : view_.places) {
@@ -310,8 +313,9 @@ class PlanDecider {
         {.key = key_of(KeyKind::once, {view_.name, step().name}), .value = write_record(once)});
   }
 
-  // Writes the desired version of the plan's component, which is not pending any more: from now on,
-  // nodes move to the desired version again.
+  // Writes the desired version of the plan's component without the mark `pending`. The plan has set
+  // this mark at its beginning, so that no node moves to the desired version. From now on, nodes
+  // move to it again.
   void put_desired(const std::string& version, const std::string& digest) {
     const Desired desired{
         .version = version, .digest = digest, .why = "plan/" + view_.name, .trace = plan_.trace};

@@ -70,7 +70,8 @@ struct PlanView {
   std::map<std::string, Once> once = {};  // records of steps that were done once, by step
   // The rollouts that plans of this name have begun, by the names of the rollouts.
   std::map<std::string, Rollout> rollouts = {};
-  // The places of budgets that the plan has: for each key, the node for which the place was taken.
+  // The budget places that the plan has taken: for the key of each place, the node for which it was
+  // taken.
   std::map<std::string, std::string> places = {};
   bool stopped = false;     // true if the record `stop` exists, so that nothing may begin
   std::string damage = {};  // why the plan's record cannot be read
@@ -78,7 +79,8 @@ struct PlanView {
   void take(const KeyValue& record);
   void take_absent(const std::string& key);
   // Replaces all data of this view by the records in the reading: the plan's record and the records
-  // below it, its `once` records, and each member's own record about the plan.
+  // below it, the records once/PLAN/STEP of the plan, each member's own record about the plan, and
+  // other records that matter, such as the plan's budget places.
   void take_all(const Reading& reading);
 
   // Returns the member's own record and its revision. Returns MemberSight{} if the member has not
@@ -105,14 +107,14 @@ struct PlanDecision {
   std::optional<Ms> until = {};
   std::string news = {};
   bool over = false;
-  // A string that identifies the current wait. The caller passes `waits_for` and `since` in with
-  // the next PlanFacts.
+  // A string that identifies the current wait, and the time at which this wait began. The caller
+  // must put both into the PlanFacts of the next call.
   std::string waits_for = {};
   Ms since = 0;
 };
 
-// Returns whether the members of this plan need places of budgets. `budgets` is null if the cell
-// has no budgets.
+// Returns whether the plan must take a budget place for each member that goes down. `budgets`,
+// which limit how many nodes may be down at the same time, is null if the cell has none.
 [[nodiscard]] bool needs_places(const Plan& plan, const Budgets* budgets);
 // Returns an error message: why the cell's budgets do not allow this step of the plan, and what a
 // person can change to allow the step.

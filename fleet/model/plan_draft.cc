@@ -54,8 +54,8 @@ std::optional<std::string> why_no_plan(const Plan& plan) {
 
 namespace {
 
-// Adds the changes that let the plan run to the transaction. The store refuses the transaction if
-// the records in `ground` have changed since the plan was made.
+// Adds to the transaction the changes that start the plan. The plan was made from the records whose
+// revisions are in `ground`; if one of them has changed since, the store refuses the transaction.
 void begin(const std::string& name, Plan& plan, const PlanGround& ground,
            Transaction& transaction) {
   plan.state = PlanState::running;

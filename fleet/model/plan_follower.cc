@@ -240,7 +240,8 @@ void PlanPart::take(const PlanSeen& event) {
   sight_.takes_part = event.sight.takes_part;
   sight_.plan = event.sight.plan;
   sight_.revision = event.sight.revision;
-  // A revision that has become smaller means that the store was restored from a snapshot.
+  // If the store's revision has become smaller, the store was restored from a snapshot. So forget
+  // the revision of this process's last write, which does not exist in the restored store.
   if (event.as_of < std::exchange(as_of_, event.as_of)) written_ = 0;
   if (event.as_of < written_ || event.sight.own_revision == sight_.own_revision) return;
   const PlanMember& own = event.sight.own;

@@ -102,8 +102,9 @@ struct PlanSight {
 
 // Returns what the member does next. The caller calls it when a hook has ended, the outcome of a
 // transaction is known, or a record has changed, but never while a hook runs. When the step or
-// phase in the member's record changes, the caller clears `done` and sets `began_to_act`. It is
-// true if a transaction of this process has written the phase `acting` or `rebooting`.
+// phase in the member's record changes, the caller clears `done` and sets `began_to_act`.
+// `began_to_act` is true if a transaction of this process has written the phase `acting` or
+// `rebooting`.
 [[nodiscard]] FollowerStep follow(const PlanSight& sight, const FollowerFacts& facts);
 
 // ---- the member's part
@@ -150,7 +151,8 @@ class PlanPart {
   void take_own(const PlanMember& own, Revision revision, bool is_ours);
   [[nodiscard]] FollowerStep next();
 
-  // The records on which a decision was made: the revisions of the plan and of the member's record.
+  // Shows on which records a decision was made: the revision of the plan's record, and that of the
+  // member's own record.
   using Basis = std::pair<Revision, Revision>;
 
   FollowerFacts facts_;

@@ -59,8 +59,9 @@ void take_rollouts(const CellRecords& records, const std::string& component, Wat
   });
 }
 
-// Adds the nodes' reports to the state. A change is under way until all nodes that report run the
-// desired version. The change is halted if the upgrade of a node to this version has failed.
+// Adds to `state` what the nodes report about the component. If a node that reports does not run
+// the desired version, the change to that version is under way. But if that node's upgrade to the
+// desired version has failed, the change is halted.
 void take_nodes(const CellRecords& records, const std::string& component,
                 const std::string& desired, WatchState& state) {
   Reading reading;

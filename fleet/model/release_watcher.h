@@ -61,7 +61,8 @@ class ReleaseWatcher {
   using Step = std::variant<Rest, AskSource, AskManifests, Order>;
 
   struct Moment {
-    // The fence of the history's driver, if this controller is that driver; otherwise 0.
+    // If this controller is the driver of the history: its fence, which is the revision at which
+    // the driver's key was created. Otherwise 0.
     Revision fence = 0;
     Ms now = 0;
     std::string time = {};
@@ -71,8 +72,9 @@ class ReleaseWatcher {
   // Returns the next step. As long as the outcome of the previous step is awaited, returns Rest.
   [[nodiscard]] Step next(const CellRecords& records, const Moment& moment);
 
-  // Handles the outcome of a step, as the next three functions do. Returns a line for the log, or
-  // an empty string if the step has succeeded.
+  // Handles the answer of a source. The caller reports the outcome of each step by this function or
+  // one of the next three. Returns a line for the log, or an empty string if the step has
+  // succeeded.
   [[nodiscard]] std::string source_said(const CellRecords& records, const std::string& text);
   [[nodiscard]] std::string manifests_came(const agent_protocol::Result<Release>& release);
   void source_failed() { under_way_.clear(); }

@@ -19,8 +19,9 @@ constexpr std::size_t members_at_once = 100;
 const std::string plans_group = "plans";
 
 // Returns a string that identifies one run of a rollout or plan. A later run may have the same
-// name, but each run has a trace (id) of its own. A rollout that is undone after it has ended, ends
-// twice. The string for the second end is different, so that each end gets its own line.
+// name, but each run has a trace (id) of its own. If a rollout is undone after it has ended, it
+// ends a second time. The string for the second end is different, so that each end gets its own
+// line in history/.
 std::string run_of(const PastRun& line) {
   const bool is_undone = line.state == text_of(RolloutState::undone);
   return line.subject + " " + line.trace + (is_undone ? " undone" : "");
@@ -117,7 +118,7 @@ std::optional<Transaction> Retention::next(const CellSettings& settings,
   return erase_lines();
 }
 
-// Writes a line in history/ for each run that has ended and has no line yet.
+// Writes a line in history/ for each ended rollout or plan that has no line yet.
 std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   const std::uint64_t last = lines_.empty() ? 0 : lines_.rbegin()->first;
   Transaction transaction{.compares = {{.key = key_of(KeyKind::history, {}, last + 1)}}};
@@ -135,8 +136,8 @@ std::optional<Transaction> Retention::write_lines(const TimeText& time) const {
   return transaction;
 }
 
-// Erases the oldest lines of history/. Keeps the line of each run that still has its own records:
-// otherwise write_lines() would write a new line for this run.
+// Erases the oldest lines of history/. Keeps the line of each rollout or plan that still has its
+// own records: otherwise write_lines() would write a new line for it.
 std::optional<Transaction> Retention::erase_lines() const {
   std::set<std::uint64_t> needed;
   for (const auto& [subject, run] : ended_) {
@@ -157,8 +158,9 @@ std::optional<Transaction> Retention::erase_lines() const {
 
 bool Retention::is_needed(const std::string& subject, const Ended& run) const {
   if (run.group == plans_group) return false;
-  // If several rollouts to the highest version have ended, only the last of them is needed: the one
-  // whose line in history/ has the highest number.
+  // The last rollout of a component's highest version is needed, so that this version is not rolled
+  // out twice. If several rollouts of that version have ended, the last one is the one whose line
+  // in history/ has the highest number.
   const auto number_of = [this](const Ended& one) {
     const auto line = line_of_.find(run_of(one.line));
     return line == line_of_.end() ? 0 : line->second;
@@ -175,7 +177,8 @@ bool Retention::is_needed(const std::string& subject, const Ended& run) const {
                      [&name](const std::string& plan) { return name.starts_with(plan + "."); });
 }
 
-// Erases one run that ended before the time `oldest`. Keeps the last runs of each group.
+// Erases the records of one rollout or plan that ended before the time `oldest`. Keeps the last
+// ones of each group: the last ended rollouts of each component, and the last ended plans.
 std::optional<Transaction> Retention::erase_run(const std::string& oldest) const {
   std::map<std::string, std::vector<std::uint64_t>> groups;
   std::map<std::uint64_t, std::string> subjects;
@@ -199,7 +202,8 @@ std::optional<Transaction> Retention::erase_run(const std::string& oldest) const
   return std::nullopt;
 }
 
-// Erases a run. For a plan, the records of its members are erased first, over several transactions.
+// Returns the next transaction that erases the records of an ended rollout or plan. For a plan, the
+// records of its members are erased first, by several transactions if there are many.
 Transaction Retention::erasing(const std::string& subject, const Ended& run) const {
   const std::string key = std::string(key_root) + subject;
   Transaction transaction{.compares = {{.key = key, .revision = run.revision}}};

@@ -48,8 +48,8 @@ class Retention {
                                                 const TimeText& time) const;
 
  private:
-  // A rollout or a plan that has ended. The keys of maps with Ended objects are the subjects of the
-  // runs, such as `rollout/r1`.
+  // A rollout or a plan that has ended. In a map of Ended objects, each key is the subject of the
+  // run, such as `rollout/r1`.
   struct Ended {
     Revision revision = 0;
     // The group to which the run belongs: the rollouts of one component, or all plans. The last

@@ -82,9 +82,10 @@ RolloutBatchNow::RolloutBatchNow(const RolloutView& view, RolloutMarks& marks, M
 }
 
 std::optional<Ms> RolloutBatchNow::answer_by(const RolloutNode& record, UpgradePhase phase) const {
-  // A node that has not soaked at the time `soaked_by` has failed. Shortly after that time, the
-  // first node of the batch goes back by itself if it is not confirmed, so the batch cannot wait
-  // longer. To have soaked in time, a node must begin its soak before `applied_by`.
+  // A node that has not soaked at the time `soaked_by` counts as failed. The batch cannot wait for
+  // it any longer: shortly after that time, the first node of the batch goes back to the old
+  // version by itself if it is not confirmed. To have soaked in time, a node must begin its soak
+  // before `applied_by`.
   const Ms soaked_by = marks_.apply.value_or(now_) + confirm_ms(terms_) - confirm_margin_ms;
   const Ms applied_by = soaked_by - terms_.soak_ms;
   switch (record.stage) {

@@ -31,7 +31,8 @@ class RolloutWriter {
  public:
   RolloutWriter(const RolloutView& view, const DriverFacts& facts);
 
-  // Returns the rollout's record as it will be written, with the controller's name filled in.
+  // Returns the rollout's record that the transaction will write, for the caller to change. The
+  // controller's name is already filled in.
   Rollout& rollout() { return rollout_; }
 
   // Adds a compare, so that the store refuses the transaction while the record `stop` exists.
@@ -55,12 +56,13 @@ class RolloutWriter {
   // desired version, unless somebody has changed the desired version since.
   void end(const NodeEnding& ending);
 
-  // Returns how many places of budgets can still be taken in this transaction.
+  // Returns how many more budget places can be taken in this transaction. (A budget limits how many
+  // nodes may be down at the same time.)
   [[nodiscard]] std::size_t places_room() const;
-  // Adds the writes by which the rollout takes the places in `answer`.
+  // Adds the writes by which the rollout takes the budget places in `answer`.
   void take_places(const PlacesAnswer& answer);
-  // Gives back the places of budgets that the node has. Returns whether the node has any. end()
-  // calls this function, too.
+  // Gives back the budget places that the rollout has taken for the node. Returns whether there are
+  // any. end() calls this function, too.
   bool free_places(const std::string& node);
 
   // Called when a rollout is undone. If the cell's desired version is the rollout's version, marks
@@ -167,8 +169,8 @@ class RolloutDecider {
   // ---- writes
 
   // Records for each node of the batch how its part in the rollout has ended, if it has. Confirmed
-  // nodes are recorded only if `confirmed_too` is true. While a rollout rolls, it is true only when
-  // the whole batch has ended.
+  // nodes are recorded only if `confirmed_too` is true. In the state `rolling`, the caller sets
+  // `confirmed_too` only when the whole batch has ended.
   std::optional<What> record_endings(bool confirmed_too);
   What give(const Ids& nodes, RolloutStep step, BatchPhase phase);
   [[nodiscard]] What ask_control(RolloutWriter& writer) const;
@@ -183,7 +185,7 @@ class RolloutDecider {
   // version. Returns no value if the rollout has these places already.
   std::optional<What> take_places(const Ids& nodes);
   What give_places_back(const Ids& nodes, const std::string& waits_for);
-  // Returns whether the record `stop` or a window forbids that nodes begin a step.
+  // Returns whether the record `stop` or a maintenance window forbids that nodes begin a step.
   [[nodiscard]] bool is_held_back() const;
   [[nodiscard]] What wait_to_begin() const;
   [[nodiscard]] bool is_any(NodeStage stage, Standing what) const;

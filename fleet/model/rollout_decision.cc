@@ -183,8 +183,9 @@ std::optional<What> RolloutDecider::take_places(const Ids& nodes) {
   RolloutWriter writer(view_, facts_);
   const PlacesAnswer answer = facts_.budgets->ask(claim_of(view_), nodes, writer.places_room());
   if (!answer.impossible.empty()) {
-    // An undo is not paused, since there may be nobody to resume it. It waits for places until
-    // somebody makes the budget larger.
+    // The batch has more nodes than a budget has places, so it can never get them. A rollout is
+    // paused in this case, but an undo is not, since there may be nobody to resume it. An undo
+    // waits until somebody makes the budget larger.
     if (undoes()) return give_places_back(nodes, answer.impossible);
     return pause("more nodes of the batch than places: " + answer.impossible);
   }
@@ -278,7 +279,8 @@ std::string RolloutDecider::end(Rollout& rollout) const {
     return one.second.node.stage == NodeStage::confirmed;
   });
   rollout.order = RolloutOrder::none;
-  // The reason may still name the gates for which the bake was waiting.
+  // The rollout's reason may still say for which gates its bake was waiting. The bake is over, so
+  // this reason does not apply any more.
   if (rollout.state == RolloutState::baking) rollout.reason.clear();
   const bool bakes = is_kept && terms().bake_ms > 0 && rollout.state != RolloutState::baking;
   rollout.state = bakes ? RolloutState::baking : RolloutState::completed;

@@ -94,8 +94,8 @@ struct RolloutMarks {
   std::optional<Ms> confirm = {};
   std::optional<Ms> rollback = {};
   std::optional<Ms> pause = {};
-  // The time from which the bake counts. It includes the part that has passed under earlier
-  // drivers.
+  // The beginning of the bake. If part of the bake has passed under earlier drivers, this time is
+  // set earlier by the length of that part.
   std::optional<Ms> bake = {};
 
   bool operator==(const RolloutMarks&) const = default;
@@ -111,7 +111,8 @@ struct StepLease {
   bool operator==(const StepLease&) const = default;
 };
 
-// The facts that the driver itself knows.
+// The facts for a decision that are not in the rollout's records: those that only this driver
+// knows.
 struct DriverFacts {
   std::string controller = {};
   Revision fence = 0;  // the revision at which the driver's key was created
@@ -137,7 +138,7 @@ struct WantLease {
   bool operator==(const WantLease&) const = default;
 };
 
-// Begin a round of questions to the gates.
+// A decision: ask all gates of the rollout once.
 struct WantGates {
   bool operator==(const WantGates&) const = default;
 };

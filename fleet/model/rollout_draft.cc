@@ -36,8 +36,8 @@ std::string too_old(const std::vector<RolloutCandidate>& candidates, const Ids& 
   return listed(old);
 }
 
-// Returns the draft after dividing these nodes into batches by the draft's terms, which must have
-// no open members.
+// Divides these nodes into batches by the draft's terms, and returns the draft with these batches.
+// All terms must have values, also those that the person left open.
 Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
                              const std::vector<RolloutCandidate>& candidates,
                              const std::map<std::string, std::int64_t>& budgets) {
@@ -50,7 +50,8 @@ Result<RolloutDraft> drafted(RolloutDraft draft, const Ids& nodes,
   for (const auto& [label, most] : budgets)
     terms.apart.push_back(label + ":" + std::to_string(most));
   BatchDraft batches = draft_batches(terms, std::move(placed));
-  // A node without the label of a budget needs no place.
+  // The list `unlabelled` is only for the labels of --apart. Drop the labels that were added above
+  // because they have a budget: a node without the label of a budget needs no place of the budget.
   for (const auto& [label, most] : budgets) {
     const bool is_apart = std::any_of(draft.terms.apart.begin(), draft.terms.apart.end(),
                                       [&label = label](const std::string& text) {
@@ -152,7 +153,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.compares.push_back(
         {.key = key_of(KeyKind::release, {wanted.terms.component, wanted.terms.version}),
          .revision = release});
-    // A plan with the rollout's name would need the same key driver/NAME.
+    // No plan may have the rollout's name, since the drivers of both would need the same key
+    // driver/NAME.
     transaction.compares.push_back({.key = key_of(KeyKind::plan, {id})});
     transaction.compares.push_back({.key = key_of(KeyKind::stop)});
     rollout.state = RolloutState::created;
@@ -173,8 +175,8 @@ std::optional<Transaction> next_creation(std::string_view id, const Rollout& wan
     transaction.puts.push_back(put_rollout(id, rollout));
     return transaction;
   }
-  // Add batches while there is certainly room for one more batch of the largest size, besides the
-  // rollout's own record.
+  // Add batches as long as there is certainly enough room left in the transaction for one more
+  // batch, however many nodes it has, and for the rollout's own record.
   constexpr std::size_t enough = transaction_bytes_max - 3 * value_bytes_max;
   std::size_t bytes = 0;
   while (rollout.batch < rollout.batches && bytes < enough &&

@@ -52,8 +52,8 @@ struct RolloutDraft {
 // Permissions and limits for a draft that do not belong to the rollout's terms.
 struct DraftLeave {
   bool many_batches = false;  // allows more than batches_unasked_max batches
-  // The budgets of the cell, by label. No batch gets more nodes with one value of the label than
-  // the budget has places.
+  // The budgets of the cell: for each label, how many nodes with the same value of that label may
+  // be down at the same time. No batch gets more nodes with the same value than that.
   std::map<std::string, std::int64_t> budgets = {};
 };
 

@@ -159,7 +159,8 @@ struct Rollout {
   std::int64_t not_covered_count = 0;
   bool undo = false;      // true if an undo follows the abort
   bool undo_now = false;  // true if the undo takes back all batches at the same time
-  // True if the driver has marked the desired version of the cell as refused.
+  // True if an undo has marked the desired version of the cell as refused, or has found that the
+  // rollout's version is not the desired one.
   bool wish_refused = false;
   std::int64_t kept = 0;              // how many nodes the undo could not take back
   std::vector<GateStand> gates = {};  // the last answers of the gates
@@ -204,7 +205,8 @@ struct JudgedMeasure {
 // The record rollout/NAME/judge: the judge's findings so far. A driver that takes over the rollout
 // continues with these findings (judge_watch.h).
 struct RolloutJudge {
-  // The logarithms of the evidence that the new version fails more often, in millionths.
+  // The evidence that the new version fails more often, as logarithms in millionths. There is one
+  // logarithm for each ratio in evidence_ratios (judge_evidence.h).
   std::vector<std::int64_t> logs = {};
   std::int64_t fresh = 0;  // how many nodes with the new version were compared
   std::int64_t fresh_failed = 0;
@@ -215,7 +217,8 @@ struct RolloutJudge {
   std::int64_t seen_ms = 0;               // how long the batch's nodes were seen to soak, added up
   std::int64_t control_ms = 0;   // how long the nodes of the control group were at risk, added up
   std::int64_t bake_failed = 0;  // how many nodes with the new version have failed during the bake
-  // How long nodes with the new version were at risk during the bake, added up over the nodes.
+  // For how long nodes with the new version were compared and had not failed (were at risk) during
+  // the bake, added up over the nodes.
   std::int64_t bake_ms = 0;
   std::string verdict = {};
   std::string words = {};

@@ -94,8 +94,8 @@ void settle(RolloutTerms& terms, std::size_t nodes, const std::string& seed) {
   if (terms.soak_ms == unsaid) terms.soak_ms = nodes > few_nodes ? soak_of_many_ms : soak_of_few_ms;
   if (terms.max_failed == unsaid) {
     terms.max_failed_unsaid = !terms.batches.empty();
-    // An older controller, which does not have failures_allowed(), aborts the rollout at this
-    // number of failures.
+    // With max_failed_unsaid, this number is only for older controllers, which do not have
+    // failures_allowed(): they abort the rollout at this number of failures.
     terms.max_failed = terms.max_failed_unsaid ? failures_min : 1;
   }
   if (terms.confirm_ms != 0) return;
@@ -200,7 +200,8 @@ std::int64_t least_ms(const RolloutTerms& terms,
                       const std::vector<std::vector<std::string>>& batches) {
   std::int64_t sum = 0;
   for (const auto& batch : batches)
-    // A batch takes its spread twice: for the step `prepare` and for the step `apply`.
+    // The nodes of a batch do not begin a step at the same moment, but spread over the time
+    // spread_ms(). This time passes twice: in the step `prepare` and in the step `apply`.
     sum += 2 * spread_ms(terms, batch.size()) + terms.soak_ms + terms.pause_ms;
   return batches.empty() ? 0 : sum - terms.pause_ms;
 }

@@ -45,8 +45,9 @@ inline constexpr std::int64_t tolerate_max = 100'000'000;
 // The value of a number in the terms that the person has not given.
 inline constexpr std::int64_t unsaid = -1;
 
-// Returns terms in which batches, order, soak, max-failed and spread are open. Terms from the store
-// or from this program's code have no open member.
+// Returns terms in which the batches, the order, the soak, --max-failed and the spread are open: a
+// person may set them, and otherwise settle() does. Terms from the store or from this program's
+// code have no open member.
 [[nodiscard]] RolloutTerms open_terms();
 
 // Fills in the terms that are open, for a rollout to `nodes` nodes. `seed` is used for a random

@@ -21,8 +21,8 @@ Record record_of(const std::string* text, std::string& damage) {
 }
 
 // Returns whether this rollout (for a node that is undone: the undo) began the node's last upgrade.
-// If a batch is done again, its commands have higher attempt numbers than before. So upgrades from
-// before do not count.
+// If a batch is done again, its commands have higher attempt numbers than before, so that an
+// upgrade from the earlier try does not count.
 bool is_ours(const NodeSight& sight, const RolloutView& view) {
   const std::string begin = view.id + (sight.node.undo ? ".undo-apply." : ".apply.");
   std::string_view number = sight.upgrade.attempt;
@@ -256,8 +256,8 @@ void RolloutView::take_of_node(const ParsedKey& key, const std::string* text) {
   if (key.kind == KeyKind::node_claim) {
     nodes[names[0]].claimed_by = record_of<Claim>(text, wrong).by;
     if (!wrong.empty()) nodes[names[0]].claimed_by = "somebody: " + wrong;
-    // A claim that names nobody still counts as somebody's claim, so the rollout makes no claim of
-    // its own.
+    // A claim is a record that says who moves the node now. If it exists but names nobody, the node
+    // still counts as claimed, so that this rollout does not move it.
     if (text != nullptr && nodes[names[0]].claimed_by.empty()) {
       nodes[names[0]].claimed_by = "somebody";
     }

@@ -76,7 +76,7 @@ inline constexpr std::int64_t attempts_max = 3;
 // Returns whether an undo of the rollout is under way.
 [[nodiscard]] bool is_undoing(const RolloutView& view);
 
-// Returns `rollout/NAME`: the name of the rollout in claims.
+// Returns `rollout/NAME`: the rollout's name in the records of its claims and of its budget places.
 [[nodiscard]] std::string claim_of(const RolloutView& view);
 
 // The state of a node of the batch, as the node's records show it. Time limits are not considered.

@@ -9,8 +9,7 @@ namespace fleet {
 namespace {
 
 // The most writes that a transaction needs to give one node an order, or to record the node's end.
-// Not included are the budget places of the node and the write of the rollout's own record: see
-// has_room().
+// has_room() adds the writes for the node's budget places and for the rollout's own record.
 constexpr std::size_t writes_of_a_node = 4;
 
 CommandAction action_of(RolloutStep step) {

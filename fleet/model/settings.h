@@ -70,7 +70,8 @@ struct CellSettings {
 // Returns the settings as plain data. A setting with a wrong value gets its default.
 [[nodiscard]] CellSettings cell_settings(const Settings& settings);
 
-// Returns the budgets, by label, from the record `settings` among these records.
+// Returns the cell's budgets, from the record `settings` in the reading: for each label, how many
+// nodes with the same value of that label may be down at the same time.
 [[nodiscard]] std::map<std::string, std::int64_t> budgets_in(const Reading& reading);
 
 // Parses a duration such as `500ms`, `30s`, `10m`, `2h` or `30d`, and returns it in milliseconds.

@@ -51,11 +51,11 @@ struct StoreVerdict {
   std::string doubt = {};  // why the node must do nothing; empty if it may go on
 };
 
-// Decides whether the node may go on with this store. A node that knows no store yet may go on. If
-// the store has the known epoch, the node may go on unless the store's revision is lower than the
-// known revision. If the store has a different epoch, the node may go on only if a person has
-// accepted that epoch; the revision does not matter then. If the record `epoch` is absent, the
-// epoch is 0.
+// Decides whether the node may go on with this store. A person increases the number in the record
+// `epoch` after a restore from a snapshot; without this record, the epoch is 0. A node that knows
+// no store yet may go on. If the store has the epoch that the node knows, the node may go on unless
+// the store's revision is lower than the known revision. If the store has a different epoch, the
+// node may go on only if a person has accepted that epoch; the revision does not matter then.
 [[nodiscard]] StoreVerdict judge_store(const KnownStore& known, const Epoch& epoch,
                                        Revision revision);
 

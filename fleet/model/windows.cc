@@ -67,8 +67,8 @@ std::optional<OpenWindow> next_window(const Window& window, const TimeZone& zone
   if (why_no_window(window)) return std::nullopt;
   const std::int64_t start = *start_of(window.start);
   const std::int64_t today = day_of(now + zone.offset_at(now));
-  // Try each day, from the earliest day whose window may still be open, to a week ahead. Every day
-  // of the week has come at least once by then.
+  // Try each day as the day on which the window opens: from the earliest day whose opening may
+  // still last, to a week ahead. By then, every day of the week has come at least once.
   const std::int64_t earliest = today - window.duration_s / day_seconds - 2;
   std::optional<OpenWindow> next;
   for (std::int64_t day = earliest; day <= today + 8; ++day) {

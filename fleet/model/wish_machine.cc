@@ -7,9 +7,9 @@
 namespace fleet {
 namespace {
 
-// Returns the prefix of the ids of all attempts to reach this desired version: `desired.REVISION.`,
-// with the revision at which the desired version was written. In an id, the revision at which the
-// attempt began follows this prefix.
+// Returns `desired.REVISION.`, with which the ids of all attempts to reach this desired version
+// begin. REVISION is the revision at which the desired version was written. In a whole id, the
+// revision at which the attempt began follows.
 std::string attempts_at(const Wish& wish) {
   return "desired." + std::to_string(wish.revision) + ".";
 }
@@ -92,8 +92,9 @@ void WishMachine::take(const AttemptEnded& ended) {
 
 void WishMachine::consider() {
   if (!settled_) return;
-  // A fetch is not given up if its release will be wanted again afterwards: a second fetch of this
-  // release would have to wait for the first one.
+  // If the release that is being fetched is still the desired one, let the fetch continue, even if
+  // the attempt itself has to end. Otherwise the next attempt would fetch the same release again,
+  // and would have to wait for the first fetch.
   const bool is_wanted_later = stage_ == Stage::fetching && wish_ &&
                                wish_->desired.version == under_way_->desired.version &&
                                wish_->desired.digest == under_way_->desired.digest;

@@ -49,14 +49,15 @@ struct Wish {
 
 // ---- events
 
-// The first event: this instance of fleet-agent is active and will stay active. Its upgrader has
-// started this instance as the first agent or as a fallback, or has committed the upgrade to it.
-// `failure` is the error of the last upgrade, if that upgrade has failed. If a command began that
-// upgrade, NodeCommander reports how the upgrade ended, and WishMachine reports nothing.
+// The first event: this instance of fleet-agent is active and will stay active. The upgrader has
+// started this instance at its own start or after a failed upgrade, or has committed the upgrade to
+// this instance. `failure` is the error of the last upgrade, if that upgrade has failed. If a
+// command began that upgrade, NodeCommander reports how the upgrade ended, and WishMachine reports
+// nothing.
 struct Settled {
   // How far the upgrader has come with the upgrade in `recorded`. `waits`: the new version starts,
-  // or waits at the gate. `goes`: the old version was ordered to stop. `no`: the upgrader does not
-  // carry out that upgrade.
+  // or waits beside the old one for a confirmation. `goes`: the old version was ordered to stop.
+  // `no`: the upgrader does not carry out that upgrade.
   enum class Upgrading { no, waits, goes };
 
   std::string version = {};
