@@ -41,8 +41,8 @@ std::string Component::key(KeyKind kind) const {
 void Component::begin(NodeLedger ledger, const Restarted& restarted, const std::string& running) {
   running_ = running;
   last_command_ = ledger.begun.id;
-  // If the record `upgrade` is about an upgrade to a desired version, no command has begun a later
-  // upgrade.
+  // The last upgrade was for a desired version if the record `upgrade` says so, and if the ledger
+  // does not show that an upgrade by a command is under way.
   wish_reports_ = !attempt_recorded().empty() && !is_under_way(ledger.progress.phase);
   commander_.emplace(NodeIdentity{desk_.node, settings_.name, desk_.instance, desk_.boot_id},
                      std::move(ledger));
@@ -84,9 +84,9 @@ void Component::look() {
   look_at_command();
 }
 
-// Looks for a new command in the local copy of the records, and passes it to the NodeCommander.
-// Does not pass it on while an upgrade to a desired version is under way that the command must wait
-// for.
+// Looks for a new command in the local copy of the records, and passes it to the NodeCommander. If
+// an upgrade to a desired version is under way, and the command must wait for the end of that
+// upgrade, does not pass the command on yet.
 void Component::look_at_command() {
   const std::string place = key(KeyKind::node_command);
   const KeyValue* there = desk_.mirror.find(place);
@@ -121,8 +121,9 @@ void Component::perform(const Save& save) {
 void Component::save_until_done(const NodeLedger& ledger) {
   const std::string why = file_.write(ledger);
   desk_.set_trouble(settings_.name, why.empty() ? "" : "nothing is begun: " + why);
-  // This function may be called while take() performs the actions of a step. The next step must not
-  // begin before all these actions are done, so a timer without delay begins it.
+  // This function may be called while take() still performs the actions that follow from an event.
+  // The next event, Saved, must wait until all these actions are done. So a timer without delay
+  // passes it to take().
   save_ = desk_.timers.after(why.empty() ? std::chrono::milliseconds(0) : save_again,
                              [this, ledger, is_saved = why.empty()] {
                                if (is_saved) return take(Saved{});
@@ -142,8 +143,8 @@ void Component::perform(const Ask& ask) {
 }
 
 // Writes the records with which the NodeCommander reports. Leaves out the record `upgrade` if the
-// last upgrade was for a desired version and not for a command, since the WishMachine writes that
-// record then.
+// last upgrade was for a desired version and not for a command. In that case, the WishMachine,
+// which decides about desired versions, makes that record.
 void Component::perform(const Report& report) {
   Transaction transaction = report.transaction;
   if (wish_reports_) {
@@ -191,8 +192,8 @@ void Component::perform(const BeginUpgrade& begin) {
 }
 
 // Commits an upgrade. First makes the new version the desired version of the directory of releases.
-// The reason is a program that follows this directory: after the commit, it upgrades itself to the
-// directory's desired version. If that were still the old version, the program would go back to the
+// The program may follow that directory, that is, upgrade itself to the directory's desired
+// version. If that were still the old version after the commit, such a program would go back to the
 // old version.
 void Component::perform(const SendCommit& commit) {
   desired_ = commit.upgrade;
@@ -201,7 +202,7 @@ void Component::perform(const SendCommit& commit) {
 }
 
 void Component::commit_now(const std::string& upgrade) {
-  // The upgrade may have ended in the meantime, or must now be undone.
+  // Do not commit the upgrade if it has ended in the meantime, or if it must now be undone.
   if (!commander_->commits(upgrade)) return;
   const std::string why = hands_.commit(upgrade);
   if (why.empty()) return;

@@ -1,8 +1,8 @@
 // Defines the class Component: one program on this machine that has versions and an upgrader of its
-// own. The class connects the store with that upgrader. NodeCommander decides how to obey a command
-// of a rollout or plan. Component carries out its decisions: it writes the ledger and the records,
-// and fetches releases. The owner of a Component supplies the functions that send requests to the
-// upgrader.
+// own. The class connects the store with that upgrader. The class NodeCommander decides how to obey
+// a command of a rollout or plan. Component carries out these decisions: it writes the ledger (the
+// file with the commands that were begun) and the records, and fetches releases. The owner of a
+// Component supplies the functions that send requests to the upgrader.
 #pragma once
 
 #include <uv.h>
@@ -37,19 +37,23 @@ struct NodeDesk {
   Timers& timers;
   Mirror& mirror;        // the copy of all records below the node's key
   KeptRecords& records;  // the records that this process writes while it is active
-  // Revision of the record `active` if it names this process, else 0.
+  // The record `active` of a node names the one process of fleet-agent that may act. If it names
+  // this process, the member `active` here is the revision of that record; otherwise the member is
+  // 0.
   Revision active = 0;
   std::function<void()> reboot = {};  // reboots the machine
   std::string reboot_asked = {};      // if this file exists, a program asks for a reboot
   bool is_doubtful = false;           // while true, no upgrade is begun
-  // How much evidence of a failure the node reports.
+  // How much the node reports about a failed upgrade: for example the reason, or also the last
+  // lines of output.
   EvidenceLevel evidence = EvidenceLevel::reason;
   // The trouble of each component on this machine, such as a full disk. The text is empty if the
   // component has no trouble.
   std::map<std::string, std::string> troubles = {};
   std::function<void()> troubled = {};  // called when `troubles` has changed
 
-  // Returns the evidence of a failure if nothing but its stage and its reason is known.
+  // Returns the evidence of a failed upgrade if only two facts are known: the stage of the upgrade
+  // in which it failed, and the reason.
   [[nodiscard]] std::vector<Capsule> evidence_of(const std::string& stage,
                                                  const std::string& reason) const {
     return capsule_of({.stage = stage, .reason = reason}, evidence);
@@ -77,11 +81,12 @@ class Component {
     std::string id = {};
     std::string executable = {};
     std::string version = {};  // the version of the release in `executable`
-    // If true, the new version waits for `confirm` when it is ready. Meanwhile the old version
-    // keeps working.
+    // If true, the new version does not begin to work as soon as it is ready, but waits until the
+    // upgrader gets a request to confirm the upgrade. Meanwhile the old version keeps working.
     bool gate = false;
-    // The duration of the trial. If the upgrader gets no order to commit within this time, it
-    // undoes the upgrade. If the duration is 0, the upgrader itself decides when to commit.
+    // The duration of the trial, in which the new version works but can still be undone. If the
+    // upgrader gets no order to commit within this time, it undoes the upgrade. If the duration is
+    // 0, the upgrader itself decides when to commit.
     Ms trial_ms = 0;
   };
   // The functions that send requests to this component's upgrader. Each returns an empty string if
@@ -95,7 +100,8 @@ class Component {
   struct Settings {
     std::string name = {};
     Fetcher::Settings releases = {};
-    // The path of the file that keeps this component's ledger (node_ledger.h) across restarts.
+    // The path of the file with this component's ledger (node_ledger.h), which tells the next
+    // process of fleet-agent which commands were begun.
     std::string ledger = {};
     // The arguments with which the self-test of a release is run. If there is no value, no
     // self-test is run.
@@ -107,9 +113,9 @@ class Component {
   // Reads the ledger that an earlier process of fleet-agent has left on disk. That process must
   // have ended before the call.
   [[nodiscard]] agent_protocol::Result<NodeLedger> ledger_on_disk() const { return file_.read(); }
-  // Makes this object obey commands from now on. `restarted` says how an upgrade that an earlier
-  // process began has gone on; `running` is the version that runs. The caller must call look(),
-  // settle() or resume() afterwards.
+  // Makes this object obey commands from now on. If an earlier process has begun an upgrade,
+  // `restarted` says how far that upgrade has come or how it has ended. `running` is the version
+  // that runs. The caller must call look(), settle() or resume() afterwards.
   void begin(NodeLedger ledger, const Restarted& restarted, const std::string& running);
   [[nodiscard]] bool has_begun() const { return commander_.has_value(); }
   // Returns the id of the command that this process or an earlier one has begun last. Returns an
@@ -121,10 +127,10 @@ class Component {
   void look();
   void take(NodeEvent event);
 
-  // Makes the component follow its desired version. Called once it is certain that the running
-  // version stays. `committed` is the id of the upgrade that led to the running version; it is
-  // empty if no upgrade did. `failure` is the reason why the last upgrade failed; it is empty if
-  // none failed.
+  // Makes the component follow its desired version. Called as soon as it is certain that the
+  // running version stays. `committed` is the id of the upgrade that has brought the running
+  // version; it is empty if there was no such upgrade. `failure` is the reason why the last upgrade
+  // failed; it is empty if none failed.
   void settle(const std::string& committed, const std::string& failure,
               const std::vector<Capsule>& evidence = {});
   // Continues an upgrade to a desired version that an earlier process of fleet-agent has begun and
@@ -203,8 +209,9 @@ class Component {
   std::optional<NodeCommander> commander_;
   WishMachine machine_;
   bool settled_ = false;
-  // True if the last upgrade is for a desired version and not for a command. The WishMachine then
-  // writes the progress of that upgrade into the record `upgrade`.
+  // True if the last upgrade is for a desired version and not for a command. The WishMachine, which
+  // decides about desired versions, then reports the progress of that upgrade in the record
+  // `upgrade`.
   bool wish_reports_ = false;
   std::string running_;
   std::string last_command_;

@@ -1,5 +1,5 @@
 // Implements the part of the class Component that brings the component to its desired version. Also
-// has the functions with which desired versions and commands fetch and test a release.
+// has the functions that fetch and test a release, both for desired versions and for commands.
 #include <utility>
 
 #include "fleet/agent/component.h"
@@ -121,7 +121,7 @@ void Component::perform(const ConfirmUpgrade& /*confirm*/) {
 }
 
 void Component::perform(const CancelUpgrade& cancel) {
-  // If the upgrade has not been requested of the upgrader yet, there is nothing to cancel there.
+  // If the upgrader was not sent a request for this upgrade yet, it has nothing to cancel.
   if (asked_ != machine_.upgrade().attempt) return attempt_ended(cancel.reason);
   cancel_attempt(cancel.reason, cancels_max);
 }

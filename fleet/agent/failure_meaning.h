@@ -28,8 +28,9 @@ namespace fleet {
                     level);
 }
 
-// Returns whether the trial ended because `healthy` did not come in time: either nobody confirmed
-// the new version, or the new version could not reach the store. The version is not to blame then.
+// Returns whether the trial ended because the new version did not send `healthy` to the upgrader in
+// time. Either nobody confirmed the new version, or the new version could not reach the store. The
+// version itself is not to blame then.
 [[nodiscard]] inline bool is_expired(const agent_protocol::Agent::Failure& failure) {
   return failure.stage == "trial" && failure.reason.starts_with("did not say healthy");
 }

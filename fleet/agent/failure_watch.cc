@@ -105,8 +105,8 @@ std::vector<Capsule> FailureWatch::evidence_of(const upgraderctl::Ending& ending
                     level_);
 }
 
-// Returns the daemon's last lines of output, if agentify has saved new ones since this upgrade
-// began.
+// Returns the last lines of output of the component's daemon, if agentify, which runs the daemon,
+// has saved new lines since this upgrade began. Otherwise returns an empty string.
 std::string FailureWatch::last_words() const {
   const auto words = control_.last_words();
   const bool is_new = words && (!words_before_ || words->written != words_before_->written ||

@@ -56,7 +56,7 @@ class FailureWatch {
   Places places_;
   EvidenceLevel level_;
   upgraderctl::ControlDirectory control_{places_.control};
-  // The daemon's last lines of output that were already saved when this upgrade began.
+  // The last lines of the daemon's output that agentify had already saved when this upgrade began.
   std::optional<upgraderctl::LastWords> words_before_;
   std::string from_;  // the old and the new version; empty if an earlier process began the upgrade
   std::string to_;

@@ -64,7 +64,7 @@ class Fetcher {
   // Finds a release that was fetched earlier, checks its content against the manifest, and calls
   // `then`.
   void locate(Order order, Then then);
-  // Makes `version` the desired version of the directory. Ignores a failure.
+  // Makes `version` the desired version of the directory of releases. Ignores a failure.
   void desire(
       const std::string& version, Then then = [](const Result&) {});
   // Runs the self-test of the fetched program: `executable` with `arguments` and `--self-test`.

@@ -8,7 +8,8 @@
 namespace fleet {
 namespace {
 
-// The time limit for the answer from one source of measures.
+// The time limit for one answer of a program or URL that reports measures, such as a number of
+// errors.
 constexpr std::chrono::milliseconds measure_longest{10'000};
 
 void add_text(std::string& text, const std::string& more) {
@@ -64,7 +65,8 @@ void HealthKeeper::measure() {
   ask_next();
 }
 
-// Asks the next source. If all sources have answered, passes their answers to HealthWatch.
+// Asks the next source. If all sources have answered, passes their answers to the class
+// HealthWatch.
 void HealthKeeper::ask_next() {
   if (waiting_.empty()) {
     MeasureLines read = read_measures(output_);

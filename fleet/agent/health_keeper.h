@@ -18,7 +18,8 @@
 
 namespace fleet {
 
-// A source of a component's measures: `exec:PROGRAM ARGUMENT...` or `http:URL`.
+// A program or URL that reports a component's measures, such as a number of errors. People write it
+// as `exec:PROGRAM ARGUMENT...` or `http:URL`.
 struct MeasureSource {
   // The program and its arguments; empty if `url` is the source.
   std::vector<std::string> command = {};

@@ -16,7 +16,8 @@ namespace fleet {
 
 class JoinPlace {
  public:
-  // `root` is a directory that stands for `/`; empty means the real `/`.
+  // `root` is the directory below which all files are written, in place of `/`. An empty `root`
+  // means the real `/`.
   explicit JoinPlace(const std::string& root, std::string node);
 
   // Makes the directories, and takes a lock, so that only one `fleet-agent join` runs at a time.

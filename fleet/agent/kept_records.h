@@ -29,7 +29,7 @@ class KeptRecords {
   struct Observer {
     // Called after a write if the local copy then shows the wanted values of all records.
     std::function<void()> stand = [] {};
-    // Called if the store refuses a write because this machine lacks the permission.
+    // Called if the store refuses a write because this machine has no permission for it.
     std::function<void(const std::string& reason)> denied;
   };
 

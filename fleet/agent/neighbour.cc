@@ -14,9 +14,9 @@ namespace {
 // yet.
 constexpr std::uint64_t look_interval_ms = 1'000;
 
-// How long fleet-agent repeats a request to upgrade that no upgrader has accepted. If the old
-// version is bad, the daemon may exit again and again, and its upgrader with it. Each new upgrader
-// process is sent the request, until one of them accepts it.
+// How long fleet-agent repeats a request to upgrade that no upgrader has accepted. If the
+// component's old version is bad, its program may exit again and again, and the upgrader exits each
+// time, too. Each new upgrader process is sent the request, until one of them accepts it.
 constexpr std::chrono::seconds patience{30};
 
 }  // namespace
@@ -90,9 +90,9 @@ std::string Neighbour::ask(const Component::Request& request) {
   return "";
 }
 
-// Drops the pending request if the upgrader with this status has accepted it. Otherwise sends the
-// request to that upgrader, unless it was sent there already. Returns why the request cannot be
-// sent now, or an empty string.
+// Drops the pending request if the upgrader that has written this status has accepted it. Otherwise
+// sends the request to that upgrader, unless it was sent there already. Returns why the request
+// cannot be sent now, or an empty string.
 std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   if (!status) return "it is not there";
   if (pending_->was_taken(*status)) {
@@ -107,7 +107,7 @@ std::string Neighbour::offer(const std::optional<upgraderctl::Status>& status) {
   return why;
 }
 
-// Returns whether an upgrader that was sent the pending request is running and may still accept it.
+// Returns whether an upgrader is running that was sent the pending request and may still accept it.
 bool Neighbour::may_be_obeyed() {
   const bool is_heard = control_.open() == 0;
   control_.close();
@@ -203,8 +203,8 @@ void Neighbour::look_at_status() {
 }
 
 // Counts the component's failures outside of upgrades, for the record `health`. The exit of an
-// upgrader counts as a failure if the upgrader was killed or its exit status was not 0, since
-// nobody had ordered that exit then.
+// upgrader counts as a failure if the upgrader was killed or if its exit status was not 0. An exit
+// with status 0 was ordered, so it does not count.
 void Neighbour::look_at_health(const upgraderctl::Status& status, bool is_another_life) {
   if (is_another_life) {
     const upgraderctl::StatusFile before = control_.previous();

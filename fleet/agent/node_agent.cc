@@ -128,8 +128,9 @@ std::vector<MeasureSource> NodeAgent::sources_of(const std::string& component) c
 }
 
 // Keeps the record `health` of fleet-agent itself up to date, once a second while a rollout
-// compares this node with other nodes. A crash or a hang of fleet-agent need not be in that record,
-// since the record `instance` then loses its lease and disappears, which controllers see.
+// compares this node with other nodes. This record need not report a crash or a hang of
+// fleet-agent: controllers notice it in another way, since the record `instance` then loses its
+// lease and disappears.
 void NodeAgent::keep_health() {
   health_.watch().runs(version_);
   health_.look(own_.ledger());
@@ -163,8 +164,8 @@ void NodeAgent::look() {
   presence_.look();
   become_ready();
   if (!activated_ || desk_.is_doubtful) return;
-  // Wait if this process has written the record `active`, but the local copy of the records does
-  // not contain that write yet.
+  // If this process has written the record `active`, wait until the local copy of the records
+  // contains that write. An older copy does not show whether the record still names this process.
   if (mirror_.revision() < desk_.active) return;
   const KeyValue* active = mirror_.find(key(KeyKind::node_active));
   const bool is_ours = desk_.active != 0 && active != nullptr && active->modified == desk_.active;
@@ -225,9 +226,10 @@ void NodeAgent::take_active_outcome(const Outcome& outcome) {
 void NodeAgent::begin_to_act(Revision active) {
   desk_.active = active;
   records_.compare({Compare{.key = key(KeyKind::node_active), .revision = active}});
-  // Send the upgrader `healthy`, which commits the upgrade, unless a rollout began the upgrade that
-  // is on trial: the rollout must first confirm the version. If the upgrade is to a desired
-  // version, the ledger still names an earlier upgrade, which a command began and which has ended.
+  // Send the upgrader `healthy`, which commits the upgrade. Do not send it yet if a rollout began
+  // the upgrade and the new version is on trial: the rollout must first confirm the version. If the
+  // upgrade is to a desired version, the ledger is still about an earlier upgrade, which a command
+  // began. That earlier upgrade has ended, so `healthy` is sent.
   const bool is_of_rollout =
       is_on_trial() && is_under_way(ledger_) && ledger_.upgrade.action == CommandAction::apply;
   if (!is_of_rollout) agent_.healthy();

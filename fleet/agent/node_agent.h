@@ -130,7 +130,8 @@ class NodeAgent {
 
   Agent::Role role_ = Agent::Role::first;
   std::optional<Agent::Failure> failure_;  // why the upgrade to another version failed
-  // The ledger that an earlier process of fleet-agent has left on disk.
+  // The ledger (the commands that were begun, and their answers) that an earlier process of
+  // fleet-agent has left on disk.
   NodeLedger ledger_;
   // Why the ledger cannot be read. While this is not empty, fleet-agent obeys no command to upgrade
   // itself.
@@ -144,7 +145,9 @@ class NodeAgent {
   std::string committed_;  // the id of the upgrade to this version, after it was committed
   std::string degraded_;   // why this node begins nothing now, for its record
   std::string doubt_;      // why this node must not begin an upgrade; empty if it may
-  // This timer ends when the leases of all processes from before the last boot must have run out.
+  // This timer ends when the lease of each process from before the last boot must have run out. A
+  // record `instance` that seems to be from before the boot, but still exists then, belongs to a
+  // second machine.
   std::unique_ptr<Timer> past_;
   bool past_has_ended_ = false;
   Revision seen_revision_ = 0;  // the mirror's revision at the last look()

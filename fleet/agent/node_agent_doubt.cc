@@ -11,7 +11,7 @@ namespace fleet {
 namespace {
 
 // The time between two writes of the store's epoch and revision to disk. A later process of
-// fleet-agent compares these numbers with the store's, and so recognises a store that was restored
+// fleet-agent compares these numbers with the store's, and so recognizes a store that was restored
 // from a snapshot.
 constexpr std::chrono::seconds keep_interval{10};
 
@@ -26,10 +26,11 @@ Epoch read_epoch(const KeyValue* record) {
 
 }  // namespace
 
-// Looks for a second machine with this node's name: an `instance` record with another boot id. If
-// that record has another machine id, too, there is a second machine. If the record has this
-// machine's own id, it may be left from before the last boot. But if it still exists when its lease
-// must have run out, there is a second machine, which is a copy of this one.
+// Looks for a second machine with this node's name. Such a machine has written an `instance` record
+// with another boot id, an id that changes at each boot. If that record has another machine id,
+// too, there is a second machine. If the record has this machine's own id, it may be left from
+// before the last boot. But if it still exists when its lease must have run out, there is a second
+// machine, which is a copy of this one.
 void NodeAgent::look_for_twin() {
   bool is_other = false;
   bool is_before = false;

@@ -23,8 +23,10 @@ void NodeAgent::hear_upgrader() {
   }
 }
 
-// Handles the upgrader's `welcome`, which says in which role this process runs. The first agent and
-// a fallback send `ready` immediately, since they must run even if the store cannot be reached.
+// Handles the upgrader's `welcome`, which says in which role this process runs. Two kinds of
+// processes send `ready` immediately, since they must run even if the store cannot be reached. They
+// are the first agent after the start of the upgrader, and a fallback (the old version, which runs
+// again after a failed upgrade).
 void NodeAgent::take(const Agent::Welcome& welcome) {
   welcomed_ = true;
   role_ = welcome.role;
@@ -147,8 +149,8 @@ std::string NodeAgent::ask(const Component::Request& request) {
   return agent_.request_upgrade(upgrade) ? "" : "cannot ask: " + agent_.error();
 }
 
-// Makes the upgrader undo the upgrade. If the new version is on trial, it is this process, which
-// sends `unfit`. Before the trial, this process is the old version, and sends `cancel`.
+// Makes the upgrader undo the upgrade. During the trial, this process is the new version, so it
+// sends `unfit`. Before the trial, this process is the old version, so it sends `cancel`.
 std::string NodeAgent::go_back(const std::string& id, const std::string& reason) {
   const bool told = is_on_trial() ? agent_.unfit(reason) : agent_.cancel(id, reason);
   return told ? "" : agent_.error();

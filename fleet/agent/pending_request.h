@@ -23,24 +23,26 @@ class PendingRequest {
   // same, so the upgrader does not begin a second upgrade.
   void rename(std::string name) { request_.request = std::move(name); }
 
-  // Returns whether the request must be sent now: the upgrader with this status has not been sent
-  // the request, and would accept it.
+  // Returns whether the request must be sent now to the upgrader that has written this status. That
+  // is so if this upgrader has not been sent the request, and would accept it.
   [[nodiscard]] bool is_due(const upgraderctl::Status& status) const {
     return !has(status) && status.phase == "running";
   }
-  // Records that the request was sent to the upgrader with this status.
+  // Records that the request was sent to the upgrader that has written this status.
   void written(const upgraderctl::Status& status) { life_ = status.upgrader.started; }
   // Records that the upgrader did not accept the request, so that it can be sent again.
   void take_back() { life_.clear(); }
 
-  // Returns true if the request was sent to the upgrader process with this status.
+  // Returns true if the request was sent to the upgrader process that has written this status.
   [[nodiscard]] bool has(const upgraderctl::Status& status) const {
     return is_written() && life_ == status.upgrader.started;
   }
-  // Returns whether the request was sent and neither refused as busy nor lost with its upgrader.
+  // Returns whether the request was sent and may still be accepted. That is so if take_back() was
+  // not called after the request was sent.
   [[nodiscard]] bool is_written() const { return !life_.empty(); }
 
-  // Returns true if the status shows that its upgrader has accepted the request.
+  // Returns true if this status, which an upgrader has written, shows that the upgrader has
+  // accepted the request.
   [[nodiscard]] bool was_taken(const upgraderctl::Status& status) const {
     const upgraderctl::Answer* answer = find_answer(status, request_.request);
     return is_under_way(status, request_.id) || find_ending(status, request_.id) != nullptr ||

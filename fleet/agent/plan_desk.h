@@ -1,6 +1,6 @@
-// Carries out this node's part in all plans. For each plan there is a PlanPart, which decides. This
-// class gives each PlanPart the store's records, runs the hooks that the PlanPart requests, and
-// writes the records that the PlanPart makes.
+// Carries out this node's part in all plans. For each plan, an object of the class PlanPart decides
+// what this node does. This class gives each PlanPart the store's records, runs the hooks that the
+// PlanPart requests, and writes the records that the PlanPart makes.
 #pragma once
 
 #include <uv.h>

@@ -1,9 +1,9 @@
 // Keeps the machine's certificate valid, and decides with which time the machine checks whether
 // certificates have expired. That time is the later of two: the time of the machine's clock, and
 // the last time that was written to disk. The written time matters if the clock is behind, for
-// example on a machine whose clock has no battery. An expired certificate is still refused then.
-// And the machine still reaches a store that it has reached before, since the store's certificates
-// were valid at the written time.
+// example on a machine whose clock has no battery. Such a machine then still refuses a certificate
+// that expired before the written time. It also still reaches a store that it has reached before,
+// since the store's certificates were valid at the written time.
 #pragma once
 
 #include <memory>
@@ -39,8 +39,9 @@ struct CertificateTime {
                                                       const std::optional<Validity>& own,
                                                       bool at_once);
 
-// Converts the time to the content of the file, one line with the seconds since 1970, and back. For
-// any other text, durable_of() returns 0.
+// Converts the written time to the content of the file that keeps it (durable_text()), and back
+// (durable_of()). The content is one line with the seconds since 1970. For any other text,
+// durable_of() returns 0.
 [[nodiscard]] std::string durable_text(UnixSeconds time);
 [[nodiscard]] UnixSeconds durable_of(const std::string& text);
 

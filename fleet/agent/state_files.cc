@@ -12,7 +12,7 @@
 namespace fleet {
 namespace {
 
-// The last line of the file. If it is missing, the file is incomplete.
+// The last line of a complete ledger file. A ledger file without this line is incomplete.
 constexpr const char* end_mark = "end";
 
 template <class Record>

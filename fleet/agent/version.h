@@ -1,4 +1,5 @@
-// The version of this fleet-agent. Tests build fleet-agent several times with different values.
+// The version of this fleet-agent. For tests of upgrades, fleet-agent is built several times with
+// different versions.
 #pragma once
 
 namespace fleet {

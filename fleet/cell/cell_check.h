@@ -62,7 +62,8 @@ struct CheckLine {
 // The facts in all records of a cell. cell_findings.cc collects them.
 struct CellFindings {
   ControllersAtWork controllers = {};
-  // When each certificate expires, by the owner's name.
+  // The expiry times of the certificates of people and controllers, without revoked ones. The keys
+  // of the map are the names in the certificates.
   std::map<std::string, UnixSeconds> expiries = {};
   // Nodes that should have got a new certificate by now: see is_late() in cell_findings.cc.
   std::vector<std::string> late = {};

@@ -62,9 +62,10 @@ std::string why_no_files(const CellTerms& terms) {
   return "";
 }
 
-// Returns the name FILE of an existing certificate that this authority has signed, or an empty
-// string if there is none. If a new authority replaced this authority, nobody would accept that
-// certificate any more.
+// Returns the name of the file, without the ending `.pem`, of an existing certificate that this
+// authority has signed. Returns an empty string if there is no such certificate. If there is one,
+// this authority must not be replaced by a new one, since nobody would accept the certificate any
+// more.
 std::string signed_before(const std::vector<CertificateWanted>& wanted,
                           const std::map<std::string, CertificateThere>& there,
                           const std::string& authority) {

@@ -226,7 +226,7 @@ std::string dev_https(const DevTerms& terms) {
 
 std::string dev_machine(const DevTerms& terms) {
   const std::string component(dev_component);
-  // Writes a command line over several lines of a shell script.
+  // Returns a command line as text for a shell script, spread over several lines.
   const auto line = [](const std::vector<std::string>& words) {
     std::string text;
     for (const std::string& word : words) {

@@ -30,7 +30,7 @@ std::string signer_options(const CellTerms& terms, const std::string& machine) {
   return options + " --snapshots=/var/lib/fleet-signer";
 }
 
-// Says which of a cell's programs a machine runs.
+// The programs of a cell that one machine runs.
 struct Duties {
   bool member = false;
   bool controller = false;

@@ -1,7 +1,7 @@
-// Makes and reads certificates and certificate requests, as texts in PEM. The store takes the name
-// in a certificate for the name of the user. So the signer decides which name a certificate gets,
-// and takes only the public key from a request. Private keys never leave the machine on which they
-// were made.
+// Makes and reads certificates and certificate requests, as texts in PEM. The store uses the name
+// in a client's certificate as the name of the user. So a client must not choose that name: the
+// signer decides which name a certificate gets, and takes only the public key from a request.
+// Private keys never leave the machine on which they were made.
 #pragma once
 
 #include <cstdint>
@@ -78,8 +78,8 @@ struct KeyProof {
                                          const std::string& key);
 
 // A revocation list, or the reason why it could not be made. with_revoked() returns the list
-// `before` with these serial numbers added. If `before` is empty, the returned list contains only
-// these serial numbers. It is valid for `days` days.
+// `before` with the serial numbers `serials` added. If `before` is empty, the returned list
+// contains only `serials`. The returned list is valid for `days` days.
 struct RevocationList {
   std::string list = {};  // the list in PEM; empty if there was an error
   std::string error = {};

@@ -1,7 +1,7 @@
 // Writes a line of a program's log to standard error, and finds the last line of another program's
-// output. Parts of such a line come from outside, for example from records, answers or the output
-// of hooks. So the line is escaped: a part cannot begin a second line, and cannot send control
-// sequences to a terminal.
+// output. Parts of a log line may come from outside, for example from records, answers or the
+// output of hooks. So each log line is escaped: such a part cannot begin a second line, and cannot
+// send control sequences to a terminal.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ void log_line(std::string_view program, std::string_view text);
 
 // ---- the last line of a program's output, to be put into a record of the store
 
-// The maximum number of bytes of that last line. The limit is small, since a record contains the
-// line beside other members.
+// The maximum number of bytes that are kept of a program's last line. The limit is small, since the
+// record that contains the line has other members, too.
 inline constexpr std::size_t last_line_bytes_max = 512;
 
 // Returns the last line of the text as printable ASCII. All other bytes become `?`.

@@ -11,9 +11,10 @@
 
 namespace fleet {
 
-// Returns the digest of a release: the SHA-256 of all its manifests and signatures, in their order.
-// The record of a desired version contains this digest, so that nobody can replace the release by
-// another release with the same version.
+// Returns the digest of a release: the SHA-256 of all its manifests with their architectures and
+// signatures, in the order in which the release lists them. The record of a desired version
+// contains this digest, so that nobody can replace the release by another release with the same
+// version.
 [[nodiscard]] std::string release_digest(const Release& release);
 
 class ReleaseDraft {

@@ -1,5 +1,6 @@
 // Decides which rollouts, plans and desired versions this controller tries to drive, that is, to
-// carry out step by step. It tries all that no controller drives yet. Does no input or output.
+// carry out step by step. The controller tries to drive each one that has no driver in any
+// controller yet. Does no input or output.
 #pragma once
 
 #include <map>

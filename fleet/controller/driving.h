@@ -19,7 +19,8 @@
 
 namespace fleet {
 
-// A driver of a rollout, a plan, desired versions, or a duty of the cell such as the history.
+// A driver that carries out a rollout, a plan, the cell's desired versions, or a duty. (A duty is
+// work that one controller does for the whole cell, such as writing the history.)
 class AnyDriver {
  public:
   AnyDriver() = default;

@@ -117,8 +117,8 @@ class Front {
   std::unique_ptr<Timer> settled_;
   std::unique_ptr<Timer> left_;
   Campaign campaign_;
-  // The duties that this controller now does for the whole cell, such as writing the history. They
-  // are found by their names.
+  // Maps the name of each duty that this controller now does to the object that carries it out. (A
+  // duty is work that one controller does for the whole cell, such as writing the history.)
   std::map<std::string, std::unique_ptr<Driving>> duties_;
   Notices notices_;
   ReleaseWatcher watcher_;

@@ -46,9 +46,9 @@ void Gates::ask(const std::string& gate, const AskGates& asked,
               round);
 }
 
-// Sends one query for all rounds that wait for this gate. The query must be sent after the round
-// has begun, so that the answer is not outdated. So a round that begins while a query is under way
-// waits for the next query.
+// Sends one query for all rounds that wait for this gate. (In a round, all gates of one rollout are
+// asked once.) A round needs a query that is sent after the round has begun, so that the answer is
+// not outdated. So a round that begins while a query is under way waits for the next query.
 void Gates::ask_next(const PrometheusGate& gate) {
   Query& query = queries_[gate.name];
   query.asking = std::exchange(query.next, {});

@@ -54,7 +54,8 @@ class Gates {
   // The rounds that wait for one Prometheus gate. In a round, all gates of one rollout are asked
   // once. While the query of a gate is under way, rounds that begin meanwhile wait, and share the
   // next query of this gate. So a gate occupies only one thread, even if many rollouts ask it and
-  // the server does not answer. The controller can still send other requests.
+  // the Prometheus server does not answer. The other threads remain free for other requests of the
+  // controller.
   struct Query {
     std::vector<std::shared_ptr<Round>> asking = {};
     std::vector<std::shared_ptr<Round>> next = {};

@@ -17,7 +17,8 @@ struct ControllerOptions {
   int observe_s = 30;
   std::vector<PrometheusGate> prometheus_gates;
   std::string gates;  // a directory whose programs are gates; may be empty
-  // A file with the secrets that sign notices; if empty, they are not signed.
+  // The path of a file with the secrets that sign notices. If the path is empty, notices are not
+  // signed.
   std::string webhook_secret;
   std::string http;  // HOST:PORT of the web server; if empty, there is none
   std::string http_certificate;

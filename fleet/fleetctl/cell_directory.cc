@@ -33,8 +33,9 @@ fleet::CertificateThere look_at(const std::string& directory, const CertificateW
   // elsewhere, since it is needed only to sign new certificates.
   const std::string authority =
       wanted.authority.empty() ? "" : content_of_file(directory + "/" + wanted.authority + ".pem");
-  // If the authority's certificate is missing, it is unknown whether the authority has signed this
-  // certificate. Then only the missing certificate is reported.
+  // Without the authority's certificate, this function cannot check whether the authority has
+  // signed the certificate `wanted`. So that certificate is not checked then, and only the missing
+  // certificate of the authority is reported.
   const bool is_comparable = wanted.authority.empty() || (there.key && !authority.empty());
   if (there.certificate && is_comparable) {
     there.unfit = fleet::why_unfit(content_of_file(path + ".pem"),

@@ -63,7 +63,8 @@ std::vector<std::string> node_table(const std::vector<NodeView>& nodes) {
 namespace {
 
 // Returns the counts of a node's failures as a text such as `2 ends, 0 failed checks, 1 fall-back
-// since r1.apply.1`.
+// since r1.apply.1`. Here the program has exited twice without an order, and `r1.apply.1` is the id
+// of the upgrade since which the failures are counted.
 std::string health_words(const fleet::NodeHealth& health) {
   const auto count = [](std::int64_t number, const std::string& one, const std::string& many) {
     return std::to_string(number) + " " + (number == 1 ? one : many);
@@ -73,7 +74,9 @@ std::string health_words(const fleet::NodeHealth& health) {
          count(health.fallbacks, "fall-back", "fall-backs") + " since " + health.run;
 }
 
-// Returns a measure of a node as a text such as `errors counter 12, changed by 3, worse up`.
+// Returns a measure of a node as a text such as `errors counter 12, changed by 3, worse up`. Here
+// `errors` is the name of the measure, `counter` its type and 12 its value; `worse up` means that a
+// larger value is worse.
 std::string measure_words(const fleet::Measure& measure) {
   std::string words = measure.name + " " + std::string(text_of(measure.type)) + " " + measure.value;
   if (!measure.change.empty()) words += ", changed by " + measure.change;

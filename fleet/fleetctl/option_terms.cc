@@ -71,7 +71,8 @@ void add_millionths(CLI::App& app, const std::string& name, std::int64_t& value,
   app.add_option_function<std::string>(name, take, about)->type_name("NUMBER");
 }
 
-// Adds the options for the judge: how long it judges, and how strictly.
+// Adds the options for the rollout's judge, which compares the new version with the old one. They
+// set how long it judges, and how strictly.
 void add_judgement(CLI::App& app, fleet::RolloutTerms& terms) {
   constexpr std::chrono::milliseconds unit{1};
   add_duration(app, "--judge-timeout", terms.judge_timeout_ms, unit,

@@ -38,8 +38,9 @@ std::int64_t count_nodes(const fleet::Reading& reading) {
   return nodes;
 }
 
-// Returns the findings of the rollout's judge (which compares nodes with the new version with other
-// nodes) as a text. If there are no findings, returns the reason.
+// Returns the findings of the rollout's judge as a text. The judge compares the nodes that have the
+// new version with the nodes that do not have it yet. If there are no findings, returns why there
+// are none, such as `nothing is compared yet`.
 std::string judge_words(const fleet::Reading& reading) {
   for (const fleet::KeyValue& found : reading.found) {
     const auto key = fleet::parse_key(found.key);

@@ -76,7 +76,8 @@ std::string days_left(UnixSeconds until, UnixSeconds now) {
 }
 
 struct Found {
-  // The times at which the certificates of nodes and people expire.
+  // The times at which the certificates of nodes and people expire. The keys of the map are the
+  // names in the certificates.
   std::map<std::string, UnixSeconds> expiries = {};
   std::size_t revoked = 0;
   // The revoked people and nodes whose connections to the store may still be open.

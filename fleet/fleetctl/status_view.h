@@ -25,8 +25,8 @@ struct MemberCount {
 [[nodiscard]] std::string status_json(const fleet::Reading& reading, const MemberCount& members,
                                       fleet::UnixSeconds now);
 
-// The validity of the certificates with which the person runs fleetctl. A member has no value if
-// that certificate is not used.
+// The validity of the certificates with which the person runs fleetctl: the person's own and the
+// authority's. If fleetctl does not use one of them, its member has no value.
 struct ShownCertificates {
   std::optional<fleet::Validity> own = {};
   std::optional<fleet::Validity> authority = {};

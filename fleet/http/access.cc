@@ -51,7 +51,8 @@ std::string in_small_letters(std::string text) {
 // decided on the basis of the record that the page showed, and the ETag shows whether the record
 // has changed since then.
 std::optional<Response> why_not_from_page(const Request& request) {
-  // A browser sends at least one of the two headers, so this request is not from a page.
+  // For a page's request, a browser sends at least one of the headers Origin and Sec-Fetch-Site.
+  // This request has neither, so it is not from a page.
   if (request.origin.empty() && request.fetch_site.empty()) return std::nullopt;
   if (!request.fetch_site.empty() && request.fetch_site != "same-origin") {
     return problem(403, "a page of another site may change nothing here (Sec-Fetch-Site)");

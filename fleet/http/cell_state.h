@@ -36,9 +36,10 @@ class CellState {
 
   struct OneRollout {
     Rollout rollout = {};
-    // The stage of each node to which the rollout has given a command.
+    // How far each node has come in the rollout: its stage. The map has only nodes to which the
+    // rollout has given a command.
     std::map<std::string, NodeStage> nodes = {};
-    // The number of nodes in each batch, found by the batch's number.
+    // Maps the number of each batch to the number of nodes in that batch.
     std::map<std::uint64_t, std::int64_t> batches = {};
     std::optional<RolloutJudge> judge = {};
 
@@ -65,8 +66,8 @@ class CellState {
   [[nodiscard]] const std::optional<Stop>& stop() const { return stop_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const std::optional<Epoch>& epoch() const { return epoch_; }
-  // Returns the requests of the machines that wait for a person's approval. Each request is found
-  // by the fingerprint of the machine's key.
+  // Returns the requests of the machines that wait for a person's approval. The keys of the map are
+  // the fingerprints of the machines' public keys.
   [[nodiscard]] std::map<std::string, JoinRequest> waiting_machines() const;
   // Returns the names of all machines that want to join and were not refused, including machines
   // that need no approval.
@@ -75,8 +76,8 @@ class CellState {
   [[nodiscard]] const std::set<std::string>& renewing_nodes() const { return renewing_; }
   // Returns whether there is a token with which another machine may join at the time `now`.
   [[nodiscard]] bool has_usable_token(UnixSeconds now) const;
-  // Returns the expiry times of the certificates of nodes and people. Each time is found by the
-  // name in the certificate, such as `operator:anna`. Revoked certificates are left out.
+  // Returns the expiry times of the certificates of nodes and people. The keys of the map are the
+  // names in the certificates, such as `operator:anna`. Revoked certificates are left out.
   [[nodiscard]] const std::map<std::string, UnixSeconds>& expiries() const { return expiries_; }
   // Returns the soak of a component's new version on a node, or null if no version soaks there.
   [[nodiscard]] const Soak* soak(const std::string& node, const std::string& component) const;
@@ -99,13 +100,14 @@ class CellState {
   void forget(const ParsedKey& key);
 
   std::map<std::string, NodeView> nodes_;
-  // The size, in bytes, of each record, by node and key.
+  // The size, in bytes, of each node's records. The map has the sizes by the name of the node, and
+  // then by the key of the record.
   std::map<std::string, std::map<std::string, std::int64_t>> bytes_;
   std::map<std::string, OneRollout> rollouts_;
   std::map<std::string, Plan> plans_;
   std::map<std::string, Desired> desired_;
-  // The controller that drives each rollout, plan or desired version, found by the name of what is
-  // driven.
+  // Maps the name of each rollout, plan or other work that has a driver to the controller that
+  // drives it.
   std::map<std::string, std::string> drivers_;
   std::map<std::string, SignerAtWork> signers_;
   ControllersAtWork controllers_;
@@ -113,7 +115,7 @@ class CellState {
   std::optional<Stop> stop_;
   std::optional<Epoch> epoch_;
   Settings settings_;
-  // The soaks that are under way, by node and component.
+  // The soaks (see Soak) that are under way, by node and then by component.
   std::map<std::string, std::map<std::string, Soak>> soaks_;
   std::map<std::string, JoinRequest> joins_;  // requests to join, by the fingerprint of the key
   std::set<std::string> approvals_;           // the fingerprints of approved keys

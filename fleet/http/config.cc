@@ -43,8 +43,8 @@ ConfigDecision look(const Request& request, const KeyValue* found, const std::st
   return answered(std::move(response));
 }
 
-// Returns a response with all records in `reading` that people may set. Each record is found by its
-// key.
+// Returns a response with all records in `reading` that people may set, as one JSON object. Each
+// member of the object is a record, under the record's key.
 ConfigDecision list(const Request& request, const Reading& reading) {
   std::string body = "{";
   for (const KeyValue& found : reading.found) {

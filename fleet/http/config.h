@@ -18,7 +18,7 @@
 
 namespace fleet {
 
-// The facts that a decision needs besides the request and the records.
+// The facts that a decision needs besides the request and the records, such as the time.
 struct ConfigMoment {
   std::string time = {};         // the current time, as a text for records
   std::string trace = {};        // an id for the records and events of this order

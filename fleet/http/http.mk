@@ -1,4 +1,5 @@
-# Builds the web server of a controller: decisions, and a thin shell around libmicrohttpd.
+# Builds the web server of a controller. It consists of functions that decide about requests, and of
+# a thin layer of code around libmicrohttpd.
 build_packages += libmicrohttpd-dev libgnutls28-dev
 
 # The page's files are compiled into the program unchanged.

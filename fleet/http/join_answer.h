@@ -1,6 +1,7 @@
-// Decides how a controller answers the request of a machine that wants to join the cell. Only for
-// this kind of request, the client needs no certificate. The controller does not decide which
-// machines may join: it writes the request into the store, and fleet-signer decides.
+// Decides how a controller answers the request of a machine that wants to join the cell. This is
+// the only kind of request for which a client needs no certificate, since a new machine does not
+// have one yet. The controller does not decide which machines may join: it writes the request into
+// the store, and fleet-signer decides.
 //
 // If the machine's token is unknown, nothing is written, and the refusal reveals nothing about the
 // cell. Every machine that has to wait gets the same answer, whatever the reason, so that nobody

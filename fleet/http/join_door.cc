@@ -66,9 +66,9 @@ void JoinDoor::write(HttpServer::Number number, const JoinAsked& asked,
   const std::weak_ptr<char> alive = alive_;
   world_.store.commit(transaction, [this, alive, number](const Outcome& outcome) {
     if (alive.expired() || std::holds_alternative<Committed>(outcome)) return;
-    // If the store has refused this transaction, another controller has written the same request.
-    // The machine's request keeps waiting here, since fleet-signer's decision about the written
-    // request is the answer to both.
+    // If the store has refused this transaction, another controller has already written the same
+    // request of this machine. The machine keeps waiting here: fleet-signer decides about the
+    // request that the other controller has written, and that decision is also the answer here.
     if (std::holds_alternative<Refused>(outcome)) return;
     if (held_.erase(number) > 0)
       world_.answer(number, problem(503, "the store: " + words(outcome)));

@@ -9,8 +9,8 @@
 namespace fleet {
 namespace {
 
-// The consequences for people while no fleet-signer runs. (A running fleet-signer has a record with
-// a lease in the store.)
+// Tells people the consequences if no fleet-signer runs. A running fleet-signer has a record with a
+// lease in the store, so without such a record no fleet-signer runs.
 struct SilentSigner {
   std::string words = {};   // what does not work without a fleet-signer
   bool is_awaited = false;  // whether a machine or node is waiting for a fleet-signer

@@ -59,7 +59,8 @@ struct Outlook {
 // Returns `text: reason`. If there is no reason, returns only the text.
 [[nodiscard]] std::string with_reason(std::string text, const std::string& reason);
 
-// Adds lines about degraded nodes and silent nodes.
+// Adds lines about degraded nodes (which report a trouble of their own, such as a full disk) and
+// silent nodes (which do not report at all).
 void add_nodes(const CellState& cell, Outlook& outlook);
 
 // Adds lines about certificates that have expired or expire soon. These are the certificates in

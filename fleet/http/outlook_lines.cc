@@ -15,7 +15,8 @@ namespace {
 
 constexpr UnixSeconds day_s = 86'400;
 
-// A group of nodes that are degraded for similar reasons, with the reason of the first node.
+// A group of nodes that are degraded, that is, report a trouble of their own, for similar reasons.
+// It has the reason of the first node.
 struct Degraded {
   std::vector<std::string> nodes = {};
   std::string why = {};

@@ -51,7 +51,8 @@ std::int64_t spread_of(const CellState::OneRollout& one, std::uint64_t batch) {
   return spread_ms(one.rollout.terms, static_cast<std::size_t>(std::max<std::int64_t>(nodes, 0)));
 }
 
-// Returns the shortest time that the current batch can still take.
+// Returns the shortest time, in milliseconds, that the rollout's current batch of nodes can still
+// take.
 std::int64_t current_batch_ms(const CellState::OneRollout& one, BatchPhase phase,
                               const std::optional<UnixSeconds>& last_soak, UnixSeconds now) {
   const RolloutTerms& terms = one.rollout.terms;

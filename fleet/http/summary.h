@@ -1,6 +1,6 @@
 // Makes the summaries of the cell and of its rollouts for clients. For a rollout, computes facts
 // that are not in the rollout's own records: its progress as a text, its earliest end, the time at
-// which a node goes back by itself, and its limits. Does no input or output.
+// which a node goes back to the old version by itself, and its limits. Does no input or output.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,20 @@
 namespace fleet {
 
 // The summary of a rollout lists the soaking nodes by name only if the rollout has no more nodes
-// than this. Only for such a rollout, the page draws each node.
+// than this. The page needs the names only for such a rollout, since it does not draw each node of
+// a larger one.
 inline constexpr std::int64_t soaking_named_max = 1'000;
 
-// Two times, in seconds since 1970. Both depend on when nodes began to soak, which nodes do not
-// report. So the time at which this controller first saw each soak is used. The results may be too
-// late, but at most by the delay of this controller's copy of the records.
+// Two times, in seconds since 1970. Both depend on when nodes began to soak, that is, to run the
+// new version for some time before it is confirmed. Nodes do not report that moment. So the time at
+// which this controller first saw each soak is used instead. The results may be too late, but at
+// most by the delay of this controller's copy of the records.
 struct RolloutTimes {
-  // The earliest time at which the rollout can end. No value if the rollout is neither rolling nor
-  // baking.
+  // The earliest time at which the rollout can end. No value unless the rollout is in the state
+  // `rolling`, or in the state `baking`, in which the rollout is still judged after its last batch.
   std::optional<UnixSeconds> not_before = {};
-  // The time at which the first node goes back by itself, unless an order to keep the new version
-  // comes first. No value if no node has the new version on trial.
+  // The time at which the first node goes back to the old version by itself, unless the node gets
+  // an order to keep the new version before. No value if no node has the new version on trial.
   std::optional<UnixSeconds> goes_back = {};
 };
 [[nodiscard]] RolloutTimes times_of(const CellState& cell, const CellState::OneRollout& one,
@@ -44,11 +46,13 @@ struct RolloutTimes {
 [[nodiscard]] std::string progress_words(const CellState& cell, const CellState::OneRollout& one);
 
 // Returns one text for each limit of the rollout. Examples are the number of failures that ends the
-// rollout, and the time after which a node without a confirmation goes back by itself.
+// rollout, and the time after which a node without a confirmation goes back to the old version by
+// itself.
 [[nodiscard]] std::vector<std::string> limits_of(const CellState::OneRollout& one);
 
-// Returns the findings of the judge, which compares nodes with the new version with other nodes. If
-// there are no findings, returns the reason.
+// Returns the findings of the rollout's judge as a text. The judge compares the nodes that have the
+// new version with the nodes that do not have it yet. If there are no findings, returns why there
+// are none, such as `nothing is compared yet`.
 [[nodiscard]] std::string judge_words(const CellState::OneRollout& one);
 
 // Returns the summary of a rollout for clients, as JSON.

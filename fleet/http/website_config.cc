@@ -49,9 +49,9 @@ void Website::begin_errand(HttpServer::Number number, const Request& request, co
   read_next(errand);
 }
 
-// Returns conditions for a transaction, with which the store refuses the transaction if the client
-// has been revoked in the meantime. They are needed since this controller's copy of the records may
-// not show the revocation yet.
+// Returns conditions to be added to a transaction. If the client has been revoked in the meantime,
+// these conditions make the store refuse the transaction. They are needed since this controller's
+// copy of the records may not show the revocation yet.
 std::vector<Compare> Website::still_enrolled(const Request& request) const {
   const auto key = request.visitor ? identity_key(request.visitor->name) : std::nullopt;
   if (!key) return {};

@@ -35,7 +35,8 @@ Result<Command> command_in(const Order& order, const Orderer& orderer) {
     if (std::find(command_members.begin(), command_members.end(), name) == command_members.end())
       return Refusal{"there is no member " + name};
   }
-  // The id has the form of the ids in rollouts: TRACE.ACTION.ATTEMPT.
+  // The id has the same form as the id of a command in a rollout: TRACE.STEP.ATTEMPT. Here `x`
+  // stands in place of the step.
   body.value().members["id"] = json_text("c-" + orderer.trace + ".x.1");
   auto read = read_record<Command>(write_tree(body.value()));
   if (!read) return read.refusal();

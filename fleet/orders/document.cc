@@ -122,8 +122,8 @@ There is_there(const Order& order, const ParsedKey& key, const Reading& reading)
 
 // ---- one transaction
 
-// Adds everything in the transaction `more` to the transaction `all`. Does not add a compare that
-// `all` already contains.
+// Adds everything in the transaction `more` to the transaction `all`. Does not add a condition (a
+// Compare) that `all` already contains.
 void merge(Transaction& all, const Transaction& more) {
   for (const Compare& one : more.compares) {
     if (std::find(all.compares.begin(), all.compares.end(), one) == all.compares.end()) {
@@ -156,9 +156,10 @@ Result<Transaction> whole(Creation& creation) {
       return Refusal{not_begun->reason};
     }
     Transaction part = std::get<Transaction>(next);
-    // Each part compares the record of the rollout or plan with the version that the previous part
-    // has written. Here all parts go into one transaction, and none of them has been written yet.
-    // So this compare would not hold, and is dropped.
+    // `creation` returns transactions to be committed one after the other. Each has the condition
+    // that the record of the rollout or plan is unchanged since the previous transaction wrote it.
+    // Here all of them become one transaction, so the record is not written yet, and this condition
+    // could not be met. So it is dropped.
     const bool is_first = written.modified == 0;
     if (!is_first) std::erase_if(part.compares, [&](auto& one) { return one.key == written.key; });
     ++written.modified;

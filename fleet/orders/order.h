@@ -9,7 +9,8 @@
 //     release/COMPONENT/VERSION                       put; it cannot be changed later
 //     node/ID/command/COMPONENT                       put sends one command to one node
 //     rollout/ID                                      put begins it: {"terms": …}; patch orders
-//                                                     {"order": "pause"}, none, abort …
+//                                                     {"order": "pause"}, "none" (resume it),
+//                                                     "abort" …
 //     plan/NAME                                       put begins it: the steps, and its nodes,
 //                                                     {"target": …}; erase recovers it
 #pragma once

@@ -58,8 +58,9 @@ struct PublishedRelease {
 [[nodiscard]] std::vector<std::string> needs_of_command(const Order& order, const ParsedKey& key);
 
 // Decides about the command. The order's body has the command's member `action`, and optionally
-// `version`, `reason`, `downgrade` and `not_after_ms`. Refuses the order while a rollout or an
-// earlier command moves the node (has a claim on it), and while the record `stop` exists.
+// `version`, `reason`, `downgrade` and `not_after_ms`. Refuses the order while the record `stop`
+// exists. Also refuses it while a rollout or an earlier command has a claim on the node, since
+// nothing else may change the node then.
 [[nodiscard]] OrderDecision decide_command_order(const Order& order, const ParsedKey& key,
                                                  const Reading& reading, const Orderer& orderer);
 

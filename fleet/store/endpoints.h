@@ -18,17 +18,19 @@ class Endpoints {
   using Milliseconds = std::chrono::milliseconds;
 
   // After the loss of a connection that has worked, the client waits for a random time before it
-  // opens the next connection. This is the first limit of that time. If connections are lost soon
-  // after each other, the limit doubles each time.
+  // opens the next connection. This is the first limit of that time, but no limit is longer than
+  // `longest_pause` or `longest_pause_of_many`. If connections are lost soon after each other, the
+  // limit doubles each time.
   static constexpr Milliseconds first_pause{2'000};
-  // The largest limit of that random time. It is longer for programs that run on many machines
-  // (`is_one_of_many`): on slow machines, three members need some minutes for the TLS handshakes of
-  // 10,000 nodes.
+  // The largest limit of that random time. Programs that run on many machines (`is_one_of_many`)
+  // have the longer limit `longest_pause_of_many`: if the machines of the store's three members are
+  // slow, they need some minutes for the TLS handshakes of 10,000 nodes.
   static constexpr Milliseconds longest_pause{1'000};
   static constexpr Milliseconds longest_pause_of_many{300'000};
-  // Each time a connection has worked for this long, and its member could serve requests, the
-  // doubled time limits are halved. If all of them were reset immediately, clients would soon leave
-  // members that are still slow.
+  // The time limits double with each connection that the client has left: see stretched(). Each
+  // time a connection has worked for `long_life`, and its member could serve requests, one of these
+  // doublings is undone. If all doublings were undone at once, clients would soon leave members
+  // that are still slow.
   static constexpr Milliseconds long_life{60'000};
   // The first time limit for connecting to a member. It is short, since another member may answer
   // sooner. Later limits are longer: see stretched().
@@ -54,7 +56,7 @@ class Endpoints {
     Milliseconds connect_limit = first_connect_limit;
   };
   [[nodiscard]] const Endpoint& present() const { return present_; }
-  // Returns whether anything has been received over the current connection.
+  // Returns whether this client has received anything over its current connection.
   [[nodiscard]] bool has_worked() const { return has_worked_; }
   [[nodiscard]] std::size_t count() const { return urls_.size(); }
   // Returns the time limit that a client uses instead of `limit`. It doubles with each connection
@@ -67,12 +69,13 @@ class Endpoints {
   // ---- reports about the connection with the number `connection`. A report about an earlier
   // connection is ignored
 
-  // Records that the member has answered, even if only with an error.
+  // Records that the member of the store at the other end has answered, even if only with an error.
   void heard(std::uint64_t connection, Milliseconds now);
-  // Records that a call has succeeded.
+  // Records that a call over this connection has succeeded.
   void succeeded(std::uint64_t connection);
-  // Records that the member has answered but could not serve the request. If this has gone on for
-  // longer than `patience` allows, chooses the next member.
+  // Records that the member of the store has answered but could not serve the request. If the
+  // member has not been able to serve requests for longer than `patience` allows, chooses the next
+  // member.
   void failed(std::uint64_t connection, Milliseconds now);
   // Records that the connection has ended, or that its member does not answer. Chooses the next
   // member. `is_slow` is true if the member's machine has accepted the connection but the member

@@ -9,8 +9,9 @@ namespace {
 
 const std::string auth = "/etcdserverpb.Auth/";
 
-// Parts of etcd's error messages after which a step counts as done: a user, role or permission that
-// should be added exists already, or a user or role that should be removed does not exist.
+// Parts of etcd's error messages. If a step fails with a message that contains its part, the step
+// counts as done: the user, role or permission to be added exists already, or the user or role to
+// be removed does not exist.
 constexpr std::string_view is_there = "already";
 constexpr std::string_view is_gone = "not found";
 

@@ -76,8 +76,8 @@ void EtcdLine::look() {
   }
 }
 
-// Lets one rider of the current connection send the member a heartbeat request. Returns false if no
-// rider can send one.
+// Lets one rider, that is, a call or a watch that uses the current connection, send the member a
+// heartbeat request. Returns false if no rider can send one.
 bool EtcdLine::ask(Timers::Milliseconds limit) {
   for (Rider* rider : riders_) {
     const bool rides = rider->connection_ == endpoints_.present().connection;
@@ -136,8 +136,8 @@ void EtcdLine::note_move(std::uint64_t before, const std::string& reason) {
   moved_ = timers_.after(Timers::Milliseconds(0), [this] { tell_left(); });
 }
 
-// Calls leave() of each rider that still uses an earlier connection. A call of leave() may destroy
-// other riders, or even the store with this object.
+// Calls leave() of each rider (a call or a watch) that still uses an earlier connection. leave()
+// may destroy other riders, or even the EtcdStore that owns this object.
 void EtcdLine::tell_left() {
   const std::weak_ptr<char> alive = alive_;
   const std::vector<Rider*> riders(riders_.begin(), riders_.end());

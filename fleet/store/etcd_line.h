@@ -35,8 +35,8 @@ class EtcdLine {
     virtual ~Rider() { line_.forget(this); }
 
    protected:
-    // Called when the client has changed from this rider's connection to a new connection. May
-    // destroy this rider, and other riders.
+    // Called when the client has changed from the connection that this call or watch uses to a new
+    // connection. May destroy this rider, and other riders.
     virtual void leave() = 0;
     // Sends the member a heartbeat request. Returns false if this rider cannot send one.
     virtual bool ask_for_life() { return false; }
@@ -70,12 +70,12 @@ class EtcdLine {
 
   // ---- reports of the riders about the connection with this number
 
-  // Records that a message has come from the member.
+  // Records that a message has come over this connection from the member of the store.
   void heard(std::uint64_t connection);
-  // Records that a call has succeeded.
+  // Records that a call over this connection has succeeded.
   void succeeded(std::uint64_t connection) { endpoints_.succeeded(connection); }
-  // Records that the member has answered that it cannot serve requests now, or that it has ended a
-  // call without an answer.
+  // Records that the member of the store has answered that it cannot serve requests now, or that it
+  // has ended a call without an answer.
   void failed(std::uint64_t connection, const std::string& reason);
   // Records that a call failed. `since` is the time at which the call began.
   void ended(std::uint64_t connection, Timers::Milliseconds since, const Http2::Ending& ending);

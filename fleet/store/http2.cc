@@ -148,7 +148,8 @@ Http2::Call::Call(Http2& owner, Request request, Observer observer)
 Http2::Call::~Call() {
   curl_multi_remove_handle(multi_, easy_.get());
   owner_.calls_.erase(number_);
-  // If this was the last call on an old connection, that connection is closed soon.
+  // If this call was on an old connection, let push() close that connection soon, unless other
+  // calls still use it.
   if (request_.connection != owner_.connections_.rbegin()->first) owner_.push();
 }
 

@@ -47,7 +47,7 @@ class Http2 {
     std::string error;    // libcurl's error message, or empty
     bool sent = true;     // false if the member has certainly not received the call
     bool silent = false;  // true if no answer came within the time limit
-    // True if only this call has ended, while its connection still works.
+    // True if only this call has ended, and its connection still works.
     bool alone = false;
     bool accepted = false;  // the member's machine had accepted the TCP connection
   };
@@ -78,7 +78,7 @@ class Http2 {
     // Sends another message on the stream of this call. The message must already have its gRPC
     // prefix (grpc_frame.h).
     void send(const std::string& framed);
-    // Returns whether the member may have received the request.
+    // Returns whether the member of the store may have received the request.
     [[nodiscard]] bool has_begun() const { return has_begun_; }
 
    private:

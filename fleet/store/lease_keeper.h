@@ -20,7 +20,7 @@ class LeaseKeeper {
     // Called when the lease has ended, or may have ended. At the end of a lease, the store erases
     // the keys that are attached to it.
     std::function<void(const std::string& reason)> lost;
-    // Called when the lease was renewed.
+    // Called each time the store has renewed the lease.
     std::function<void()> kept = [] {};
   };
 

@@ -132,7 +132,7 @@ class Store {
 
 // ---- the machines that run the store
 
-// One entry of the list of all members.
+// One member of the store, as the list of all members describes it.
 struct StoreMember {
   std::uint64_t id = 0;
   std::string name = {};               // empty until the member has started for the first time

@@ -49,8 +49,8 @@ class Backoff {
   // The largest limit of a pause, unless the owner gives a different limit.
   static constexpr Milliseconds longest{30'000};
 
-  // Each pause is random, and at most a limit. The limit is `least` for the first pause, and grows
-  // up to `most`.
+  // Each pause is a random time from 0 to a limit. The limit is `least` for the first pause, then
+  // doubles with each pause, and is never above `most`.
   explicit Backoff(std::uint64_t seed, Milliseconds most = longest, Milliseconds least = first)
       : chance_(seed), most_(most), least_(least) {}
 
