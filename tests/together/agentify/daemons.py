@@ -230,8 +230,8 @@ def dies_on_trial(machine):
 
 
 def killed_on_trial(machine):
-    # Waits until the log names the current daemon, because this program may not have read the whole
-    # log yet.
+    # main_process() finds the current daemon in the log lines that this program has read so far. So
+    # victims() is called first: it waits until these lines name the current daemon.
     machine.victims()
     _, before = machine.main_process()
     threading.Thread(target=kill_next, args=(machine, before), daemon=True).start()
@@ -268,8 +268,9 @@ def a_second_is_seen(machine):
 
 
 VICTIMS = ["daemon", "keeper", "agentify", "upgrader"]
-# The daemons for the canary. The script of a daemon detects a second running daemon either with a
-# lock or with a pid file. The list has one daemon of each kind.
+# The daemons for the canary, a check that these tests notice two daemons that run at the same time.
+# The script of a daemon notices a second one either with a lock or with a pid file. The list has
+# one daemon of each kind.
 CANARIES = [PythonServer, Chronyd]
 STORIES = [good, check_fails, never_ready, dies_on_trial, killed_on_trial]
 
@@ -291,7 +292,8 @@ def stop_and_start(machine):
 
     def end(started):
         pid = started.pid
-        # The first process has exited, so its pid is not the daemon's pid.
+        # If the started process has exited already, the daemon has put itself into the background,
+        # and its pid is in its pid file.
         if started.poll() is not None:
             pid = int((machine.directory / "pid").read_text())
         os.kill(pid, number)

@@ -23,8 +23,8 @@ def tried(stage, daemon, listens, stop, check="", ready=None):
     """Runs the doctor on a copy of a daemon, and checks what the doctor prints."""
     if shutil.which(daemon[0]) is None:
         raise AssertionError(daemon[0] + " is not installed")
-    # Uses a copy of the daemon's program, because the doctor refuses a program that already runs,
-    # and other tests may run the same daemons at the same time.
+    # `agentify doctor` refuses a program of which a process already runs, and other tests may run
+    # the same daemons at the same time. So this test uses a copy of the daemon's program.
     program = stage.directory / Path(daemon[0]).name
     if not program.exists():
         shutil.copy(shutil.which(daemon[0]), program)

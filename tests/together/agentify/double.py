@@ -146,8 +146,9 @@ class Double:
             environment["LISTEN_PID"] = "0"
         self.lock_file = None
         if lock:
-            # In some tests, two agents run under one upgrader, which has only one lock. Such a test
-            # passes the lock file of the first Double to the second Double as `lock`.
+            # This class plays the upgrader for one agent. In some tests, two agents run under one
+            # upgrader, which has only one lock. Such a test makes two Doubles, and passes the lock
+            # file of the first to the second as `lock`.
             self.lock_file = lock if lock is not True else open(self.directory / "lock", "a+")
             fcntl.flock(self.lock_file, fcntl.LOCK_EX)
             environment["AGENT_PROTOCOL_LOCK_FD"] = str(number)
@@ -189,7 +190,8 @@ class Double:
             os.closerange(3 + len(places), 100)
             if "LISTEN_PID" in environment:
                 environment["LISTEN_PID"] = str(os.getpid())
-            # Python ignores these signals, and agentify must not inherit this setting.
+            # Python ignores these signals. The setting is reset to the default here, since agentify
+            # would inherit it.
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             os.execve(argv[0], argv, environment)

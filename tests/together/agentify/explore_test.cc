@@ -201,8 +201,8 @@ void add_keepers(const World& world, std::vector<Happening>& list) {
       break;
   }
   const bool lost = world.kept >= Kept::lost;
-  // Only the keeper reports that the daemon's main process has exited. A dead keeper cannot report
-  // that.
+  // The keeper, which is the daemon's parent process, may die. Then nobody reports any more that
+  // the daemon's main process has exited.
   const bool had_daemon = world.kept == Kept::daemon || world.kept == Kept::starting;
   if (!lost) add(KeeperLost{}, Kept::lost, had_daemon);
 }
@@ -288,7 +288,8 @@ std::string judge(const Actions& actions, World& world) {
 }
 
 // Returns the next event on the shortest path to agentify's exit after the upgrader has requested a
-// stop. On this path the check ends, the keeper answers, and only SIGKILL ends the daemon.
+// stop. On this path, a running check ends, the keeper (the daemon's parent process) answers, and
+// only SIGKILL ends the daemon.
 Happening last_happening(const Place& place) {
   World then = place.world;
   if (then.checking) {

@@ -147,8 +147,8 @@ def points():
     most = {}
     for (name, _), count in counts.items():
         most[name] = max(most.get(name, 0), count)
-    # Chooses every STEP-th call of each kind, and at least one. The first chosen call differs from
-    # kind to kind.
+    # Chooses the calls that will fail: of each system call, every STEP-th call, and at least one.
+    # The number of the first chosen call differs between the system calls.
     chosen = []
     for kind, name in enumerate(sorted(most)):
         first = kind % min(STEP, most[name])

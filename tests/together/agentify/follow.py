@@ -18,8 +18,9 @@ sys.path.insert(0, str(TESTS / "releases"))
 from double import AGENTIFY, BUILD, marked, wait_until
 from world import case, has, main, same
 
-# A script that acts as a daemon. The script records each of its starts. If `kind` is `unfit`, its
-# check fails. If `kind` is `dies`, it exits soon after its start.
+# A script that acts as a daemon. The script records each of its starts. If `kind` is `unfit`, the
+# check of its configuration (`-t`) fails. If `kind` is `dies`, the script exits soon after its
+# start.
 DAEMON = """#!/bin/sh
 echo "{version} $*" >>"$STARTS"
 case $1 in

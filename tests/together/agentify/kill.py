@@ -119,8 +119,9 @@ class Family:
                 self.free = True
             self.go_on(pid)
         elif status >> 16 or number == signal.SIGTRAP:
-            # ptrace reports an exec before execve() returns. So after the event for an exec, the
-            # process is still in a system call. After all other events it is not in a system call.
+            # Records whether the process is in a system call. ptrace reports an exec before
+            # execve() returns, so after the event for an exec the process is still in that call.
+            # After all other events it is not in a system call.
             self.inside[pid] = status >> 16 == 4
             self.go_on(pid)
         elif number == signal.SIGSTOP and pid not in self.inside:
@@ -251,8 +252,9 @@ class Life:
         if self.upgrader != upgrader or upgrader in self.family.ended:
             return True
         text = self.log_path.read_text(errors="replace")
-        # An upgrader that still waits for its lock has no agent to upgrade. Its only reaction to
-        # SIGUSR2 is a log line that names the program that it will start.
+        # Each of these texts is part of a log line that shows the upgrader's reaction to SIGUSR2.
+        # An upgrader that still waits for its lock has no agent to upgrade. Its only reaction is
+        # the line with `is waited for`, which names the program that it will start.
         words = ("committed", "sigusr2-1 failed", "is refused", "is waited for: ")
         return any(word in text for word in words)
 

@@ -18,10 +18,10 @@ def postgres_directory():
     return str(found[-1]) if found else ""
 
 
-# Shell commands with which a starting daemon records whether an earlier daemon still runs. Usually
-# the commands test a lock that is held as long as any process of the earlier daemon lives. Some
-# daemons close the inherited descriptor of the lock. For such a daemon, the commands look for the
-# process that the daemon's pid file names.
+# Shell commands that run before a daemon starts, and record whether an earlier daemon still runs.
+# First, the commands try to take a lock that the processes of the earlier daemon have inherited.
+# Some daemons close the inherited descriptor of the lock. Therefore the commands also look for the
+# process that the earlier daemon's pid file names.
 WITNESS = """if [ "$1" != -t ]; then
   word=alone
   exec 9>>$DIR/witness

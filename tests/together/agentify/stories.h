@@ -41,13 +41,13 @@ class Story {
     actions = std::move(all);
     return *this;
   }
-  // Makes the adapter a candidate, activates the adapter with the message `activated`, and reports
-  // that the daemon has started.
+  // Reports three events to the adapter: it was made a candidate, was activated as `activated`
+  // says, and its daemon has started.
   Story& activate(Activated activated) {
     return tell(Welcomed{.candidate = true}).tell(activated).tell(DaemonStarted{42});
   }
-  // Makes the adapter a candidate (unless `welcome` says otherwise) whose trial has no known
-  // length, activates the adapter, and reports that the daemon has started.
+  // Reports three events to the adapter: it was made a candidate (unless `welcome` says otherwise),
+  // was activated for a trial of unknown length, and its daemon has started.
   Story& start(Welcomed welcome = {.candidate = true}) {
     return tell(welcome).tell(Activated{}).tell(DaemonStarted{42});
   }

@@ -33,7 +33,7 @@ using Message = rapidjson::Document;
 
 std::string mode;
 
-// Returns whether the argument MODE is this name.
+// Returns whether this agent was started with the argument MODE equal to `name`.
 bool is(const char* name) {
   return mode == name;
 }
@@ -242,9 +242,9 @@ void Agent::become_ready() {
   if (is("unfit")) return say("\"unfit\",\"reason\":\"no configuration\"");
   if (is("heartbeat-held")) say("\"heartbeat\"");
   if (is("held-binds") || is("held-listens")) listen_on_port(true);
-  // A line of 70,000 bytes is longer than any pipe's buffer, so write() blocks here until the
-  // upgrader has read it. If the agent wrote the line later, it could not read its input during
-  // that write().
+  // A line of 70,000 bytes is longer than a pipe's buffer, so write() blocks here until the
+  // upgrader has read it. If the agent wrote the line later, it would be blocked while it should
+  // read its input.
   if (is("prints-long")) say("\"status\",\"text\":\"" + std::string(70'000, 'x') + "\"");
   say("\"ready\"");
   said_ready_ = true;
@@ -330,8 +330,9 @@ void Agent::talk_while_active() {
   if (is("confirms")) say("\"confirm\",\"id\":\"u1\"");
 }
 
-// Starts a child of the agent. The child ends with the agent. Except in some modes, the child has
-// neither of the agent's two pipes open, and no environment variable of the upgrader.
+// Starts a child of the agent. The child ends with the agent. The child has the agent's output pipe
+// open only with `keeps_output`, and an environment variable of the upgrader only with
+// `keeps_variables`. It never has the agent's input pipe open.
 void Agent::start_child(bool keeps_output, bool keeps_variables) {
   child_ = ::fork();
   if (child_ != 0) return;

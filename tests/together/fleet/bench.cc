@@ -1,10 +1,12 @@
 // `make bench-fleet` measures the cost of the rollout itself. It uses three real members of etcd
 // with mutual TLS, and the real fleet-controller. Nodes are simulated: a node is only the part of
 // fleet-agent that decides (SimNode). So the measured time does not include the time that a real
-// machine needs to fetch, start and observe a version. usage: bench BUILD NODES... prints a row of
-// a table for each number of nodes
-//        bench BUILD cell SECONDS NODES    prints a row for each part of a cell's life, among them
-//                                          SECONDS without any order
+// machine needs to fetch, start and observe a version.
+//
+// usage: bench BUILD NODES...             prints a row of a table for each number of nodes
+//        bench BUILD cell SECONDS NODES   prints a row for each part of a cell's life, including
+//                                         SECONDS in which no order is given
+//
 // Rows: H-70
 
 #include <curl/curl.h>
@@ -153,8 +155,8 @@ class BenchBed {
   // Runs fleetctl with these arguments. If fleetctl fails, ends the benchmark.
   void fleetctl(const std::string& arguments);
   // Begins a rollout over all nodes, in batches of this size and in the order of the nodes' names.
-  // In any other order of nodes, the judge would compare the nodes and add ten seconds to each
-  // batch.
+  // With any other order of the nodes, the controller would compare new nodes with old ones, and
+  // each batch would take ten seconds longer.
   void start_rollout(const std::string& name, const std::string& version, std::size_t batch);
 
   // Runs the loop until the condition holds.
@@ -293,15 +295,16 @@ RolloutState BenchBed::state(const std::string& rollout) {
 
 // ---- measurements
 
-// Measures a whole cell, part by part. Nodes enter the cell and stay without orders. Rollouts run,
-// while a driver and the leader of the store's members are killed. Then a plan, windows and a
-// desired version follow.
 using Clock = std::chrono::steady_clock;
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
+// Measures a whole cell, part by part. First all nodes enter the cell, and then they get no orders
+// for a while. Two rollouts follow. Windows are set between them. During the second one, the
+// controller that drives it and the leader of the store's members are killed. At the end, a plan is
+// run on a thousand nodes, and all nodes get a desired version.
 class CellBench {
  public:
   CellBench(const std::string& build, std::size_t nodes)
@@ -450,7 +453,7 @@ class CellBench {
     std::ofstream(file) << R"({"version": "2", "steps": [
       {"name": "fetch", "class": "any", "hook": "work"},
       {"name": "convert", "class": "together", "hook": "work"}]})";
-    // The pattern n100* selects the first thousand nodes.
+    // The plan runs only on the first thousand nodes, which the pattern n100* selects.
     const auto from = Clock::now();
     bed_.fleetctl("plan run --name=p --target='n100*' " + file);
     std::printf("the plan was ordered after %.1f s\n", seconds_between(from, Clock::now()));
@@ -494,7 +497,8 @@ void measure_cell(const std::string& build, std::chrono::seconds rest, std::size
   CellBench(build, nodes).run(rest);
 }
 
-// The limits for the cost of a rollout, which fleet/SCALE.md explains.
+// The limits that a rollout must keep: how many writes to the store it may need for each node, and
+// how long the median gap between two batches may be. fleet/SCALE.md explains them.
 constexpr double writes_a_node_max = 12;
 constexpr double gap_ms_max = 50;
 

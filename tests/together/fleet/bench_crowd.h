@@ -22,7 +22,7 @@ namespace fleet::test {
 struct CrowdCounts {
   std::atomic<std::uint64_t> registered{0};  // how many nodes have their records in the store
   std::atomic<std::uint64_t> connected{0};   // nodes that have a lease and follow the store
-  // How many times nodes have reached a desired version.
+  // How many times a node has reached its desired version, added up over all nodes.
   std::atomic<std::uint64_t> wished{0};
   std::atomic<std::uint64_t> writes{0};
   // The number of transactions that compared revisions and wrote nothing.
@@ -46,9 +46,9 @@ struct CrowdBoard {
 
 class Crowd {
  public:
-  // The maximum number of nodes in one process. A node needs three descriptors for each of its
-  // connections, and has several connections for a moment if the first ones break. The number of
-  // descriptors of a process may be limited.
+  // The maximum number of nodes in one process. A process can open only a limited number of
+  // descriptors. A node needs three for each connection, and has several connections for a moment
+  // if its first ones break.
   static constexpr std::size_t nodes_a_process = 1'000;
 
   struct Settings {
@@ -84,8 +84,8 @@ class Crowd {
   std::vector<pid_t> pids_;
 };
 
-// The main function of a process that simulates nodes. Crowd starts the benchmark's program with
-// the argument `crowd_word` for this.
+// The main function of a process that simulates nodes. To start such a process, Crowd runs the
+// benchmark's own program with `crowd_word` as its first argument.
 inline constexpr const char* crowd_word = "nodes";
 [[nodiscard]] int crowd_main(int argc, char** argv);
 

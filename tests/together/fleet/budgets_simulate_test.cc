@@ -1,7 +1,7 @@
-// Tests budgets, which limit how many nodes may be down at the same time, with random moves in a
-// cell that has two rollouts, a desired version and a plan. Together these must never take down
-// more nodes of one site than the budget allows. All rollouts and the plan must end, and all nodes
-// must reach the desired version.
+// Tests budgets, which limit how many nodes may be down at the same time. A simulated cell has two
+// rollouts, a desired version and a plan, which make progress in a random order. All four together
+// must never take down more nodes of one site than the budget allows. All rollouts and the plan
+// must end, and all nodes must reach the desired version.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
@@ -21,9 +21,9 @@ namespace {
 using namespace fleet;
 using Ids = std::vector<std::string>;
 
-// Two rollouts of fleet-agent, a desired version of another component, and a plan, all for the same
-// nodes. At each step, one of these makes progress, a driver dies, or an answer of the store is
-// lost. The choice is random.
+// A cell in which four orders apply to the same nodes: two rollouts of fleet-agent, a desired
+// version of another component, and a plan. At each step, chosen at random, one order makes
+// progress, the driver of an order dies, or an answer of the store is lost.
 class Cell {
  public:
   explicit Cell(unsigned seed, std::int64_t places = 1) : random_(seed), places_(places) {
@@ -92,7 +92,8 @@ class Cell {
       text += " " + id + "=" + running(id, "shop") + running(id, "agent");
     return text;
   }
-  // Injects a bug: if true, drivers ignore the records that say which places of a budget are taken.
+  // Injects a bug: if true, a transaction does not check that the places of a budget that it takes
+  // are still free. (A place is the record by which a node counts against the budget.)
   bool forgets_places = false;
 
  private:
@@ -132,8 +133,8 @@ class Cell {
     store_.put(key_of(KeyKind::plan, {"p"}), write_record(plan));
   }
 
-  // Lets a member of the plan make one step. While the member's hook runs, the member's machine
-  // counts as down.
+  // Lets a member of the plan, which is one of its nodes, make one step. While the member's hook
+  // (the program for a step of the plan) runs, the member's machine counts as down.
   void member(const std::string& id) {
     PlanPart& part = parts_.at(id);
     if (hook_.contains(id)) {
@@ -367,8 +368,8 @@ TEST_CASE(
     REQUIRE(cell.is_over());
     CHECK(cell.most_down() == 1);
     CHECK(cell.the_plan().state == PlanState::completed);
-    // The drivers may still hold places of the budget for their last nodes, since a driver gives a
-    // place back only in its next step.
+    // At most two nodes may still count against the budget, although no node is down any more. A
+    // driver gives the place of its last node back only in its next step.
     CHECK(cell.places() <= 2);
   }
 }

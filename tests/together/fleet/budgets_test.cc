@@ -1,6 +1,6 @@
 // Tests budgets. A budget limits how many nodes with one value of a label may be down at the same
-// time. The tests check which places of a budget a rollout or plan takes, and for which places it
-// waits.
+// time. Before a node goes down, the rollout or plan must take a place of the budget for it. The
+// tests check which places a rollout or plan takes, and for which places it waits.
 #include "fleet/model/budgets.h"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ struct Bench {
     store.put(key_of(KeyKind::node_instance, {id, "i"}), "{}");
   }
   void look() { budgets.take_all(store.read({std::string(key_root)})); }
-  // Takes all places of the budget that the rollout or plan `by` may have now. If `by` has to wait
-  // for more places, returns a text that names these places.
+  // Takes, for these nodes, all places of the budget that the rollout or plan `by` may have now. If
+  // `by` has to wait for more places, returns a text that names these places.
   std::string takes(const std::string& by, const Ids& nodes, std::size_t room = 100) {
     for (;;) {
       const PlacesAnswer answer = budgets.ask(by, nodes, room);
@@ -201,8 +201,8 @@ TEST_CASE("members of a step `any` wait while those before them have the places"
   CHECK(plan.step == 1);
   CHECK(plan.lock == "n1");
 
-  // n1 has done the step, and n2 has not. n1 holds the only place of the budget. So the driver must
-  // give that place back before n2 can get a place.
+  // n1 has done the step of the plan, and n2 has not. The budget has only one place, which n1 still
+  // holds. So the driver must give that place back before n2 can get it.
   const auto next = [&bench, &plan] {
     PlanView view{.name = "p", .plan = plan, .revision = 1, .ids = {"n1", "n2"}};
     view.members["n1"] = {.record = {.step = 2, .phase = MemberPhase::waiting}, .revision = 1};

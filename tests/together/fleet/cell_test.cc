@@ -1,5 +1,6 @@
-// Tests which certificates a new cell needs, and when a trial cell (`fleetctl dev`) starts and ends
-// its programs. The tested code only makes these decisions, without files and processes.
+// Tests which certificates a new cell (a store, controllers and their machines) needs. Also tests
+// when `fleetctl dev`, which runs a whole cell for a trial on one machine, starts and ends its
+// programs. The tested code only makes these decisions, without files and processes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <ctime>
@@ -266,7 +267,8 @@ TEST_CASE("an empty directory gets all certificates, and a full one none") {
 TEST_CASE("a directory that is half there gets what it lacks") {
   auto there = all_there();
   there.erase("m2");
-  // An interrupted call of fleetctl had made m3's key, but not yet m3's certificate.
+  // A call of fleetctl was interrupted after it had made m3's key, and before it made m3's
+  // certificate.
   there["m3"].certificate = false;
   CHECK(made(there) == std::vector<std::string>{"m2", "m3"});
 }

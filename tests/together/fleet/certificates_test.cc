@@ -77,7 +77,8 @@ TEST_CASE("a request is found without a look at the nodes that ask for nothing")
   CHECK(first->node == "n1");
   CHECK(first->pem == "R");
   CHECK(first->identity_revision == 6);
-  // Only two records are read for the answer: the request, and the identity of the node that asks.
+  // To answer one request for a certificate, only two records are read: the request, and the
+  // identity of the node that asks.
   CHECK(effort.records - before.records == 2);
   CHECK(effort.keys == before.keys);
 
@@ -161,8 +162,8 @@ TEST_CASE("after a new enrolment only the new certificate is let in, and none re
       revoked({.certificates = {{.serial = "0A", .expires = 9'000}}}, "2026-01-01T00:00:00Z");
   CHECK(before.revoked == "2026-01-01T00:00:00Z");
   CHECK(revoked(before, "2027-01-01T00:00:00Z").revoked == "2026-01-01T00:00:00Z");
-  // Earlier versions of fleetctl have written the record in this form: the certificate itself is
-  // not marked as revoked.
+  // Earlier versions of fleetctl wrote the record of a revoked identity in a different form. The
+  // identity was marked as revoked, but its certificates were not.
   Identity old = before;
   old.certificates[0].revoked = false;
 

@@ -169,7 +169,8 @@ struct Given {
   std::string name = "fleet-agent";
   std::string version = "1.1.0";
   std::string arch = "any";
-  // The processor that the request itself names, next to the manifest.
+  // The processor (`arch`) that the request itself names, next to the manifest. Unless it is empty,
+  // it must be the one that the manifest names.
   std::string beside = "any";
   std::string signature = "S";
 

@@ -110,9 +110,9 @@ DayMachine::Agent::Agent(DayMachine& machine, std::uint64_t seed)
   enter();
 }
 
-// Writes the records by which fleet-agent registers its node. Does not check whether another
-// instance of the node exists: the previous process has ended, and no other machine has the same
-// name.
+// Writes the records by which fleet-agent registers its node. The real fleet-agent first checks
+// that no other fleet-agent with the node's name runs. That check is left out here, since the
+// previous process has ended, and no other machine has the same name.
 void DayMachine::Agent::enter() {
   const std::string& name = machine_.name_;
   const Transaction all{

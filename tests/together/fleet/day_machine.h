@@ -72,7 +72,7 @@ class DayMachine {
     void perform(const fleet::GoBack& back);
     void perform(const fleet::PassGate&) {}
     void perform(const fleet::Reboot&) {}
-    // Calls `call` after the delay, unless this process of fleet-agent has been killed by then.
+    // Calls `call` after the delay, but not if this process of fleet-agent was killed before.
     void later(fleet::Ms delay, std::function<void()> call);
 
     DayMachine& machine_;
@@ -82,8 +82,9 @@ class DayMachine {
     std::pair<std::string, fleet::Revision> seen_ = {};
     std::unique_ptr<fleet::Timer> deadline_;
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
-    // The mirror may call other members of this structure as soon as the mirror is constructed, so
-    // `mirror_` must be the last member.
+    // The mirror, a local copy of the store's records, calls functions of this structure that use
+    // the other members. It may do so as soon as it is constructed, so `mirror_` must be the last
+    // member.
     fleet::Mirror mirror_;
   };
 

@@ -25,9 +25,9 @@ using namespace fleet_test;
 
 constexpr Ms minute = 60'000;
 constexpr Ms hour = 60 * minute;
-// The maximum duration of a rollout. A rollout has six batches, and each batch has a soak and may
-// wait for a confirmation that does not come. A person's pause adds to this time. A rollout that
-// takes longer counts as stuck.
+// The maximum duration of a rollout. A rollout has six batches. Each batch runs the new version for
+// a time (the soak) before it is confirmed, and may wait for a confirmation that does not come. A
+// person's pause adds to this time. A rollout that takes longer counts as stuck.
 constexpr Ms rollout_max = 6 * hour;
 // How long after a rollout's end one of its nodes may still be on trial.
 constexpr Ms settle_max = 12 * minute;
@@ -220,7 +220,8 @@ class Day {
     std::optional<WrittenRollout> written;
     const Revision release = reading.find(published)->modified;
     while (const auto next = next_creation(id(), wanted, draft.value(), release, written)) {
-      // While a record `stop` exists, the store refuses the transaction that begins a rollout.
+      // While a record `stop` exists, no rollout may begin, and the store refuses this transaction.
+      // So it is repeated until the record is gone.
       while (!std::holds_alternative<Committed>(cell_.commit(*next))) {
         if (cell_.read({key_of(KeyKind::stop)}).found.empty())
           return is_wrong("a rollout is not written");

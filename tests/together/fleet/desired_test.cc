@@ -134,8 +134,8 @@ struct Cell {
     put(KeyKind::node_upgrade, node(i), component,
         write_record(Upgrade{.phase = phase, .attempt = attempt, .to = "2"}));
   }
-  // Reports that the node's upgrade has reached its gate, where the new instance is held. Also
-  // writes the record of the new instance.
+  // Reports that the node's upgrade has reached its gate: the new instance is ready, and must wait
+  // until it may take over. Also writes the record of the new instance.
   void come_to_gate(int i, const std::string& version = "2") {
     upgrade(i, UpgradePhase::cutover_ready, attempt(i));
     put(KeyKind::node_instance, node(i), "new", write_record(instance(version, true)));
@@ -257,8 +257,8 @@ TEST_CASE("another component's upgrader reports that it waits, and then it is to
   const std::string command = key_of(KeyKind::node_command, {"n100", "web"});
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
-  // The node leaves its gate and comes back. So the period in which the controller must observe the
-  // node at its gate starts again.
+  // The node must stay at its gate for a time, `observe_ms`, before the old instance is told to
+  // stop. Here the node leaves its gate and comes back, so this time starts again.
   say(UpgradePhase::verifying);
   say(UpgradePhase::cutover_ready);
   cell.wait(cell.settings.observe_ms - 1);
@@ -387,7 +387,9 @@ TEST_CASE("a node that a rollout claims on its way has not failed, and is not to
   cell.wait(10 * cell.settings.staging_ms);
   CHECK(cell.order(0)->version == "2");
 
-  // The period in which the node must come to its gate starts again when the claim is gone.
+  // While the rollout's claim existed, the rollout moved this node, and the desired version did
+  // not. Now the claim is gone. From now on, the node again has the time `staging_ms` to come to
+  // its gate.
   cell.erase(KeyKind::node_claim, "n100", component);
   cell.upgrade(0, UpgradePhase::staging, cell.attempt(0));
   cell.wait(cell.settings.staging_ms - 1);
@@ -425,7 +427,8 @@ TEST_CASE("a node whose window is closed neither begins nor stops, until it open
   opening = {.is_open = false, .until = std::nullopt};
   CHECK_FALSE(stops());
   opening = {};
-  // The window is open again, but no record has changed. So the driver does not decide again yet.
+  // The window, the time in which work on nodes may begin, is open again. But no record has
+  // changed, so the driver does not decide again yet.
   CHECK_FALSE(stops());
   cell.marks.reopen();
   CHECK(stops());
@@ -489,8 +492,9 @@ std::string judge(Cell& cell, const Transaction& transaction, int nodes) {
   return "";
 }
 
-// Makes one step of a simulated node. The node follows its commands. At random, its new instance
-// loses its heartbeat. A node in `bad` fails.
+// Makes one step of the simulated node number `i`. The node obeys its commands. At random, the
+// record of its new instance vanishes, as if its heartbeat had failed. If `bad` has the node's
+// number, its upgrade fails.
 void live(Cell& cell, int i, std::mt19937_64& random, const std::set<int>& bad) {
   const std::string id = Cell::node(i);
   const auto chance = [&random](int of) { return random() % static_cast<unsigned>(of) == 0; };

@@ -82,8 +82,8 @@ TEST_CASE("changes that come together are taken in one by one, and followed by o
   }
   CHECK(decisions == before + 1);
   // This message says that more changes follow immediately. So the driver does not decide yet, but
-  // waits for those changes. If those changes do not come, the driver decides when it next reads
-  // the store or renews its lease.
+  // waits for those changes. Here they do not come, and the driver decides when it next renews its
+  // lease. (It would also decide when it next reads the store.)
   bench.tell(KeyChanged{{.key = key_of(KeyKind::event, {}, 7), .modified = 11}, true});
   CHECK(decisions == before + 1);
   bench.tell(KeptAlive{});
@@ -139,8 +139,8 @@ TEST_CASE("a driver whose lease has ended before it takes its key tries once a s
   CHECK(bench.driver.is_over());
 }
 
-// A task that writes one key once, and keeps in `known` the value of that key from the last
-// message.
+// A task that writes one key once. In `known` it keeps the newest value of that key that the driver
+// has reported to it.
 struct Writing : Counting {
   std::string* known;
 

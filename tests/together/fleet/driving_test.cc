@@ -160,9 +160,9 @@ TEST_CASE("a driving that ends soon rests before the next try, each time for lon
     campaign.ended("r", true, 0, 10);
   }
   CHECK(rest_after(true, 0, 10) == 30'000);
-  // If a controller stops driving soon after it has begun, it pauses longer and longer before it
-  // tries again. The pause stays short if the controller was the driver for a long time, or if
-  // another controller became the driver first.
+  // A controller that stops driving a rollout pauses before it tries to become the driver again. If
+  // it stops soon after it began, again and again, the pause grows. The pause stays short if the
+  // controller was the driver for a long time, or if another controller became the driver first.
   CHECK(rest_after(false, 0, 10) == 1'000);
   CHECK(rest_after(true, 0, 10) == 2'000);
   CHECK(rest_after(true, 0, 30'000) == 1'000);
@@ -284,8 +284,8 @@ struct Bench {
     side.driving = std::make_unique<Driving>(Driving::Settings{
         .store = side.way,
         .timers = time,
-        // The store ends this lease earlier than the driver expects, since the driver assumes
-        // driver_lease_ms.
+        // The lease in the store lasts five seconds. The driver assumes a lease of driver_lease_ms,
+        // so here the store ends the lease earlier than the driver expects.
         .lease = 5s,
         .seed = 1,
         .make = [name](LeaseId lease) -> std::unique_ptr<AnyDriver> {

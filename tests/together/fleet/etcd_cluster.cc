@@ -163,7 +163,8 @@ void TcpProxy::look_at(Pair& pair) {
   if (!lives) end(pair);
 }
 
-// Moves bytes from one connection to the other. Returns false if one of the connections was closed.
+// Moves bytes from one connection to the other. With `swallow`, drops the bytes that it reads.
+// Returns false if one of the connections was closed.
 bool TcpProxy::move(int from, int to, std::string& buffer, bool swallow) {
   char bytes[65'536];
   bool ended = false;

@@ -30,11 +30,11 @@ class TcpProxy {
     hold,
     refuse,  // closes all open connections and every new one
   };
-  // Returns the current mode for the client `who`. The proxy calls this function repeatedly, since
-  // the test may change the mode at any time.
+  // A function that returns the current mode for the connections of the client `who`. The proxy
+  // calls it again and again, since the test may change the mode at any time.
   using Rule = std::function<Mode(int who)>;
-  // Returns a number that identifies the client whose connection comes from this port. The proxy
-  // passes this number to Rule as `who`.
+  // A function that returns a number for the client whose connection comes from this port. The
+  // proxy passes this number to Rule as `who`.
   using Identify = std::function<int(int source_port)>;
 
   TcpProxy(int target_port, Rule rule, Identify identify);

@@ -32,8 +32,9 @@ class FakeCell {
   // The records themselves stay.
   void compact(Revision revision);
 
-  // Returns the changes from revision `from` on for a watch, and sets `from` to the revision after
-  // the store's current one. Returns no value if there are no changes.
+  // Returns the changes of `keys` from revision `from` on for a watch, and sets `from` to the
+  // revision after the store's current one, for the next call. Returns no value if there are no
+  // changes.
   [[nodiscard]] std::optional<WatchNews> news(const Keys& keys, Revision& from) const;
   // Registers `changed`, a function that is called whenever the watcher `who` may have new changes
   // to read.

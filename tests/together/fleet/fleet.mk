@@ -42,8 +42,8 @@ fleet_fuzz := $(BUILD)/tests/together/fleet/fuzz_records_test
 fleet_fuzz_unit := $(call fleet_test_unit,records,record_maker record_world record_programs \
   fuzz_records_test)
 $(fleet_day_unit) $(fleet_fuzz_unit): CXXFLAGS += -O1
-# With sanitizers, the test's link command may name the upgrader's library, so that library must be
-# built before the test: see analysis.mk.
+# If sanitizers are used, the test's link command may name the upgrader's library. So this library
+# must be built before the test: see analysis.mk.
 ifdef SANITIZE
 $(fleet_fuzz): | $(upgrader_library)
 endif
@@ -98,7 +98,9 @@ $(BUILD)/tests/together/fleet/wing: $(call fleet_test_unit,early,$(fleet_early_t
 # ---- targets that people call
 
 # Measures, in RUNS=N simulated rollouts, how often the judge stops a good version, and how many
-# nodes a bad version reaches. Also measures how long an undo of NODES=N simulated nodes takes.
+# nodes a bad version reaches before it is stopped. (The judge compares nodes with the new version
+# and nodes with the old one.) Also measures how long it takes to undo a rollout over NODES=N
+# simulated nodes.
 .PHONY: judge judge-here
 judge:
 	@tests/need-packages $(check_packages)

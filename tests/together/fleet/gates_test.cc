@@ -1,7 +1,8 @@
-// Tests the gates of rollouts, which are questions that a controller asks before it confirms a
-// batch. The tests check how the answer of a gate is interpreted, when a rollout asks its gates,
-// and how a controller asks a Prometheus server that is the gate of several rollouts. The expected
-// answers are in tables that a person has derived from fleet-controller(8).
+// Tests the gates of rollouts. A gate is a question, such as one to Prometheus, that a controller
+// asks before it confirms a batch of nodes. The tests check how the answer of a gate is
+// interpreted, when a rollout asks its gates, and how a controller asks a Prometheus server that is
+// the gate of several rollouts. The expected answers are in tables that a person has derived from
+// fleet-controller(8).
 #include "fleet/model/gates.h"
 
 #include <arpa/inet.h>

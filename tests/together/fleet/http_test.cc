@@ -1,5 +1,5 @@
-// Tests how a controller handles HTTP requests: paths, admission, answers that are made from the
-// store's records, and metrics.
+// Tests how a controller handles HTTP requests: which path leads to which answer, which clients are
+// admitted, how answers are made from the store's records, and which metrics are served.
 #include <catch2/catch.hpp>
 
 #include "fleet/http/access.h"

@@ -1,4 +1,6 @@
-// A rollout over many nodes, for tests of its judge: the real driver with a store in memory.
+// A rollout over many nodes, for tests of the judge, which compares nodes with the new version and
+// nodes with the old one. The driver, which steers the rollout and has the judge, is the real one.
+// The store is in memory.
 #pragma once
 
 #include <algorithm>
@@ -108,7 +110,8 @@ struct JudgeBench : DriverWork {
       tell(KeyErased{key, store.revision(), true});
     }
   }
-  // Reports that the nodes of the first batch have prepared the release, applied it, and now soak.
+  // Reports that the nodes of the first batch have prepared and applied the release, and that their
+  // soak has begun: the new version must now work for some time.
   void first_soaks(const std::string& component = "agent") {
     for (const UpgradePhase phase : {UpgradePhase::prepared, UpgradePhase::soaking}) {
       for (const std::string& node : first) {

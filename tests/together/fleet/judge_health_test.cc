@@ -1,5 +1,6 @@
-// Tests how a rollout's judge uses the health that nodes report: failures of the component, and the
-// figures (measures) that the component gives about itself.
+// Tests how the judge of a rollout, which compares nodes with the new version and nodes with the
+// old one, uses the health that nodes report: failures of the component, and the figures (measures)
+// that it gives about itself.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -30,7 +31,8 @@ NodeHealth fresh_health(const NodeHealth& more = {}) {
   return health;
 }
 
-// Writes the first health reports of the nodes in the first batch and in the control.
+// Writes the first health reports of two groups of nodes: the first batch, which has the new
+// version, and the control, which has the old one.
 void begins(Bench& bench) {
   for (const std::string& node : bench.asked_controls())
     bench.reports(node, {.run = bench.control_run_of(node), .instance = "i"});
@@ -40,7 +42,7 @@ void begins(Bench& bench) {
 
 using Gives = std::function<std::vector<Measure>(std::size_t index, bool is_fresh)>;
 
-// Writes the last health reports of the nodes in the first batch and in the control, at the end of
+// Writes the last health reports of both groups, the first batch and the control, at the end of
 // their soak.
 void ends(Bench& bench, const Gives& gives) {
   std::size_t index = 0;
@@ -234,7 +236,8 @@ TEST_CASE("the last reports are waited for, but not longer than a minute") {
   cell.wait(soak - 5 * minute);
   const auto gives = [](std::size_t, bool) { return std::vector{errors("0")}; };
   ends(cell, gives);
-  // This node has not reported yet that its soak is over.
+  // This node's last health report, which comes at the end of the soak, is still missing. The
+  // driver must wait for it, but at most a minute.
   cell.reports(cell.first[0], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);
@@ -252,7 +255,8 @@ TEST_CASE("a node of the control that has reported and is silent stands for no o
     cell.is_silent(control[i]);
   cell.wait(soak - 5 * minute);
   for (std::size_t i = 0; i < 3; ++i)
-    // These nodes have not reported yet that their soak is over.
+    // The last health reports of these nodes are still missing. The driver must wait for them, but
+    // at most a minute.
     cell.reports(cell.first[i], fresh_health());
   cell.first_reports(UpgradePhase::soaked, "web");
   cell.wait(30 * second);

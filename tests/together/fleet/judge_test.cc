@@ -1,6 +1,6 @@
-// Tests how often the judge stops a good version, and how soon it stops a bad one, in simulated
-// rollouts. `make check` simulates a few rollouts. `make judge RUNS=N` simulates many, and prints a
-// table of the results.
+// Tests the judge, which compares nodes with the new version and nodes with the old one: how often
+// it stops a good version, and how soon a bad one, in simulated rollouts. `make check` simulates a
+// few rollouts. `make judge RUNS=N` simulates many, and prints a table of the results.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -36,12 +36,13 @@ std::uint64_t seed_of(std::size_t line, std::size_t run) {
 struct Tally {
   double by_judge = 0;     // the share of rollouts that the judge stops
   double by_failures = 0;  // the share that --max-failed stops
-  // The share of rollouts that the judge stops when at most 5 % of the nodes are touched.
+  // The share of rollouts that the judge stops early: at most 5 % of the nodes have been touched by
+  // then.
   double early = 0;
   // The median number of nodes that are touched when the rollout is stopped, by the judge or by
   // --max-failed.
   double median = 0;
-  // In 99.9 % of the rollouts, at most this number of nodes is touched.
+  // The number of touched nodes that 99.9 % of the rollouts do not exceed.
   double nearly_all = 0;
 };
 

@@ -309,8 +309,8 @@ Evidence evidence(const std::vector<Failure>& all, double tolerate = 1) {
   return found;
 }
 
-// Returns the evidence for a list of failures. Elsewhere evidence is kept as a logarithm, which
-// these tests with small values do not need.
+// Returns the evidence that these failures give against the new version. Other code keeps the
+// logarithm of the evidence, which these tests with small values do not need.
 double e(const std::vector<Failure>& all, double tolerate = 1) {
   return std::exp(evidence(all, tolerate).log());
 }
@@ -466,9 +466,9 @@ TEST_CASE("the highest rate that a control leaves possible is above the rate at 
     CHECK(expected > before);
     before = expected;
   }
-  // After many failures of control nodes, the failure rate is known well, so the rate's upper limit
-  // is only a little above the counted number. Without any failure, a rate of about eight failures
-  // in this time is still possible.
+  // control_rate_max() returns the largest failure rate that is still plausible after the counted
+  // failures. After many failures, this limit is only a little above the counted number. After no
+  // failure at all, a rate of about eight failures in this time is still plausible.
   CHECK(before < 1'800);
   CHECK(control_rate_max(0, day) * static_cast<double>(day) < 10);
   CHECK(control_rate_max(10, 2 * day) == Approx(control_rate_max(10, day) / 2));

@@ -35,8 +35,9 @@ TEST_CASE("new nodes whose fleet-agent restarts by itself abort the rollout, wit
       bench.judge().words.starts_with("new: 9 of 51 failed first, control: 0 of 60: worse, e = "));
 }
 
-// Changes the rollout's alpha and its tolerance before the first batch begins, and then lets the
-// first batch soak.
+// Changes two settings of the judge before the first batch begins: alpha (how often it may stop a
+// good version) and its tolerance for failures. Then lets the nodes of the first batch run the new
+// version for some minutes.
 void begins_with(Bench& bench, std::int64_t alpha, std::int64_t tolerate) {
   Rollout rollout = bench.rollout();
   rollout.terms.alpha_millionths = alpha;
@@ -151,7 +152,8 @@ TEST_CASE("a node that has failed before it moved is not compared, whoever drive
   for (int i = 0; i < 10; ++i)
     bench.wait(10 * second);
   for (int i = 0; i < 5; ++i)
-    // Restarts fleet-agent on five nodes that are neither in the first batch nor in the control.
+    // Restarts fleet-agent on five nodes that are not compared: they are neither in the first
+    // batch, nor in the control group, which keeps the old version.
     bench.starts(bench.last(100)[static_cast<std::size_t>(80 + i)]);
   bench.wait(2 * minute);
   CHECK(bench.judge().failed.size() == 5);
@@ -225,7 +227,8 @@ TEST_CASE("a batch whose whole soak was seen is confirmed, even by another drive
   bench.wait(20 * minute);
   if (is_replaced) bench.replace_driver();
   bench.first_reports(UpgradePhase::soaked);
-  // The new driver does not know yet which nodes are the control, so it confirms nothing.
+  // The new driver does not know yet with which nodes (the control) the judge compares the batch.
+  // So it confirms nothing.
   if (is_replaced) CHECK(bench.ordered(CommandAction::confirm) == 0);
   bench.wait(is_replaced ? 110 * second : 20 * second);
 
@@ -274,8 +277,9 @@ TEST_CASE("a rollout of fewer than 200 nodes, or in the order of names, waits fo
 
 // ---- the bake
 
-// Writes the records of a rollout at the beginning of its bake: all nodes have moved, and the
-// judge's counts are final. Then starts its driver.
+// Writes the records of a rollout at the beginning of its bake, the time after the last batch in
+// which it is still judged. All nodes have moved, and the judge's counts of nodes and failures are
+// final. Then starts the driver.
 void begins_to_bake(Bench& bench, Ms bake) {
   for (const std::string& node : bench.nodes) {
     bench.put(key_of(KeyKind::rollout_node, {"r", node}),

@@ -77,7 +77,7 @@ struct JudgedGauge {
   bool is_lasting = false;  // control nodes keep their change in every batch
   bool is_coarse = false;   // changes are whole numbers, so ties are common
   bool by_half = false;     // injects a bug: see log_by_halves()
-  // If not 0, the number is a counter. It rises during a soak on this share of the control nodes,
+  // If not 0, the number is a counter. During a soak, it rises on this share of the control nodes,
   // and on 1 + `shift` times this share of the nodes with the new version.
   double rises = 0;
 };
@@ -85,8 +85,9 @@ struct JudgedGauge {
 // judge did not stop it.
 [[nodiscard]] std::int64_t judge_gauge(const JudgedGauge& gauge, Chance& chance);
 
-// The first three batches of a rollout by default: the number of their nodes, and the minutes for
-// which the judge compares these nodes, added up over the nodes until the third batch is judged.
+// Two figures of the first three batches that a rollout has by default: the number of their nodes,
+// and the time for which the judge compares these nodes. This time is in minutes, added up over all
+// these nodes until the third batch is judged.
 inline constexpr std::int64_t early_nodes = 451;
 inline constexpr double early_minutes = 1 * 209 + 50 * 139 + 400 * 69;
 

@@ -128,7 +128,8 @@ TEST_CASE("without an answer a command does nothing, and asks again until its no
 // Rows: A-09
 TEST_CASE("a prepare whose time is over is not executed or answered, and the next one is") {
   Bench bench;
-  // Revision 0 means that the record `active` does not name this instance yet.
+  // The record `active` names the fleet-agent process that may act for the node. Revision 0 means
+  // that it does not name this process yet, so the command must wait.
   bench.tell(ActiveIs{0});
   bench.order(CommandAction::prepare, "t.prepare.1", {.not_after_ms = 10 * second});
   bench.now += 10 * second;

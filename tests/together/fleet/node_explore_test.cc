@@ -39,8 +39,8 @@ struct NodeSetup {
   bool may_fail = false;  // the new version may die during its trial
   // If true, the old version stops slowly, and the upgrade cannot be cancelled meanwhile.
   bool hands_over = false;
-  // How often the driver may give the last order of the script too early: before the node has
-  // answered `apply`.
+  // How often the driver may give the last command of the script too early, that is, before the
+  // node has answered `apply`.
   int aborts = 0;
   NodeSeeded seeded = NodeSeeded::none;
 };
@@ -198,13 +198,14 @@ std::string NodeWorld::end() const {
 }
 
 // Makes the driver give its next order, if the node has answered the previous one. Before a
-// `confirm`, the driver also waits until the new version has soaked.
+// `confirm`, the driver also waits until the node reports that the new version has run long enough
+// (the phase `soaked`).
 void NodeWorld::drive() {
   const std::optional<Answer> last = answer();
   if (over_ || !last) return;
   if (last->result == result_interrupted && attempt_ < 3) {
-    // An `apply` was interrupted, and must follow a `prepare`. So the driver orders the `prepare`
-    // again.
+    // An `apply` must always follow a `prepare`. So if an `apply` was interrupted, the driver
+    // orders the `prepare` again first.
     if (setup_.script[at_] == CommandAction::apply) --at_;
     put_command(setup_.script[at_], attempt_ + 1);
   } else if (last->result == result_done && at_ + 1 < setup_.script.size()) {

@@ -108,7 +108,8 @@ TEST_CASE("an event that is not to be sent is read once, however often the cell 
   told.put("event/000000001000", R"({"class":"rollout-aborted"})");
   CHECK(told.post() == 1'000);
 
-  // Another controller takes over the duty. It begins after the last event that was sent.
+  // Another controller now has the duty to send notices. It must begin after the last event that
+  // the first controller has sent.
   told.notices = {};
   CHECK(told.post() == 1'000);
 }

@@ -1,6 +1,6 @@
 // Tests which orders a person may give, and which person the records name as the author of an
-// order. Also tests documents, each of which has the orders that describe a whole cell. fleetctl
-// and HTTP share the tested code. config_test.cc has more tests of settings, and
+// order. Also tests documents: a document is a JSON text with the orders that describe a whole
+// cell. fleetctl and HTTP share the tested code. config_test.cc has more tests of settings, and
 // config_rollout_test.cc more tests of rollouts.
 #include <catch2/catch.hpp>
 

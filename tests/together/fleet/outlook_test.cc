@@ -86,8 +86,8 @@ TEST_CASE("a rollout under way moves, and says how far it is and how long it las
   CHECK(bench.moves() == Texts{"rollout r1 (agent 2) is under way: batch 2 of 3 is applying; 1 of "
                                "4 nodes keeps the new version; 1 failed"});
   CHECK(bench.waits().empty());
-  // At least two soaks of ten minutes are still to come: the soak of this batch, and the soak of
-  // the next batch.
+  // The new version must run on each batch for ten minutes, its soak, before the batch is
+  // confirmed. At least two soaks are still to come: that of this batch, and that of the next one.
   CHECK(bench.outlook().moves[0].not_before == start + 1'200);
   bench.now += 60;
   CHECK(bench.times().not_before == start + 1'260);
@@ -111,9 +111,9 @@ TEST_CASE("a soak that was seen tells when it ends, and when a node goes back by
   CHECK(phase() == BatchPhase::soaking);
   CHECK(soaking_nodes(bench.cell, bench.cell.rollouts().at("r1")) == Texts{"n2", "n3"});
   CHECK(bench.moves()[0].starts_with("rollout r1 (agent 2) is under way: batch 2 of 3 is soaking"));
-  // n3's soak began last, at 100 s, and one more batch must soak after it. So the rollout lasts at
-  // least until the end of two soaks of 600 s. n2's soak began first. If n2 is not confirmed, n2
-  // goes back by itself three soak times after the beginning of its soak.
+  // A soak takes 600 s. n3's soak began last, at 100 s, and one more batch must soak after it. So
+  // the rollout lasts at least two soaks from then on. n2's soak began first, at 0 s. If n2 is not
+  // confirmed, it goes back by itself after three times the length of a soak.
   CHECK(bench.times().not_before == start + 100 + 600 + 600);
   CHECK(bench.times().goes_back == start + 1'800);
   bench.put("node/n2/upgrade/agent", R"({"phase":"done","attempt":"t.1"})");
@@ -338,8 +338,8 @@ TEST_CASE("the certificate of this controller is told once, though its owner is 
   CHECK(bench.waits() == Texts{"the certificate of this controller ends in 1 day"});
   bench.put("identity/controller/c1",
             write_record(Identity{.certificates = {{.serial = "2", .expires = soon + 86'400}}}));
-  // The record of the controller's identity has the next certificate, and the controller still uses
-  // the old certificate. So the end of each certificate is shown.
+  // The controller still uses its old certificate, but the record of its identity already has the
+  // next one. So the ends of both are shown.
   CHECK(bench.waits().size() == 2);
 }
 

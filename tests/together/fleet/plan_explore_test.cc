@@ -1,6 +1,7 @@
-// Tests every possible order of events in small plans, which have two or three members and steps of
-// each class. Drivers and members may be killed, hooks may fail, and members may be silent. No
-// member may be a step ahead of the others, and every course of events must end.
+// Tests every possible order of events in small plans. A plan is a list of steps for several nodes,
+// its members. These plans have two or three members, and steps of each class. Drivers and members
+// may be killed, hooks may fail, and members may be silent. No member may be a step ahead of the
+// others, and every course of events must end.
 #include <catch2/catch.hpp>
 
 #include "fleet/model/keys.h"
@@ -306,8 +307,9 @@ TEST_CASE("a plan waits for the rollout of its fleet-agent, and until the member
                                    RolloutState::aborting, RolloutState::completed}) {
     CHECK_FALSE(next(state).transaction);
   }
-  // The plan waits for the running rollout of its fleet-agent without a time limit, since every
-  // rollout ends by itself.
+  // Before its first step, the plan has begun a rollout that upgrades fleet-agent on the members.
+  // While this rollout runs, the plan waits without a time limit, since every rollout ends by
+  // itself.
   CHECK_FALSE(next(RolloutState::rolling).until);
   const PlanDecision waits = next(RolloutState::completed);
   REQUIRE(waits.until);

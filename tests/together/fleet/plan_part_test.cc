@@ -46,8 +46,8 @@ const WriteMember* write_in(const FollowerStep& step) {
   return std::get_if<WriteMember>(&step);
 }
 
-// Returns a member whose hook has passed `check`. The member has sent a transaction to record that
-// it acts, and the store has not answered yet.
+// Returns a member of a plan whose hook was run for `check` and has succeeded. The member has then
+// sent a transaction that records that it acts. The store has not answered yet.
 PlanPart about_to_act() {
   PlanPart part = waiting_part();
   REQUIRE(hook_in(part.step(seen(at_one, 11))));
@@ -114,7 +114,8 @@ TEST_CASE("after a lost answer the record tells whether the member acts, or writ
     CHECK(hook_in(next)->verb == HookVerb::act);
     return;
   }
-  // The member reads its record again, and the record has not changed. So the member writes again.
+  // The outcome of the member's write is unknown. The member reads its record again: it has not
+  // changed. So the member writes again.
   CHECK(write_in(part.step(seen(at_one, 11))));
   SECTION("the first was written late, and so the second is refused") {
     CHECK(part.step(MemberWritten{Refused{}}) == FollowerStep{NothingToDo{}});

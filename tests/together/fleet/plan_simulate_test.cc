@@ -42,7 +42,8 @@ struct Life {
 // Runs a plan to its end. `choose` chooses the next step from all possible steps.
 template <class Choose>
 Life live(const PlanSetup& setup, const Choose& choose) {
-  // A plan with thirty members and twenty steps takes about 10,000 steps of this simulation.
+  // A run that is not over after this number of steps is broken off. A plan with thirty members and
+  // twenty steps takes about 10,000 steps of this simulation.
   constexpr std::size_t steps_max = 100'000;
   PlanWorld world(setup);
   Life life;
@@ -59,8 +60,8 @@ Life live(const PlanSetup& setup, const Choose& choose) {
 }
 
 // Runs a large plan in which each member dies once in each of the plan's steps, at its first or
-// second move. No member dies during the hook's `act`: the member could not know afterwards how
-// much of the work was done, so the plan would halt.
+// second move in that step. No member dies while its hook does the work (`act`). After such a
+// death, the member could not know how much was done, so the plan would halt.
 Life live_with_every_death(Random& random) {
   std::map<std::pair<std::size_t, std::int64_t>, std::size_t> moves_to_death;
   const PlanSetup setup{.steps = some_steps(random, many_steps),

@@ -38,8 +38,8 @@ struct PlanSetup {
   int driver_kills = 0;
   int member_kills = 0;
   int hastes = 0;  // how often a step may time out early
-  // The name of the step of the class `once` that an earlier run of the plan has already done, or
-  // `!NAME` if this step failed in that run.
+  // A step of the class `once` is done only once, even if the plan is run again. This is the name
+  // of such a step that an earlier run has done, or `!NAME` if the step failed in that run.
   std::string done_before = {};
   PlanSeeded seeded = PlanSeeded::none;
 };

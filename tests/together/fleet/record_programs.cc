@@ -1,7 +1,8 @@
-// This file runs the programs that read records on the random records of a RecordWorld. fleet-agent
-// reads its node's records: a component's commands and desired versions, and the node's part in
-// plans. fleetctl and HTTP show records with arbitrary bytes. The code of fleetctl's commands runs
-// with a store in memory. The test moves the clock, and captures the output of the programs.
+// Runs the programs of the fleet that read records on the random records of a RecordWorld.
+// fleet-agent reads the records of its node: a component's commands and desired versions, and the
+// node's part in plans. fleetctl and a controller's HTTP server must show records safely, even if
+// these have arbitrary bytes. The code of fleetctl's commands runs with a store in memory. The test
+// moves the clock, and captures the output of the programs.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -153,8 +154,8 @@ struct Agent {
     uv_loop_close(&loop);
   }
 
-  // Runs the component until it has nothing left to do, or until this time has passed on the test's
-  // clock.
+  // Runs the component's objects until they have nothing left to do, or until this time has passed
+  // on the test's clock.
   void wait(Timers::Milliseconds length) {
     const auto end = time.now() + length;
     for (int i = 0; i < agent_steps_max; ++i) {
@@ -337,8 +338,8 @@ constexpr Command orders[] = {
     Command::accept_epoch,  Command::settings_set, Command::settings_unset, Command::approve,
     Command::token_revoke};
 
-// A fingerprint and a token that RecordMaker uses in keys. fleetctl finds the records below such
-// keys if it is called with this fingerprint or token.
+// A fingerprint and a token that RecordMaker uses in keys. fleetctl is called with them as
+// arguments, so that it finds the records with these keys.
 const std::string odd_fingerprint = "e1" + std::string(30, '0');
 const std::string odd_token = "0011223344556677";
 

@@ -559,7 +559,8 @@ TEST_CASE("an older record has one size, the order of names, no spread and its o
   CHECK(spread_ms(read, 1'000) == 0);
   CHECK(failures_allowed(read, 1'000) == 1);
   RolloutTerms settled = read;
-  // settle() adds time for the judge only if a rollout has at least judge_nodes_min nodes.
+  // settle() completes the rollout's terms. It adds time for the judge, which compares nodes, only
+  // if a rollout has at least judge_nodes_min nodes. This rollout has fewer.
   settle(settled, 100, "x");
   CHECK(settled == read);
 }

@@ -24,8 +24,8 @@ struct Bench : fleet_test::DriverWork {
   RolloutDriver driver{"c1", "r", 100};
   std::vector<Transaction> committed;
   Ms now = 0;
-  // The number of the driver's current round of questions to the gates, or 0 once the gates have
-  // answered.
+  // The driver asks the rollout's gates in rounds. This is the number of the round that waits for
+  // an answer, or 0 if none does.
   std::int64_t round = 0;
 
   explicit Bench(int nodes, RolloutTerms terms = {.pause_ms = 5 * second}, int batches = 1) {
@@ -149,8 +149,9 @@ TEST_CASE("the record of a failed node keeps the evidence that the node has give
     const std::string key = key_of(KeyKind::rollout_node, {"r", bench.node(i)});
     return read_record<RolloutNode>(bench.store.find(key)->value).value();
   };
-  // Node 0 fails while it prepares, and the node's answer has the evidence. Node 1 fails while it
-  // soaks, and the node's record `upgrade` has the evidence.
+  // The driver must find the evidence of both failures. Node 0 fails while it prepares the release,
+  // and its answer has the evidence. Node 1 fails later, while it already runs the new version, and
+  // its record `upgrade` has the evidence.
   bench.put(key_of(KeyKind::node_answer, {bench.node(0), "agent"}),
             write_record(Answer{.command = "r.prepare.1",
                                 .result = "no space left",

@@ -105,7 +105,8 @@ std::uint64_t RolloutWorld::batch_number(const std::string& node) const {
   }
 }
 
-// Checks a command to apply: no other node of the node's site may be moving now.
+// Checks a command to apply the new version. Only one node of a site may be moving at a time, so no
+// other node of this node's site may be moving now.
 void RolloutWorld::judge_place(const std::string& node, const std::string& order) {
   if (setup_.sites.empty()) return;
   const auto site = [this](const std::string& id) {
@@ -235,8 +236,8 @@ std::string RolloutWorld::wrong_end() const {
     const bool committed = at.stage == NodeStage::confirmed;
     if (committed) ++confirmed;
     if (committed && !node.committed) return id + " is recorded as confirmed and is not";
-    // In these stages, the driver does not know which version the node runs: the node has not
-    // answered, cannot go back, or was left alone.
+    // In each of these three stages, the driver does not know which version the node runs: the node
+    // has not answered, was left alone, or cannot go back.
     const bool unheard = at.stage == NodeStage::unconfirmed || at.stage == NodeStage::left ||
                          at.stage == NodeStage::kept;
     if (node.committed && at.stage != NodeStage::confirmed && !unheard) {

@@ -32,8 +32,9 @@ std::optional<Record> read(const TestStore& store, const std::string& key) {
   return record.value();
 }
 
-// Returns, as text, how often the command's batch had begun before. This follows from the number at
-// the end of the command's id: each beginning of a batch uses `attempts_max` numbers of its own.
+// Returns, as text, how often the command's batch had begun before; a batch can begin several
+// times. The number at the end of the command's id shows this, since each beginning of a batch uses
+// `attempts_max` numbers of its own.
 std::string time_of(const Command& command) {
   const int number = std::stoi(command.id.substr(command.id.rfind('.') + 1));
   return std::to_string((number - 1) / static_cast<int>(attempts_max));

@@ -60,8 +60,8 @@ struct Faults {
   int unknowns = 0;   // how many answers of the store may get lost
   int abandoned = 0;  // how many nodes may miss their confirmation
   int orders = 0;     // how many orders the person may give
-  // How often the driver's watch may lag. It then holds back the write of a person or a node's
-  // answer, and all later writes, until the step `watch_reports`.
+  // How often the driver's watch of the store may lag. A lagging watch does not report a person's
+  // write or a node's answer, nor any later write, until the step `watch_reports`.
   int lags = 0;
 };
 
@@ -100,7 +100,8 @@ class RolloutWorld {
     kill_done,
     // Like `kill`, but the transaction of the killed driver arrives later.
     freeze,
-    // The node makes its next step: it carries out its command, ends its soak, or fails.
+    // The node makes its next step: it carries out its command, reports that the new version has
+    // run long enough (the end of its soak), or fails.
     node_acts,
     // The node goes back to the old version by itself, since it was not confirmed in time.
     node_leaves,

@@ -31,15 +31,15 @@ namespace fleet::test {
 // SimPlans does not run programs as hooks: every hook succeeds immediately.
 class SimPlans {
  public:
-  // The mirror `own` has the records below the node's key. SimPlans calls `wrote` at each write to
-  // the store. The arguments must live longer than this object.
+  // The mirror `own` is a local copy of the records below the node's key. SimPlans calls `wrote` at
+  // each write to the store. The arguments must live longer than this object.
   SimPlans(Store& store, Timers& timers, const Mirror& own, std::string node, std::uint64_t seed,
            std::function<void()> wrote);
   SimPlans(const SimPlans&) = delete;
   SimPlans& operator=(const SimPlans&) = delete;
 
-  // Shows the current records to all plans of the node. Must be called after each change of the
-  // node's records.
+  // Shows the current records to each plan in which the node takes part. Must be called after each
+  // change of the node's records.
   void look();
   // Begins to take part in plans. `active` is the revision of the node's record `active`.
   void act(Revision active);
@@ -145,8 +145,9 @@ class SimNode {
   NodeCommander commander_;
   WishMachine machine_;
   bool registered_ = false;
-  // True if the last upgrade was begun for the desired version. Then machine_ makes the record of
-  // this upgrade, and the record that commander_ makes is not written.
+  // True if the node has begun its last upgrade to reach its desired version, and not for a
+  // command. Then machine_ makes the record of this upgrade, and the record that commander_ makes
+  // is not written.
   bool wish_reports_ = false;
   std::pair<std::string, Revision> seen_;
   // The newest record of the upgrade to the desired version, while this record waits to be written.

@@ -1,7 +1,7 @@
-// Tests the client for etcd without members. The tests check how messages are put into frames,
-// which kind of failure an error is, and which member the client asks next. They also check when
-// the client leaves a member that does not answer, and that the clients of an overloaded store come
-// back to rest.
+// Tests the client for etcd without members. The tests check how messages are put into frames, how
+// errors are classified, and which member the client asks next. They also check when the client
+// moves away from a member that does not answer, and that the clients of an overloaded store come
+// back to rest and do not keep it overloaded.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
@@ -436,7 +436,8 @@ constexpr double stalled = 0.05;  // speed of a stalled member, as a share of it
 
 class Crowd {
  public:
-  // `speed` is the number of clients that can enter at one member in a second.
+  // `speed` is the number of clients that can enter (connect and be served) at one member in a
+  // second.
   Crowd(std::size_t clients, double speed) : speed_(speed) {
     for (std::size_t i = 0; i < clients; ++i)
       clients_.push_back({.endpoints = Endpoints({"0", "1", "2"}, i + 1, true)});

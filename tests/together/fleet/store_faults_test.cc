@@ -318,9 +318,9 @@ namespace {
 
 using Mode = TcpProxy::Mode;
 
-// Three members of etcd and two clients. The first client has the same mirrors and the same lease
-// as a fleet-agent, and a proxy between itself and each member. The second client reaches the
-// members directly.
+// Three members of etcd and two clients. The first client has the same lease and the same mirrors
+// (local copies of some records) as a fleet-agent, and a proxy between itself and each member. The
+// second client reaches the members directly.
 class MoveBench {
  public:
   MoveBench() {
@@ -352,7 +352,7 @@ class MoveBench {
   [[nodiscard]] bool is_connected() const {
     return lease_->lease() != 0 && follows() == mirrors_.size();
   }
-  // Returns how many of the first client's four mirrors follow the store.
+  // Returns how many of the first client's four mirrors are kept up to date by the store now.
   [[nodiscard]] std::size_t follows() const {
     return static_cast<std::size_t>(std::count_if(
         mirrors_.begin(), mirrors_.end(), [](const auto& mirror) { return mirror->follows(); }));
@@ -387,8 +387,8 @@ class MoveBench {
     return member;
   }
 
-  // Writes a key that one of the mirrors copies, with the second client. Tries again until the
-  // write is committed.
+  // Writes a key that one of the first client's mirrors copies. Uses the second client, and tries
+  // again until the write is committed.
   void put(const std::string& key, const std::string& value) {
     commit({.puts = {Put{key, value}}});
   }

@@ -1,5 +1,6 @@
-// Tests windows in time zones that have daylight saving time, which of two releases is newer, and
-// whether the windows allow that work begins on a node now.
+// Tests windows, the times of the day or week in which work on nodes may begin. The tests cover
+// time zones with daylight saving time, and whether the windows allow work to begin on a node now.
+// Also tests which of two releases is newer.
 #include "fleet/model/windows.h"
 
 #include <catch2/catch.hpp>
@@ -379,8 +380,8 @@ TEST_CASE("a rollout orders nothing until the windows of its batch are open, or 
   task.wall_shows(midnight, 0);
   CHECK(next_of(0) == DriverStep{Wait{120 * minute}});
   CHECK(std::holds_alternative<GrantLease>(next_of(120 * minute)));
-  // The window would close too soon: a node that is not confirmed would go back by itself only
-  // after the window has closed.
+  // If the rollout began now, the window would close too soon. A node that is not confirmed goes
+  // back by itself after some time, and this must happen before the window closes.
   CHECK(next_of(176 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   rollout.terms.ignore_window = true;
   CHECK_FALSE(std::holds_alternative<Wait>(next_of(0)));
@@ -413,7 +414,7 @@ TEST_CASE("a plan begins only if all its steps can end inside the windows of its
   CHECK(next_of(151 * minute) == DriverStep{Wait{(24 + 2) * 60 * minute}});
   plan.ignore_window = true;
   CHECK(std::holds_alternative<Write>(next_of(0)));
-  // A closed window does not hold up a plan that has begun.
+  // A plan that has begun continues even if a window is closed.
   plan.ignore_window = false;
   plan.step = 1;
   CHECK(next_of(0) != DriverStep{Wait{120 * minute}});

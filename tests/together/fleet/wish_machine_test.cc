@@ -235,8 +235,9 @@ TEST_CASE("a restart tries a wish again whose attempt was cancelled, under anoth
   CHECK(bench.recorded().attempt == "desired.5.9");
 }
 
-// The upgrader of another component remembers how the last upgrades have ended. So after a restart
-// of fleet-agent, this upgrader reports the cancelled upgrade again.
+// A component other than fleet-agent has an upgrader of its own, which remembers how the last
+// upgrades have ended. So after a restart of fleet-agent, this upgrader reports the cancelled
+// upgrade once more. The attempt must not count as failed for that.
 TEST_CASE("a cancelled attempt does not become a failed one when its end is told again") {
   const Upgrade recorded{
       .phase = UpgradePhase::rolled_back, .attempt = "desired.5.1", .to = "2.0.0"};
@@ -273,7 +274,8 @@ TEST_CASE("a restart goes on with the upgrade that the upgrader carries out") {
   }
 }
 
-// At the end of a rollout, one transaction erases the rollout's claim and makes the rollout's
+// While a rollout moves a node, a record, the claim, says so, and the node does not follow its
+// desired version. At the rollout's end, one transaction erases the claim and makes the rollout's
 // version the node's desired version.
 TEST_CASE("the wish from before a rollout is not begun when the rollout ends") {
   Bench bench;
@@ -345,8 +347,8 @@ struct Shown {
 };
 
 // Returns whether the manual page allows `phase` to follow `before`. An attempt may begin with
-// `done` if its version already runs. Otherwise `done` is allowed after the gate, once the new
-// version is active.
+// `done` if its version already runs. Otherwise `done` may only follow `cutover_ready` (the upgrade
+// is at its gate), once the new version is active.
 bool may_follow(std::optional<UpgradePhase> before, UpgradePhase phase, bool has_come) {
   using enum UpgradePhase;
   if (!before) return phase == staging || phase == done;

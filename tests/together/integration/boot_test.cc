@@ -12,8 +12,8 @@ using namespace integration;
 
 namespace {
 
-// A directory with two links. `current` names a program that fails immediately, and `previous`
-// names the puppet `one`, which works.
+// A directory with two links. `current` names a program that fails immediately. `previous` names
+// `one`, a puppet (an agent that obeys the test), which works.
 struct Boot {
   explicit Boot(World& world) : world_(world) {
     REQUIRE(mkdir(world.path("releases").c_str(), 0755) == 0);
@@ -44,8 +44,8 @@ std::string executable_of(const Puppet& puppet) {
   return target_of("/proc/" + std::to_string(puppet.pid()) + "/exe");
 }
 
-// Returns the newest record in the file of --attempts, without the record's last line. The last
-// line begins with the record's number. The newest record is the record with the highest number.
+// Returns the newest record in the file of --attempts, without its last line. Each record's last
+// line begins with the record's number, and the newest record has the highest number.
 std::string newest_record(const std::string& file) {
   constexpr std::size_t record_bytes = 8'192;
   std::string newest;
@@ -305,8 +305,8 @@ TEST_CASE(
   CHECK(fail_once() == before);
   CHECK(newest_record(world.read(file)) == "2 " + boot.bad + "\nthe upgrader ends with status 3\n");
   CHECK(world.log().find("did not last in 2 starts in a row") != std::string::npos);
-  // Now the link of --previous names a good program. So the upgrader starts that program, and
-  // counts this start in the file of --attempts.
+  // Now the link of --previous names a good program, in the place of the failed one. So the
+  // upgrader starts that program, and counts this start in the file of --attempts.
   Boot::point(boot.previous, "one");
   boot.start({"--attempts=2"});
   CHECK(world.agent().hello().text("role") == "fallback");

@@ -168,7 +168,8 @@ TEST_CASE("an upgrade is told while it goes on, and when it has ended") {
 
   CHECK_FALSE(status_of(world).has("upgrade"));
   const std::string text = world.read("ctl/status.json");
-  // In the record of the ended upgrade, `from` and `to` both name the puppet as their executable.
+  // Two members of the ended upgrade's record, `from` and `to`, both name the puppet as their
+  // executable. So its path occurs twice.
   CHECK(count(text, R"("executable":")" + World::puppet() + "\"}") == 2);
   CHECK(text.find(R"("outcome":"kept","stage":"start")") != std::string::npos);
   CHECK(text.find(R"("exit_status":4)") != std::string::npos);

@@ -147,7 +147,7 @@ TEST_CASE("an extend of one who has no deadline to extend is answered with error
   old.expect("stop");
   old.say_type("stopped");
   old.say_type("extend", a_minute);
-  // Refused: after `stopped`, the time until the exit cannot be extended.
+  // This `extend` must be refused: after `stopped`, the time until the exit cannot be extended.
   old.expect_error("extend");
   old.exit(0);
   next.expect("activate");

@@ -1,8 +1,8 @@
 // Tests the fall-back, in parallel and in sequential upgrades: see FAILURES and UPGRADES in
 // agent-protocol(7). If an agent fails on trial, the previous version is started again as a
 // fallback. It must run the same file as before the upgrade, even if that file has been deleted.
-// With --fallback=warm the fallback is started before the trial, and stands by during the trial:
-// see Warm fallback.
+// With --fallback=warm the fallback is started when the trial begins, and stands by during the
+// trial: see Warm fallback.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,8 +125,8 @@ ino_t program_of(const Puppet& agent) {
   return status.st_ino;
 }
 
-// Upgrades to a puppet that fails on trial, and returns the fallback. Calls `meanwhile` after the
-// old agent has exited.
+// Upgrades to a puppet (fake agent) that fails on trial. Returns the fallback, which the upgrader
+// has started then. Calls `meanwhile` after the old agent has exited.
 Puppet fall_back(World& world, Puppet old, const std::function<void()>& meanwhile) {
   Puppet next = world.hand_over(old);
   meanwhile();
@@ -434,8 +434,9 @@ TEST_CASE("an upgrade without a trial has no standby") {
 
   next.request_upgrade("u2", "");
 
-  // The next candidate is generation 3. If a standby had been started, the standby would be
-  // generation 3.
+  // Each process of the agent gets the next number, its generation. The first upgrade has no trial,
+  // so no standby may be started for it. If one had been started, it would have got number 3, which
+  // the next candidate has.
   CHECK(next.expect("accepted").number("generation") == 3);
 }
 

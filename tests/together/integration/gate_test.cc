@@ -1,4 +1,5 @@
-// Tests the gate: see `confirm`, `candidate_ready` and `confirm_timeout_ms` in agent-protocol(7).
+// Tests the gate, at which a candidate that is ready waits until somebody confirms the upgrade: see
+// `confirm`, `candidate_ready` and `confirm_timeout_ms` in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"

@@ -461,9 +461,10 @@ TEST_CASE("no upgrade ends twice") {
   world.thaw();
 
   CHECK(active.expect("upgrade_failed").text("id") == "u1");
-  // The kernel decides which agent's pipe the upgrader reads first. If the upgrader reads the
-  // candidate's `unfit` first, the upgrade has already failed when the upgrader reads the `cancel`.
-  // So it answers the `cancel` with an `error`.
+  // Two messages wait in two pipes: the candidate's `unfit` and the active agent's `cancel`. The
+  // kernel decides which of them the upgrader reads first. If it is `unfit`, the upgrade has
+  // already failed when the upgrader reads the `cancel`, so it answers the `cancel` with an
+  // `error`.
   active.say_type("question");
   const Json next_news = active.expect("error");
   if (next_news.text("about") == "cancel") active.expect_error("question");

@@ -1,4 +1,5 @@
-// Tests roles and generations: see ROLES in agent-protocol(7).
+// Tests the role and the generation (the number) that the upgrader gives to each agent: see ROLES
+// in agent-protocol(7).
 #include <catch2/catch.hpp>
 
 #include "tests/together/integration/world.h"
@@ -94,8 +95,9 @@ TEST_CASE("an agent is active until it has been reaped, not only until it has sa
   old.close_output();
   old.close_input();
 
-  // A held agent that closes its output must exit within 200 ms. An agent that has been active has
-  // no such limit.
+  // A held agent, which has been started but must not work yet, must exit within 200 ms after it
+  // closes its output. This agent has been active, so it has no such limit. The upgrader must still
+  // wait for its exit before it activates the candidate.
   world.pass(300);
 
   next.expect_silence();

@@ -130,8 +130,9 @@ TEST_CASE("a ready that crosses the SIGTERM activates nobody") {
   world.signal(SIGTERM);
   world.thaw();
 
-  // The upgrader may activate the agent first, or handle the signal first. An activated agent is
-  // told to stop. A held agent is killed.
+  // The upgrader may read the `ready` first, or handle the signal first. In the first case it
+  // activates the agent, and then tells it to stop. In the other case it kills the agent, which is
+  // still held.
   world.wait_until([&] { return first.unread_lines() != 0 || first.gone(); }, "either");
   if (!first.gone() && first.next_line().find("\"activate\"") != std::string::npos) {
     first.stop_cleanly();

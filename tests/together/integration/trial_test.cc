@@ -1,4 +1,5 @@
-// Tests the trial: see UPGRADES in agent-protocol(7), and the members `commit` and `trial_ms`.
+// Tests the trial, the time after its activation in which a new version can still be undone: see
+// UPGRADES in agent-protocol(7), and the members `commit` and `trial_ms`.
 #include <signal.h>
 
 #include <catch2/catch.hpp>

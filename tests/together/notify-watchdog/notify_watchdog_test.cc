@@ -1,6 +1,6 @@
-// Tests the parts of notify-watchdog. Its decisions are when to feed the watchdog device, and
-// whether to disarm the device before it exits. The other parts are the parsers of the command line
-// and of notifications, and the limit for the notifications that are read at a time.
+// Tests the parts of notify-watchdog. One part decides when to feed the watchdog device, and
+// whether to disarm the device before the program exits. Others parse the command line and the
+// notifications. The last one limits how many notifications are read at a time.
 #include <sys/un.h>
 #include <unistd.h>
 

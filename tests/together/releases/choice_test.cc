@@ -1,5 +1,6 @@
-// Tests the ledger, and the choice of the next release. Compares the choice for every combination
-// of present, desired, running and failed releases with a second implementation of the rules in
+// Tests the ledger, the file that records which releases were tried and how that ended, and the
+// choice of the next release. For every combination of present, desired, running and failed
+// releases, compares this choice with that of a second implementation of the rules, which is in
 // this file.
 #include <catch2/catch.hpp>
 

@@ -35,8 +35,9 @@ def entry(version, ending="failed"):
                        "stage": "trial", "reason": "x", "id": "u1", "sha256": "0" * 64}) + "\n"
 
 
-# The initial ledgers of some of the tested commands. In `forget_torn`, a crash has torn the last
-# line; in `forget_many`, the ledger must become shorter.
+# For some of the tested commands, the ledger in the directory before the command. In `forget_torn`,
+# a crash has torn the ledger's last line. In `forget_many`, the ledger is so long that the command
+# must make it shorter.
 ENTRIES = {"fail": entry("1.0.0", "trying"),
            "forget_torn": entry("1.0.0") + entry("0.9.0")[:70],
            "forget_many": "".join(entry("%d.0.0" % (number % 7 + 1)) for number in range(1000))}
@@ -200,7 +201,7 @@ class Judge:
         done = subprocess.run(self.stage.order(root), stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False)
         # If the interrupted command had completed its work, a repeated `remove` or `adopt` may be
-        # refused.
+        # refused, with this exit status.
         again_is_refused = {"remove": 2, "adopt": 3}.get(self.deed)
         if done.returncode != 0 and not (
                 found == self.after and done.returncode == again_is_refused):

@@ -28,7 +28,7 @@ namespace {
 constexpr auto patience = 20s;
 
 struct Bench {
-  // Makes a release without a manifest, as people do manually.
+  // Makes a release without a manifest, as a person does who copies a program into the directory.
   void release(const std::string& version, const std::string& commands) {
     const std::string path = directory.write(".new", "#!/bin/sh\n" + commands + "\n");
     ::chmod(path.c_str(), 0755);

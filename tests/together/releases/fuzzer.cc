@@ -154,8 +154,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t*, std::size_t, std::
 
 namespace {
 
-// Changes only the text between two neighbouring quotes, blanks or ends of lines. If all bytes
-// could change, most changed manifests would not be JSON.
+// Changes only one word: the text between two neighboring quotes, blanks or ends of lines. If all
+// bytes could change, most changed manifests would not be JSON.
 std::size_t mutate_word(std::uint8_t* text, std::size_t size, std::size_t size_max, unsigned luck) {
   const std::string_view whole(reinterpret_cast<const char*>(text), size);
   std::vector<std::size_t> begins{0};

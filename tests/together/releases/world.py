@@ -43,7 +43,8 @@ def print_result(layer, command, figures, bar, met):
 def strace(log, *arguments):
     """Returns the beginning of a strace command. strace runs the command that follows, and writes
     its system calls to `log`."""
-    # LeakSanitizer must trace its own process, which is impossible while strace traces the process.
+    # LeakSanitizer must trace its own process, which is impossible while strace traces it. So the
+    # search for leaks is switched off.
     sanitizer = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
     return ["strace", "-qq", "-o", log, "-E", "ASAN_OPTIONS=" + sanitizer, *arguments]
 

@@ -185,8 +185,8 @@ void AgentDouble::on(Occasion occasion) {
   }
 }
 
-// Plans the agent's next heartbeat, before the deadline for heartbeats. Each agent has a limited
-// number of heartbeats, and falls silent after the last one.
+// Plans the agent's next heartbeat: after half of the time in which the upgrader expects it. Each
+// agent has a limited number of heartbeats, and falls silent after the last one.
 void AgentDouble::plan_heartbeat() {
   const Duration watchdog = process_.machine.swarm.watchdog;
   if (watchdog == Duration(0) || beats_left_-- <= 0) return;

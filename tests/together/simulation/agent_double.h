@@ -28,8 +28,8 @@ class AgentDouble {
   void wake();
   void signalled(int signal);
 
-  // Makes the agent send only what a guide (guide.h) chooses, from now on. The agent still reads
-  // its input, but otherwise does nothing by itself.
+  // Makes the agent send, from now on, only what the guide of the run (guide.h) chooses. The agent
+  // still reads its input, but otherwise does nothing by itself.
   void become_puppet();
   // Makes the agent stop reading its input, or read its input again.
   void read_on(bool wanted);

@@ -66,7 +66,7 @@ bool is_possible(const test::Map::Place& place, EventClass event, Speaker dying)
   const Speaker speaker = test::speaker_of(event);
   if (place.ended) return false;
   // An event about an agent that the supervisor does not know is always possible: the judge
-  // (judge.h) may deliver it between any two other events.
+  // (judge.h), which checks the run, may deliver it between any two other events.
   if (speaker == Speaker::stranger) return true;
   if (dying != Speaker::nobody) {
     const bool exits = kind == EventKind::exits || kind == EventKind::is_killed;
@@ -96,17 +96,17 @@ bool is_exit(EventClass event) {
   return kind == EventKind::exits || kind == EventKind::is_killed;
 }
 
-// Returns the length of a move of the map, for the search for the shortest ways. There are several
-// searches, numbered by `choice`. In search 0 all moves have the same length. In the other searches
-// the lengths are random, so that each search finds different ways.
+// Returns the length of a move, for a search for the shortest ways over the map of the supervisor's
+// states. There are several searches, numbered by `choice`. In search 0 all moves have the same
+// length. In the other searches the lengths are random, so that each search finds different ways.
 std::uint64_t length_of(std::size_t choice, std::uint32_t at, EventClass event) {
   if (choice == 0) return 1;
   const bool is_avoided = Random(choice * 256 + event).chance(25);
   return (is_avoided ? 8 : 1) * (1 + Random(choice << 32U | at).below(4));
 }
 
-// Searches the map for the shortest way from the first state to each other state, by the moves that
-// the code in upgrader/shell allows.
+// Searches the map (the supervisor's states and the moves between them) for the shortest way from
+// the first state to each other state. Uses only moves that the code in upgrader/shell allows.
 class AllowedWalk {
  public:
   AllowedWalk(Sheet& sheet, std::size_t choice)
@@ -175,8 +175,8 @@ std::unique_ptr<Sheet> draw_sheet(int policy) {
   if (!walk.violations.empty()) std::abort();
   sheet->cells = walk.cells;
   test::Map& map = sheet->map;
-  // The exploration has tried all moves from one place one after the other, so these moves are
-  // neighbours in the list of moves.
+  // In the list of moves, all moves that lead from the same place follow each other, since the
+  // exploration has tried them one after the other.
   sheet->first_move.assign(map.places.size() + 1, static_cast<std::uint32_t>(map.moves.size()));
   for (std::size_t at = map.moves.size(); at-- > 0;)
     sheet->first_move[map.moves[at].from] = static_cast<std::uint32_t>(at);

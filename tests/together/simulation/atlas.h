@@ -53,17 +53,18 @@ class KeyTable {
 struct Sheet {
   test::Map map;
   KeyTable places;  // the index of each place, by the key of its state
-  // The index of each move, by a key that is made of the place from which the move leads, of the
-  // move's event, and of the outcomes of the orders that the event leads to.
+  // The index of each move, by a key. The key combines the place from which the move leads, the
+  // move's event, and the outcomes of the supervisor's orders after this event.
   KeyTable edges;
   std::vector<bool> allowed;        // for each move, whether the code in upgrader/shell allows it
   std::vector<bool> place_allowed;  // for each place, whether allowed moves lead there
-  // For each place, the index of the first move that leads from it. The last element is the number
-  // of all moves.
+  // For each place, the index of the first move that leads from this place. The last element is the
+  // number of all moves.
   std::vector<std::uint32_t> first_move;
 
-  // The last move of a way, which is a path over the map, to a place. If this move must follow an
-  // agent's last words, `dying` names the agent.
+  // A way is a path over the map to a place. This is the last move of a way. An agent's last words
+  // are messages that are read only after its exit. If this move must come after an agent's last
+  // words, `dying` names the agent.
   struct Way {
     std::uint32_t move = KeyTable::nothing;
     test::Speaker dying = test::Speaker::nobody;
@@ -131,8 +132,9 @@ class Visits {
   [[nodiscard]] Share states() const;
   [[nodiscard]] Share edges() const;
   [[nodiscard]] Share cells() const;
-  // Names, for people, the kinds of events with the most moves that no run has made, although the
-  // code in upgrader/shell allows them.
+  // Counts, for each kind of event, the moves that no run has made although the code in
+  // upgrader/shell allows them. Returns a text, for people, that names the kinds with the most such
+  // moves.
   [[nodiscard]] std::string missed(std::size_t kinds_max) const;
 
  private:

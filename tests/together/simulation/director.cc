@@ -9,15 +9,15 @@ namespace {
 
 using namespace agent_protocol;
 
-// After this number of events a run has no more faults, so that the run comes to its end. No
-// upgrade needs so many events.
+// After this number of events, no more faults are injected into a run, so that the run comes to its
+// end. No single upgrade needs so many events.
 constexpr int events_max = 600;
-// How many steps a run may take after the end of its faults, and how many events the good upgrade
-// at its end may take.
+// Two limits for the end of a run, when no more faults are injected: how many steps the run may
+// still take, and how many events its last upgrade, a good one, may take.
 constexpr int calm_deeds_max = 100;
 constexpr int useful_events_max = 16;
-// How many more events a good upgrade may take with a standby: the standby's start, its `hello`,
-// its `ready` and its exit.
+// How many events more that upgrade may take if there is a standby (a fallback that is started
+// when the trial begins): the standby's start, its `hello`, its `ready` and its exit.
 constexpr int standby_events = 4;
 
 }  // namespace

@@ -69,15 +69,15 @@ Goals::Goals(const Atlas& atlas) {
 }
 
 Goal Goals::goal(std::uint64_t seed) const {
-  // The multiplier is a prime that does not divide the number of goals. So if there are N goals, N
-  // consecutive guided seeds lead to each goal once, and two consecutive seeds lead to goals that
-  // are far apart in the list.
+  // Multiplies the seed's number by a prime that does not divide the number of goals. So if there
+  // are N goals, N consecutive guided seeds lead to each goal once. Two consecutive seeds lead to
+  // goals that are far apart in the list.
   return goals_[guided_up_to(seed) * 2'654'435'761U % goals_.size()];
 }
 
-// Returns the options for the supervisor with which a rehearsal (rehearsal.h) tries the way. The
-// exploration limits the wait for `confirm` only if the upgrade has a gate. So if the options set
-// no gate, this function removes the limit.
+// Returns the supervisor's options for a rehearsal (rehearsal.h), which finds out whether a run can
+// follow a way over the map. The exploration, which made the map, limits the wait for `confirm`
+// only if the upgrade has a gate. So if the options set no gate, removes the limit.
 Policy followed_policy(const Swarm& swarm) {
   Policy policy = policy_of(swarm.options, swarm.watchdog);
   if (swarm.options.defaults.gate == agent_protocol::Gate::none)
@@ -97,8 +97,8 @@ MapGuide::MapGuide(Machine& machine, const Sheet& sheet, const Follower& followe
   begin();
 }
 
-// Draws random time limits until the run can make all moves of its way with these limits. Returns
-// false if all draws_max draws fail; the limits of the last draw then stay.
+// Draws random time limits until the run can follow its way, the path to its goal, with these
+// limits. Returns false if all draws_max draws fail; the limits of the last draw then stay.
 bool MapGuide::finds_time(Swarm& swarm) {
   const auto any = [&](auto is) {
     return std::any_of(way_.begin(), way_.end(),
@@ -188,8 +188,8 @@ bool MapGuide::go_on(const Supervisor& supervisor) {
   if (makes_clear(move, supervisor.state())) return true;
   if (pauses_.empty()) hurry_to_deadline(supervisor);
   if (perform(move, supervisor)) {
-    // perform() may have made several moves of the way at once, such as an agent's last words and
-    // then its exit. So only now the guide knows which place comes next.
+    // perform() may have made several moves of the way at once, such as an agent's last messages
+    // and then its exit. So the place that the run must reach next is known only after that call.
     expected_ = sheet_.map.moves[way_.front()].to;
     leave_move();
     arrived_ = way_.empty();
@@ -257,8 +257,9 @@ void MapGuide::hurry_to_deadline(const Supervisor& supervisor) {
   machine_.pass_to(*deadline - Duration(machine_.random.between(1, 150)));
 }
 
-// Makes the moves that lead from this place of the map back to the same place. Messages are sent
-// all together, in random order. The other moves are made one by one.
+// Makes the moves that lead from the run's place on the map back to the same place: events that do
+// not change the supervisor's state. Messages are sent all together, in random order. The other
+// moves are made one by one.
 void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_t at_most) {
   const std::uint32_t place = follower_.place();
   std::vector<std::uint32_t> moves;
@@ -268,9 +269,9 @@ void MapGuide::say_what_changes_nothing(const Supervisor& supervisor, std::size_
     if (!sheet_.allowed[at] || !comes_by_the_way(move)) continue;
     const EventKind kind = test::kind_of(move.steps[0]);
     if (!pauses_.empty() && puts_off(kind)) continue;
-    // Messages, events of unknown agents, and signals after which the supervisor orders nothing are
-    // sent all together. If the supervisor orders something after a signal, the guide prescribes
-    // the outcomes of these orders, so that signal is sent alone.
+    // Three kinds of events are sent all together: messages, events of unknown agents, and signals
+    // after which the supervisor orders nothing. If the supervisor orders something after a signal,
+    // the guide must prescribe the outcomes of these orders. So such a signal is sent alone.
     const bool is_signal =
         kind == EventKind::sigterm || kind == EventKind::sigusr2 || kind == EventKind::signal;
     const bool in_one_breath = test::speaker_of(move.steps[0]) == Speaker::stranger ||

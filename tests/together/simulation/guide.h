@@ -48,13 +48,14 @@ struct Goal {
 // Returns whether the event means that an agent has closed one of its pipes.
 [[nodiscard]] bool closes(test::EventClass event);
 
-// Returns whether a guide makes this move in any case as soon as the run is at the place from which
-// the move leads. Such a move does not change the state, so it need not be the goal of a run.
+// Returns whether a guide always makes this move as soon as the run is at the place from which the
+// move leads. Such a move does not change the supervisor's state, so it need not be the goal of a
+// run.
 [[nodiscard]] bool comes_by_the_way(const test::Move& move);
 
-// The goals of guided runs: all moves, for all options, that the code in upgrader/shell allows,
-// except those that a guide makes in any case. Two consecutive seeds have goals that lie far apart
-// in this list.
+// The list of all goals. A goal is a move of the map to which a guided run is led. For each set of
+// options, the list has every move that the code in upgrader/shell allows, except the moves that a
+// guide makes in any case. Two consecutive seeds have goals that are far apart in this list.
 class Goals {
  public:
   explicit Goals(const Atlas& atlas);
@@ -65,13 +66,13 @@ class Goals {
   std::vector<Goal> goals_;
 };
 
-// Returns the policy of the exploration that has the same options as this run.
+// Returns the options of this run in the form in which the exploration has them, as a policy.
 [[nodiscard]] Policy followed_policy(const Swarm& swarm);
 
 class MapGuide : public Guide {
  public:
-  // Chooses time limits for the run with which the run can make every move on its way to the goal
-  // in time. If no such limits are found, the run keeps random limits.
+  // Chooses time limits for the run with which it can make every move on its way to the goal in
+  // time. If no such limits are found, the run keeps random limits.
   MapGuide(Machine& machine, const Sheet& sheet, const Follower& follower, const Goal& goal,
            Swarm& swarm);
 
@@ -135,7 +136,8 @@ class MapGuide : public Guide {
   bool arrived_ = false;
   int wanders_ = 8;
   int tries_ = 0;
-  // The places of the map at which the guide has already sent all messages that change nothing.
+  // The places of the map at which the guide has already sent all messages that do not change the
+  // supervisor's state.
   std::vector<std::uint32_t> rested_;
   // The moves that change nothing and that the guide still has to make at the current place of the
   // map.

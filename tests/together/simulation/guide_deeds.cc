@@ -44,16 +44,16 @@ bool MapGuide::says_more(Speaker speaker) const {
          });
 }
 
-// Returns true if this agent, later on the way to the goal, closes its input before its `activate`
-// is written. Until then, no other bytes may wait for the agent in the upgrader, since the first
-// write that fails must be that of the `activate`.
+// Returns true if a later move requires this agent to close its input before its `activate` is
+// written. The first write that fails must then be that of the `activate`. So until then no other
+// bytes may wait for the agent in the upgrader.
 bool MapGuide::is_kept_clear(const Agent& agent) const {
   return agent.ready && !agent.activated && is_ahead(EventKind::activate_lost);
 }
 
-// Makes room in the agent's pipe for all bytes that wait in the upgrader. Does so only if in the
-// next move an `activate` is lost because the agent has closed its input. Returns true if any bytes
-// waited.
+// Makes room in the agent's pipe for all bytes that wait for the agent in the upgrader. Does so
+// only if the next move requires an `activate` to be lost, since no other bytes may wait then.
+// Returns true if any bytes waited.
 bool MapGuide::makes_clear(const test::Move& move, const State& state) {
   const bool loses = std::any_of(move.steps, move.steps + move.length, [](Event step) {
     return test::kind_of(step) == EventKind::activate_lost;
@@ -79,8 +79,8 @@ void MapGuide::expect_outcomes(const test::Move& move, const State& state) {
   }
 }
 
-// Prepares the held agent's input so that its `activate` is written, waits or is lost, as the next
-// move of the guide needs.
+// Prepares the input of the agent that gets an `activate` next. The guide's next move requires this
+// `activate` to be written, to wait for room in the pipe, or to be lost.
 void MapGuide::let_activate(EventKind outcome, const State& state) {
   const std::optional<Agent>& agent = state.candidate ? state.candidate : state.incumbent;
   Process* process = agent ? machine_.of(agent->generation) : nullptr;
@@ -140,8 +140,8 @@ bool MapGuide::let_pass(Event event, const Supervisor& supervisor) {
   return true;
 }
 
-// Returns true if the event's deadline is the next one to pass, or if only deadlines that change
-// nothing pass before it.
+// Returns true if the event's deadline is the next one to pass, or if all deadlines that pass
+// before it leave the supervisor's state unchanged.
 bool MapGuide::comes_to_pass(Event event, Supervisor supervisor, Time then) const {
   for (int others = 0; others < 3; ++others) {
     const Event next = test::class_of(supervisor.state(), DeadlinePassed{}, then);

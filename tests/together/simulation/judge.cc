@@ -103,9 +103,9 @@ bool nobody_answers(const Meaning& meaning) {
   return std::holds_alternative<Unknown>(meaning) || std::holds_alternative<Malformed>(meaning);
 }
 
-// Returns whether the agent's double and the upgrader's codec agree on the meaning of a line. If
-// both call the line malformed, their reasons may differ, since the double and the codec have
-// different texts.
+// Returns whether the simulated agent, which has written a line, and the upgrader's codec, which
+// has read it, agree on its meaning. If both call the line malformed, the reasons may differ, since
+// each has texts of its own.
 bool same(const Meaning& one, const Meaning& other) {
   const auto* malformed = std::get_if<Malformed>(&one);
   const auto* its = std::get_if<Malformed>(&other);
@@ -246,14 +246,15 @@ void Judge::see_event(const Event& event) {
   }
 }
 
-// Records the facts in an agent's message that later checks need: that the agent will send
-// `healthy`, that it has sent `healthy`, or that it has stopped and leaves a state.
+// Records the facts in an agent's message that later checks need: that the agent promises a later
+// `healthy`, that it has sent `healthy`, or that it has stopped and leaves a state to the next
+// agent.
 void Judge::see_word(Process& process, const MessageReceived& received) {
   const auto* hello = std::get_if<Hello>(&received.message);
   const auto is_readiness = [](const std::string& feature) { return feature == "readiness"; };
   if (hello != nullptr && std::any_of(hello->features.begin(), hello->features.end(), is_readiness))
     process.owes_word = true;
-  // A `healthy` of an agent that has been killed does not count.
+  // A `healthy` counts only if the agent was activated before, was not killed, and has not exited.
   const bool heard = process.activated && !process.killed && !received.posthumous;
   if (heard && std::holds_alternative<Healthy>(received.message)) process.owes_word = false;
   if (!process.told_to_stop || process.confirmed) return;
@@ -331,8 +332,9 @@ void Judge::see_deadline() {
   }
 }
 
-// Checks each deadline that is reported to the supervisor more than a second late. The supervisor
-// must postpone the deadline once, by as long as the report was late, but by at most ten seconds.
+// Checks each deadline whose passing is reported to the supervisor more than a second late, as
+// after a freeze of the machine. The supervisor must postpone the deadline once, by as long as the
+// report was late, but by at most ten seconds.
 void Judge::check_put_off(const State& before, Time by, Time now, const State& after) {
   const auto names_of = [](State state) {
     std::map<std::string, Time> times;
@@ -360,8 +362,8 @@ void Judge::check_put_off(const State& before, Time by, Time now, const State& a
     const Time until = now + std::min<Duration>(late, std::chrono::seconds(10));
     const auto found = times_after.find(name);
     put_off_[name] = until;
-    // If another deadline has passed in this step, it may have ended the wait that this deadline
-    // limits. In that case this deadline was cleared, or a new deadline was set under its name.
+    // This deadline limits a wait. If another deadline has passed in this step, it may have ended
+    // that wait. Then this deadline was cleared or set anew, so it need not have been postponed.
     const bool others = std::any_of(times.begin(), times.end(), is_judged);
     if (!others && (found == times_after.end() || found->second != until)) {
       broken("Time: a deadline that comes late is not put off by as much: " + name);
@@ -430,8 +432,9 @@ void Judge::see_activate(const Process& process, const Activate& activate) {
   if (activate.state != left) broken("a state is handed on that nobody has left, or is lost");
 }
 
-// Checks a `welcome`. If a fallback's `welcome` does not say why the upgrade failed, the fallback
-// must be a standby. The agent on trial has then been sent `activate`, and has not ended.
+// Checks a `welcome`. Only a fallback's `welcome` may say why the upgrade failed. If it does not,
+// the upgrade has not failed yet, and the fallback must be a standby during the trial. So another
+// agent must have been sent `activate`, and must not have ended.
 void Judge::see_welcome(Process& process, const Welcome& welcome) {
   process.is_fallback = welcome.role == Role::fallback;
   process.knows_reason = welcome.failure.has_value();

@@ -1,8 +1,8 @@
 // The judge sits between the real loop and the real supervisor, and sees every event and every
 // action. The judge also knows what has really happened on the simulated machine. It reports which
-// rule was broken. This is a rule of the watcher (tests/support), a rule of the code in
-// upgrader/shell (IO-1 to IO-6 of ARCHITECTURE.md), or the rule that the upgrader always comes to
-// rest and stays useful. tests/INVARIANTS.md lists the rules.
+// rule was broken. There are three kinds of rules: those of the class Watcher (tests/support),
+// those of the code in upgrader/shell (IO-1 to IO-6 of ARCHITECTURE.md), and the rule that the
+// upgrader always comes to rest and stays useful. tests/INVARIANTS.md lists the rules.
 #pragma once
 
 #include <deque>
@@ -41,8 +41,8 @@ enum class World {
 // bug.
 using StepFunction = std::function<Actions(Supervisor&, const Event&, Time)>;
 
-// Follows the supervisor's steps on the map of its states. atlas.h has the class that implements
-// this.
+// An interface. Its implementation, in atlas.h, follows each step of the supervisor on the map of
+// the supervisor's states.
 class Tracker {
  public:
   virtual ~Tracker() = default;
@@ -106,8 +106,8 @@ class Judge {
   // ---- calls by the doubles of libuv and of system calls, when the code in upgrader/shell acts on
   // the simulated machine
   [[nodiscard]] World next_outcome(World asked);
-  // Returns true if the upgrader is about to make AGENT's link name the target of the last commit
-  // again (PutLinkBack).
+  // Returns true if the upgrader is about to change the link AGENT back, so that it names the
+  // program that was committed last (the action PutLinkBack).
   [[nodiscard]] bool awaits_link_back() const { return awaits_link_back_; }
   [[nodiscard]] bool started() const { return started_; }
   void check_start();
@@ -129,8 +129,9 @@ class Judge {
 
   // ---- the agents
   void heard(Process& process, std::string_view line);
-  // Returns an id that no upgrade has had yet: "u" and capital letters. The exploration uses only
-  // the id u1. On the map, all ids of this form count as u1.
+  // Returns an id for an upgrade that no other upgrade has had yet: "u" and capital letters. The
+  // exploration, which made the map of states, uses only the id u1. So on the map, all ids of this
+  // form count as u1.
   [[nodiscard]] std::string next_request();
 
   // ---- the end
@@ -194,7 +195,8 @@ class Judge {
   std::optional<int> exit_;
   int requests_ = 0;
   int turns_at_once_ = 0;
-  // How often the code in upgrader/shell has set its timer in this turn of the event loop.
+  // How often the code in upgrader/shell has set its timer in the current turn of the event loop.
+  // There is a limit.
   int timer_settings_ = 0;
   Time event_at_{0};
   // The new times of postponed deadlines, by the deadlines' names.

@@ -26,10 +26,10 @@ constexpr int timer_settings_max = 4;
 
 // ---- the calls of the code in upgrader/shell
 
-// Chooses the outcome of an action. Without a guide, that is `asked`. A guide (guide.h) has a list
-// of outcomes. The next outcome is taken from this list, and is returned instead of `asked` if it
-// is a failure. For an action that checks a program, an outcome is taken only if it is a failed
-// check.
+// Chooses the outcome of an action. Takes the next outcome from the list that a guide (guide.h) has
+// prepared, and returns it if it is a failure. Returns `asked` in all other cases, and if there is
+// no such list. For an action that checks a program, an outcome is taken from the list only if it
+// is a failed check.
 World Judge::guided_outcome(World asked) {
   using test::EventKind;
   if (machine_.calm || machine_.outcomes.empty()) return asked;
@@ -182,8 +182,8 @@ void Judge::init_told(std::string_view text) {
   }
 }
 
-// Checks that init has been sent every message that makes init act. Checks nothing while init's
-// socket is full.
+// Checks that the upgrader has sent init every message that makes init act, such as STOPPING=1.
+// Checks nothing while init's socket is full.
 void Judge::check_init() {
   if (machine_.init_is_full() || supervisor_ == nullptr) return;
   if (supervisor_->phase() == Phase::shutting_down) {
@@ -259,8 +259,8 @@ void Judge::check_resources() {
 bool Judge::at_rest(const std::optional<Time>& timer) {
   if (over_) return false;
   turns_at_once_ = 0;
-  // Init must be notified regularly if it has a watchdog for the upgrader. The loop then always has
-  // a timer, even if no agent has a deadline.
+  // If init has a watchdog for the upgrader, the upgrader must notify init regularly. So the loop
+  // then always has a timer, even if no deadline is set.
   const bool busy = supervisor_ == nullptr || supervisor_->next_deadline() ||
                     machine_.swarm.watchdog > Duration(0);
   if (timer && !busy && *timer > machine_.now() + std::chrono::seconds(1)) {

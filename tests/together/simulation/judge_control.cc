@@ -169,9 +169,9 @@ void Judge::check_status(const std::string& text, bool last) {
       broken("S12: status.json says another ending");
     }
   }
-  // The judge cannot see when the upgrader answers a request without its supervisor. So the judge
-  // counts such requests as answered, one after the other, until its own list of answers agrees
-  // with status.json.
+  // Some requests are answered by the code in upgrader/shell, without the supervisor, and the judge
+  // cannot see when. So the judge counts such requests as answered, one after the other, until its
+  // own list of answers agrees with status.json.
   const std::size_t requests = count_of(status, "requests");
   const auto newest_is = [&](const Given& given) {
     return requests > 0 && text_of(status["requests"][0U], "request") == given.name;
@@ -208,7 +208,8 @@ void Judge::check_control() {
   while (take_line_without_supervisor()) {
   }
   if (!control_lines_.empty()) broken("Control: a request is never taken");
-  // While no agent is active, the upgrader may delay writing status.json.
+  // While no agent is active, the upgrader may delay writing status.json. So its content is checked
+  // only if an agent is active.
   const auto& all = machine_.processes();
   const bool served = std::any_of(all.begin(), all.end(), [](const auto& process) {
     return process->activated && !process->buried;

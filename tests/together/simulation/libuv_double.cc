@@ -182,7 +182,8 @@ int uv_loop_close(uv_loop_t*) {
 }
 
 int uv_backend_fd(const uv_loop_t*) {
-  // The upgrader passes this descriptor only to epoll_wait(), which the simulation replaces.
+  // The upgrader uses this descriptor only as an argument of epoll_wait(). The simulation replaces
+  // that call too, so any number will do.
   return -1;
 }
 

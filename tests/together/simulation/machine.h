@@ -87,7 +87,9 @@ class Process {
   std::size_t written = 0;    // how many of these bytes it has written so far
   std::deque<Spoken> spoken;  // lines that have not been reported to the supervisor yet
   std::size_t told = 0;       // how many lines have been reported to the supervisor
-  // How many lines the process had written when the callback of the upgrader's timer last began.
+  // How many lines the process had written when the callback of the upgrader's timer last began. By
+  // rule IO-1, these lines must be reported to the supervisor before the deadline whose passing the
+  // timer notices.
   std::size_t held_at_look = 0;
   bool ended_at_look = false;
   std::deque<Order> orders;  // lines that the process has not read yet
@@ -99,8 +101,8 @@ class Process {
   bool activated = false;  // true if all of the `activate` is in the agent's pipe
   std::string incoming;    // the line that is being written to the process
   std::size_t taken = 0;   // how many bytes the upgrader has written to the process's input
-  // How many bytes the upgrader had written to the process's input when the callback of its timer
-  // last began; no value if the pipe was full then.
+  // How many bytes the upgrader had written to the process's input when the callback of the
+  // upgrader's timer last began; no value if the pipe was full then.
   std::optional<std::size_t> taken_at_look;
   bool owes_word = false;    // true if the agent must still send `healthy`
   bool is_fallback = false;  // true if the process's `welcome` has the role `fallback`
@@ -134,7 +136,7 @@ class Machine {
   void pass_to(Time later) { now_ = std::max(now_, later); }
   // Lets time pass while the upgrader does not run.
   void hold_up(Duration duration);
-  // Lets other events happen while the upgrader is inside a system call.
+  // Lets other events happen, as they may while the upgrader is inside a system call.
   void jostle();
 
   // ---- processes

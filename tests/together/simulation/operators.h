@@ -18,9 +18,9 @@ namespace upgrader::simulation {
 
 class Machine;
 
-// A line of an operator, as the upgrader has to understand it. The upgrader must pass each
-// well-formed line to its supervisor, with two exceptions: a request of this name has already been
-// answered, or the id of the requested upgrade is already known.
+// A line that an operator has written, as the upgrader has to understand it. The upgrader must pass
+// each well-formed line to its supervisor, with two exceptions: a request of the same name has
+// already been answered, or the id of the requested upgrade is already known.
 struct Asked {
   std::string name;
   std::string type;
@@ -55,8 +55,10 @@ class ControlPipe {
 
   bool exists_ = false;
   std::string bytes_;
-  // For each descriptor by which the upgrader reads the FIFO, how many writers had opened the FIFO
-  // before this descriptor was opened.
+  // For each descriptor by which the upgrader reads the FIFO: how many writers had opened the FIFO
+  // before this descriptor was opened, not counting one that still had it open then. If the number
+  // of all writers is different later, and no writer has the FIFO open, the reader sees the end of
+  // the file.
   std::map<int, std::uint64_t> readers_;
   std::uint64_t came_ = 0;
   int writers_ = 0;

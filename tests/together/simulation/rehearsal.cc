@@ -14,18 +14,18 @@ using test::Speaker;
 
 namespace {
 
-// Returns an id for a message of the agent. With `by_signal`, the id has the form that the upgrader
-// gives to the ids of upgrades by SIGUSR2; otherwise it does not have this form. Returns the first
-// id that fits: the id of the upgrade under way, the id that the agent was told, or the id that the
-// exploration uses.
+// Returns the id of an upgrade, for a message of the agent. The upgrader gives ids of a special
+// form to upgrades by SIGUSR2. With `by_signal`, the id must have this form, otherwise it must not.
+// Returns the first id that fits: that of the upgrade under way, the one that the agent was told,
+// or the one that the exploration uses.
 std::string id_of(const Agent& agent, const State& state, bool by_signal) {
   if (state.upgrade && is_signal_id(state.upgrade->id) == by_signal) return state.upgrade->id;
   if (agent.told_id && is_signal_id(*agent.told_id) == by_signal) return *agent.told_id;
   return by_signal ? "sigusr2-1" : "u1";
 }
 
-// Returns the exploration's request for an upgrade with this number, counted from 0. `said` has the
-// time limits that the request sets.
+// Returns the request for an upgrade that has the number `which`, counted from 0, in the
+// exploration's list of requests. `said` has the time limits that the request sets.
 Upgrade request_for(std::size_t which, const SaidTimes& said) {
   Upgrade upgrade;
   upgrade.id = "u1";
@@ -185,8 +185,9 @@ bool Rehearsal::make(const test::Move& move) {
   return judge_passed(move.to);
 }
 
-// Lets the deadline of the move pass. Other deadlines may pass before it, if they change nothing.
-// Returns false if a deadline that changes something would pass first.
+// Lets the deadline of the move pass. Other deadlines may pass before it if they leave the
+// supervisor's state unchanged. Returns false if a deadline that changes the state would pass
+// first.
 bool Rehearsal::let_pass(const test::Move& move) {
   const std::optional<Time> deadline = deadline_of(supervisor_.state(), move.steps[0]);
   if (!deadline) return false;
@@ -201,7 +202,8 @@ bool Rehearsal::let_pass(const test::Move& move) {
   return false;
 }
 
-// Lets the other deadlines pass that are due by now. Returns true if all of them change nothing.
+// Lets all other deadlines pass that are due by now. Returns true if none of them changes the
+// supervisor's state.
 bool Rehearsal::judge_passed(std::uint32_t place) {
   for (int others = 0; others < 3; ++others) {
     const std::optional<Time> next = supervisor_.next_deadline();

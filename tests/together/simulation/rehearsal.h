@@ -34,8 +34,9 @@ struct SaidTimes {
                                                                       const State& state,
                                                                       const SaidTimes& said);
 
-// Returns the place to which this event leads from the given place of the map, for an event that
-// leads to no order whose outcome matters. Returns nullopt if the map has no such move.
+// Returns the place to which this event leads from the given place of the map. The event must be
+// one after which the supervisor orders nothing whose outcome matters. Returns nullopt if the map
+// has no such move.
 [[nodiscard]] std::optional<std::uint32_t> destination(const Sheet& sheet, std::uint32_t place,
                                                        test::EventClass event);
 // Returns the deadline that passes with this event, if this deadline is set.

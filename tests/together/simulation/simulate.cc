@@ -1,5 +1,6 @@
 // `make simulate` runs seeds in two processes. For the first seed that fails, it prints the command
-// line that repeats this seed. At the end it prints how much of the exploration's maps the runs
+// line that repeats this seed. The exploration's maps have all states that the upgrader can reach,
+// and the moves between them. At the end, `make simulate` prints how much of these maps the runs
 // have visited.
 //
 //   simulate SEEDS [N]     runs the seeds from 1 to SEEDS, and prints figures and a result line;
@@ -210,10 +211,9 @@ std::uint64_t seeds_of_a_cycle(const Goals& goals) {
   return goals.count() * unguided_every / (unguided_every - 1) + 1;
 }
 
-// Returns those of the next seeds after `above` that can lead a run to something new: to a move
-// that no run has made, or to a place from which such moves lead. Looks at as many seeds as are
-// needed so that each goal occurs once. For the second reason, returns at most one seed for each
-// place.
+// Looks at the next seeds after `above`, as many as are needed so that each goal occurs once.
+// Returns the seeds that can lead a run to something new. That is a move that no run has made, or a
+// place from which such moves lead. For each such place, returns at most one seed.
 std::vector<std::uint64_t> seeds_left(const Goals& goals, const Atlas& atlas, const Visits& visits,
                                       std::uint64_t above) {
   std::vector<std::uint64_t> seeds;

@@ -12,7 +12,7 @@ Duration some_time(Random& random) {
 
 namespace {
 
-// Draws the rate of a fault, in percent. Most rates are 0.
+// Draws the rate of a fault, in percent. Only `percent_on` percent of all draws are not 0.
 int rarely(Random& random, int percent_on, int most) {
   return random.chance(percent_on) ? static_cast<int>(random.between(1, most)) : 0;
 }
@@ -23,7 +23,8 @@ Duration limit(Random& random, bool none) {
 
 Options draw_options(Random& random) {
   Options options;
-  // In most runs, as in the exploration, either all time limits are set or no time limit is set.
+  // The exploration has only runs with all time limits and runs with none. Most simulated runs are
+  // of these two kinds, too.
   const bool no_limits = random.chance(25);
   const bool mixed = random.chance(10);
   options.defaults.start_timeout = limit(random, mixed ? random.chance(30) : no_limits);
@@ -91,7 +92,8 @@ void draw_signals(Random& random, Swarm& swarm) {
   }
 }
 
-// Draws the visits of operators. Some write one line, some write more lines than a turn may read.
+// Draws when operators come and write requests. Some write one line; some write more lines than the
+// upgrader may read in one turn of its loop.
 void draw_operators(Random& random, Swarm& swarm) {
   if (!random.chance(30)) return;
   swarm.options.control_directory = "ctl";

@@ -11,7 +11,7 @@
 
 namespace upgrader::simulation {
 
-// An act of an agent: either misbehaviour or a step of the protocol.
+// An act of an agent: either misbehavior or a step of the protocol.
 enum class Deed {
   hello,
   ready,
@@ -97,7 +97,7 @@ struct Swarm {
   // on. If 0, init always reads its socket.
   Duration init_reads{0};
 
-  // The settings of the people who send signals and requests, and of init.
+  // The settings of the people who send signals and requests to the upgrader, and of init.
   std::vector<std::pair<Duration, int>> signals;
   struct Visit {
     Duration delay;

@@ -420,7 +420,8 @@ TEST_CASE("another request's upgrade may be recognised only by its ending or its
   CHECK_FALSE(talk.finish);
 
   talk.status.upgrade.reset();
-  // The upgrade of the earlier request, to version 1.1, has ended.
+  // The ended upgrade u1 is that of the earlier request, to version 1.1. So this request, for a
+  // different version, must count as refused.
   talk.status.endings = {ending_of("u1", "committed")};
   talk.look();
   CHECK(talk.ended_with() == exit_refused);

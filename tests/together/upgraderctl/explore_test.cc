@@ -323,8 +323,9 @@ bool was_refused(const World& world) {
 std::string complaint_of(const World& world) {
   const Truth& truth = world.truth;
   if (truth.begun > 1) return "it was begun twice";
-  // If the operator interrupts upgraderctl during an accepted rehearsal, upgraderctl must cancel
-  // the rehearsal, or say that it could not be cancelled.
+  // A rehearsal is an upgrade that upgraderctl cancels as soon as the candidate is ready. If the
+  // operator interrupts upgraderctl after the upgrader has accepted a rehearsal, upgraderctl must
+  // cancel it, or say that it could not be cancelled.
   if (world.errand.goal == Goal::rehearsal && under_way(world) && !world.cancel_sent &&
       !world.vanished) {
     return "a rehearsal goes on behind our back";

@@ -48,8 +48,8 @@ std::string value_of(const OccasionEnvironment& environment, const std::string& 
   return "not set";
 }
 
-// Runs every command of `upgraderctl on` that is due. For each command, returns the value of its
-// variable UPGRADER_ID, or of UPGRADER_VERSION if the command gets no id.
+// Runs every command of `upgraderctl on` that is due. Returns one word for each command: its
+// variable UPGRADER_ID, or UPGRADER_VERSION if the command gets no id.
 std::string run_all(Occasions& occasions, Duration now) {
   std::string all;
   while (const auto environment = occasions.next(now)) {

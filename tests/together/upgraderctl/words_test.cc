@@ -303,11 +303,13 @@ TEST_CASE("whether an upgrader listens is told by its FIFO, its process and its 
     return hearing_of({fifo_error, there, stopped, full});
   };
   CHECK(of(0, true) == Hearing::listens);
-  // The upgrader's pid belongs to a different PID namespace, so no process is found.
+  // No process has the upgrader's pid, since the upgrader runs in a different PID namespace. It
+  // still listens, since its FIFO can be opened.
   CHECK(of(0, false) == Hearing::listens);
   CHECK(of(0, true, true) == Hearing::stopped);
   CHECK(of(0, true, false, true) == Hearing::full);
-  // The process with the upgrader's pid runs a different program.
+  // The FIFO has no reader (ENXIO), so the upgrader has ended. The process that has its pid now
+  // runs a different program.
   CHECK(of(ENXIO, true) == Hearing::gone);
   CHECK(of(ENOENT, true) == Hearing::deaf);
   CHECK(of(EINVAL, true) == Hearing::deaf);
