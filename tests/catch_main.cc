@@ -13,8 +13,8 @@ namespace {
 // tests of the file NAME_test.cc.
 void keep_tests_of(const std::string& file) {
   const auto& all = Catch::getRegistryHub().getTestCaseRegistry().getAllTests();
-  // Catch2 returns its list of tests only as a const reference. The list itself is not const, so a
-  // const_cast of the reference is allowed.
+  // Catch2 returns its list of tests only as a const reference. The list itself is not const, so it
+  // may be changed after a const_cast.
   std::erase_if(const_cast<std::vector<Catch::TestCase>&>(all), [&](const Catch::TestCase& test) {
     return std::filesystem::path(test.lineInfo.file).stem() != file;
   });

@@ -27,8 +27,9 @@ constexpr int share_pairs = 15;
 // take more time.
 constexpr std::size_t gap_runs = 10;
 constexpr std::size_t gap_runs_within_min = 9;
-// How many pairs of programs are measured in each run. The order alternates: in one pair the
-// upgrader is measured first, in the next pair the minimal program (minimal.c).
+// In each run, the upgrader and the minimal program (minimal.c) are measured one after the other
+// this number of times. The order alternates: the upgrader comes first in one pair, the minimal
+// program in the next.
 constexpr int gap_pairs = 2;
 constexpr Gap gaps_to_measure[] = {{.start_ms = 0, .handovers = 30},
                                    {.start_ms = 100, .handovers = 8},
@@ -100,8 +101,9 @@ double ratio_of(const std::vector<Milliseconds>& ours, const std::vector<Millise
   return median(ratios);
 }
 
-// Compares the time that an agent's start takes under two programs. Both times include the time
-// that a direct exec of the agent takes. The text shows the time of the direct exec, too.
+// Returns the ratio of two times: how long an agent's start takes under our program, and under the
+// other one. Each time includes the time of the agent's own exec. So the text also shows how long a
+// direct exec takes, without any program above the agent.
 Figure start_up_by(const std::vector<StartUps>& all, std::size_t ours, std::size_t other) {
   const double ratio = ratio_of(all[ours].to_start, all[other].to_start);
   return {ratio, fixed(ratio, 3) + " (" + fixed(median(all[ours].to_start), 2) + " ÷ " +

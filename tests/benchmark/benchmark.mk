@@ -8,8 +8,8 @@ benchmark_objects := $(filter-out $(benchmark_mains),\
   $(call objects,$(wildcard tests/benchmark/*.cc)))
 
 # The programs `bench` and `bars` are linked with the static C++ library. They measure the
-# upgrader's PSS, in which a page that several processes map counts only in part. So they must not
-# map the shared C++ library beside the upgrader.
+# upgrader's memory as PSS, in which a page that several processes map counts only in part. If these
+# programs also mapped the shared C++ library, the upgrader would seem smaller than it is.
 $(BUILD)/tests/benchmark/bench $(BUILD)/tests/benchmark/bars: $(BUILD)/tests/benchmark/%: \
     $(BUILD)/objects/tests/benchmark/%.o $(benchmark_objects)
 	@mkdir -p $(@D)

@@ -1,5 +1,5 @@
-// Runs a program in a child process. Adds settings to the program's environment, and appends the
-// program's output to a file.
+// Runs a measured program in a child process, with more environment variables, and with its output
+// appended to a file. Also has waits with a time limit.
 #pragma once
 
 #include <sys/types.h>

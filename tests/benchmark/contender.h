@@ -23,9 +23,9 @@ struct Place {
 };
 
 struct Contender {
-  // Says how a contender gets its agent. `upgrader` and `command`: on the command line. `service`:
-  // as the program `run` in a service directory. Only the agents of the kind `upgrader` speak the
-  // protocol.
+  // Says in which way a contender learns which agent to run. The kinds `upgrader` and `command` get
+  // the agent on their command line. The kind `service` gets it as the program `run` in a service
+  // directory. Only the agents of the kind `upgrader` speak the protocol.
   enum class Kind { upgrader, command, service };
 
   std::string name;
@@ -38,10 +38,11 @@ struct Contender {
 };
 
 [[nodiscard]] Contender the_upgrader(const Place& place);
-// Returns an upgrader with --fallback=warm: it starts a standby with each trial.
+// Returns an upgrader with --fallback=warm: at each trial it starts a standby, a process of the old
+// version that can replace the new one immediately.
 [[nodiscard]] Contender the_warm_upgrader(const Place& place);
-// Returns an upgrader with the options of our service files, but without --attempts, which syncs a
-// file at each start.
+// Returns an upgrader with the options of our service files, except --attempts. That option syncs a
+// file at each start, so the times would depend on the disk.
 [[nodiscard]] Contender the_service_upgrader(const Place& place);
 [[nodiscard]] Contender the_minimal(const Place& place);
 [[nodiscard]] Contender direct_exec();

@@ -19,7 +19,8 @@ namespace {
 
 constexpr int handovers_a_run = 40;
 
-// A function that computes one kind of time from the stamps of a run's agents.
+// A function that computes one kind of time, such as the gaps between agents, from the times that
+// the agents of a run have recorded.
 using Measure = std::vector<Milliseconds> (StampFile::*)() const;
 
 std::vector<Milliseconds> gaps_of(const Place& place, const Contender& contender, const Task& task,
@@ -38,7 +39,8 @@ void append(std::vector<Milliseconds>& all, const std::vector<Milliseconds>& mor
 }
 
 // Measures pairs of runs: one run under the upgrader, and one run under the minimal program. The
-// two programs swap their order from pair to pair.
+// two programs swap their order from pair to pair, so that neither always has the machine's better
+// moments.
 HandOvers in_pairs(const Place& place, const Contender& upgrader, const Task& task, Measure measure,
                    int pairs) {
   const std::array<Contender, 2> contenders = {upgrader, the_minimal(place)};
@@ -115,9 +117,9 @@ struct Series {
   std::array<std::vector<Milliseconds>, start_times_ms.size()> gaps = {};
 };
 
-// Measures all programs at the same time. Each program has its own agents, and starts a little
-// later than the program before it. The programs do not disturb each other, because they sleep
-// nearly all of the time.
+// Measures replacements under all programs at the same time, each with its own agents. The programs
+// start a little after one another, and sleep nearly all of the time, so they do not disturb each
+// other.
 void measure_replacements(const Place& place, std::vector<Series>& all, std::size_t column) {
   const int start_ms = start_times_ms[column];
   const auto shift = std::chrono::milliseconds(work_ms + start_ms) / all.size();
@@ -191,7 +193,8 @@ struct Load {
 };
 constexpr std::array<Load, 3> loads = {{{0, 20}, {100, 10}, {1000, 3}}};
 
-// The version on trial fails this long after the time that its standby needs to become ready.
+// The new version fails on its trial after the time that its standby needs to become ready, plus
+// this time. So the standby is ready at the fall-back.
 constexpr int margin_ms = 100;
 
 struct Gaps {

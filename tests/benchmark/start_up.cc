@@ -1,4 +1,5 @@
-// Measures starts of one agent under several programs in turn.
+// Measures how long one agent takes to start under each of several programs, which are measured in
+// turn.
 #include <utility>
 
 #include "tests/benchmark/figures.h"

@@ -29,9 +29,9 @@ model:
 unit_tests += $(BUILD)/tests/decisions/model/phase_names_test
 
 # The calls that tests/decisions/unit/failing_*_test can make fail: see failing_calls.h. The names
-# of calls that deal with offsets in files end in 64; the C library has these names on 64-bit
-# machines, too. If _FORTIFY_SOURCE is set, the compiler may replace open() and realpath() with
-# `__open64_2` and `__realpath_chk`.
+# are those of the symbols in object files. Functions with file offsets have symbols that end in 64,
+# on 64-bit machines, too. If _FORTIFY_SOURCE is set, the compiler may call `__open64_2` and
+# `__realpath_chk` instead of open() and realpath().
 
 failing_calls = clone dup2 dup3 epoll_create1 epoll_ctl eventfd fcntl64 fdatasync flock fstat64 \
   fstatat64 fstatfs64 fsync ftruncate64 getcwd getppid getrlimit64 ioctl kill lstat64 mkfifoat \

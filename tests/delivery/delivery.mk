@@ -23,9 +23,9 @@ PACKAGES ?= npm wheels deb
 check-reproducible:
 	@tests/delivery/packages/twice $(PACKAGES)
 
-# make check-doors: types the commands of README.md, "Five doors". Each of the five parts leads from
-# a machine without the upgrader to a good upgrade, and to a bad upgrade that falls back. Needs
-# root, and takes two minutes.
+# make check-doors: types the commands of README.md, "Five doors", as a new user does. A door is one
+# of five ways to begin with the upgrader: its commands lead from a machine without the upgrader to
+# a good upgrade, and to a bad one that falls back. Needs root, and takes two minutes.
 
 .PHONY: check-doors
 check-doors:
@@ -34,10 +34,11 @@ check-doors:
 	@$(MAKE) $(jobs) --no-print-directory $(programs) $(sample_variant_files)
 	@tests/run $(BUILD) tests/delivery/doors/doors
 
-# make check-init: boots real init systems, each as process 1 of its own test machine. The services
-# are those of sample-agent/init/, and the services that `agentify unit` prints for nginx and
-# PostgreSQL. `ONLY=nginx/runit` selects one daemon and one init system. The machines' root
-# directories are made once, with packages from the network, and kept in $(BUILD)/init.
+# make check-init: boots real init systems, each as process 1 of its own test machine. On these
+# machines it tests services of the upgrader: those of sample-agent/init/, and those that `agentify
+# unit` prints for nginx and PostgreSQL. `ONLY=nginx/runit` selects one daemon and one init system.
+# The machines' root directories are made once, with packages from the network, and kept in
+# $(BUILD)/init.
 
 init_packages = $(build_packages) python3 mmdebstrap util-linux mount iproute2
 

@@ -72,10 +72,10 @@ void find_foreign_records(const std::vector<SeenRecord>& output,
   }
 }
 
-// Finds agents that write events after the next agent was activated. The upgrader must reap the old
-// agent before it activates the next agent, so such an event proves an error.
+// Finds agents that write events after the next agent was activated. Such an event proves an error,
+// since the upgrader must reap the old agent before it activates the next one.
 void find_two_active(const std::vector<SeenEvent>& events, Proof& proof) {
-  // For each agent that is no longer active, by its pid: the event by which the next agent was
+  // Maps the pid of each agent that is no longer active to the event by which the next agent was
   // activated.
   std::map<int, const SeenEvent*> succeeded;
   int active = 0;
@@ -168,8 +168,8 @@ Proof prove(const std::vector<std::string>& input, const std::vector<SeenRecord>
   proof.lines_in = input.size();
   proof.lines_out = output.size();
 
-  // For each distinct line: all positions of this line in the input, and how often the line has
-  // occurred in the output so far.
+  // The record for one line of text: all its positions in the input, and how often it has occurred
+  // in the output so far.
   struct Places {
     std::vector<std::size_t> at;
     std::size_t found = 0;

@@ -35,10 +35,11 @@ class Narrator {
   // Prints an action of the person who runs the demo.
   void tell(const std::string& text) const;
 
-  // Prints an event that an agent has written into its event log. Leaves some events out.
+  // Prints an event that an agent has written into its event log. Some kinds of events are left
+  // out.
   void tell(const SeenEvent& event);
 
-  // Prints a line of text without a time. tell() prints the time at the beginning of its lines.
+  // Prints a line of text without the time, which tell() puts before its lines.
   void say(const std::string& text = "") const;
 
   // Draws when each version was active, with one row for each.
@@ -192,7 +193,8 @@ struct Act {
 class Demo {
  public:
   Demo(const std::string& upgrader, const std::string& variants)
-      // Agents do not wait for late lines after a rotation, so only upgrades cause pauses.
+      // Has no late lines written after a rotation, and lets the agents wait for none. So only
+      // upgrades cause pauses in the copying.
       : stage_({.upgrader = upgrader, .variants = variants, .late_lines = 0, .rotate_wait = "0"}),
         narrator_(stage_.path("output")) {}
 

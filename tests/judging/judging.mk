@@ -1,8 +1,8 @@
 # The targets that judge the tests and the tree: make rows, mutate, verify, seeded, lines and
 # check-targets.
 
-# make rows: lists the requirements for the project, and for each requirement the tests that show
-# that it is met. `make check` runs this, too.
+# make rows: lists the project's requirements, which are called rows, and for each the tests that
+# show that it is met. `make check` runs this, too.
 
 .PHONY: rows
 rows:
@@ -10,8 +10,8 @@ rows:
 
 # make mutate: makes small changes of the sources, called mutants, and checks whether the tests
 # notice each change. LONG=1 tries all mutants; tests/judging/mutation/mutate has more settings. The
-# project's own rules build the instrumented copy of the project, which contains the mutants, below
-# `$(BUILD)/mutation`.
+# mutants are compiled into a copy of the project below `$(BUILD)/mutation`, which the project's own
+# rules build.
 
 mutation_packages = $(check_packages) python3 python3-clang-14
 

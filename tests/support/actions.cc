@@ -1,5 +1,5 @@
-// This file finds messages to agents, other orders, and log lines in a list of the supervisor's
-// actions. See bench.h.
+// This file searches a list of the supervisor's actions: for messages to an agent, for other orders
+// such as the start of a program, and for log lines. bench.h declares the functions.
 #include "agent-protocol/cpp/wire/codec.h"
 #include "agent-protocol/cpp/wire/message.h"
 #include "tests/support/bench.h"

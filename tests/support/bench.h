@@ -44,11 +44,12 @@ class Bench {
   Actions stopped(Generation generation, std::optional<std::string> state = std::nullopt);
   Actions upgrade(const std::string& id = "u1");
   Actions upgrade(agent_protocol::Upgrade request);
-  // Leads a new bench to this phase by the fewest events, with the upgrade u1.
+  // Leads a new bench to this phase by as few events as possible. If the phase belongs to an
+  // upgrade, the upgrade's id is u1.
   void reach(Phase phase);
-  // Leads a new bench to the trial of the upgrade u1, which has a warm fallback. Agent 2 is on
-  // trial. Standby 3 has been started, and has not said `hello`. Returns the supervisor's actions
-  // after the exit of agent 1.
+  // Leads a new bench to the trial of the upgrade u1 with a warm fallback: agent 2 is on trial, and
+  // agent 3 is its standby, which has been started but has not said `hello`. Returns the
+  // supervisor's actions after the exit of agent 1.
   Actions reach_warm_trial();
 
   // ---- outcomes. Each function sets the outcome of the next action of one kind. If
@@ -63,8 +64,8 @@ class Bench {
   void next_way_back_is_gone() { no_way_back_ = true; }
   void next_activate(Sent sent) { activate_ = sent; }
 
-  // Sets a function that is called after each step of the supervisor, including the steps that
-  // report outcomes.
+  // A function that have_watched() sets, and that is called after each step of the supervisor, also
+  // after the steps that report outcomes of orders.
   using Witness = std::function<void(const Event&, const Actions&, const State&)>;
   void have_watched(Witness witness) { witness_ = std::move(witness); }
 

@@ -8,8 +8,9 @@ passed=0
 failed=0
 
 # usage: check NAME COMMAND...
-# Runs the command, which must succeed. If it fails, shows its output, or only the last
-# `$said_lines` lines of it, and then `$scratch/log`, if that exists.
+# Runs the command, which must succeed. If it fails, shows its output, and then `$scratch/log`, if
+# that file exists. If `$said_lines` is set, shows only that number of lines from the end of the
+# output.
 check() {
   name=$1
   shift

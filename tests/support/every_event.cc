@@ -103,8 +103,8 @@ std::vector<NamedEvent> every_event(const State& state, bool of_one_gone) {
   if (state.last_generation == 0) events.push_back({"start", StartRequested{1, std::nullopt}});
   if (state.incumbent) add_events_of(state.incumbent->generation, events);
   if (state.candidate) add_events_of(state.candidate->generation, events);
-  // Events about an agent that has exited use the number of a generation that never existed. This
-  // makes no difference to the supervisor, which forgets every agent that has exited.
+  // Adds late events about an agent that has exited. They use the number of a generation that never
+  // existed. To the supervisor this is the same, because it forgets every agent that has exited.
   if (of_one_gone) add_events_of(state.last_generation + 7, events);
   events.push_back({"sigterm", StopRequested{}});
   events.push_back({"sigquit", QuitRequested{}});

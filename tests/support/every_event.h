@@ -13,23 +13,25 @@ namespace upgrader::test {
 struct NamedEvent {
   std::string name;  // the event as text for people, such as "2 ready"
   Event event;
-  // The agent's exit, which must be the next event. Set only if this event is one of the agent's
-  // last words, that is, a message that is read only after the agent has exited.
+  // The agent's exit, which must be reported next. Set only if this event is a message that is read
+  // only after the agent has exited (one of its last words).
   std::optional<Event> then = std::nullopt;
 };
 
-// Returns all messages, closed pipes and exits of each living agent, and all signals. If
-// `of_one_gone` is true, also returns late events about an agent that has ended.
+// Returns all messages, closed pipes and exits of each living agent, and all signals. If no agent
+// has been started yet, also returns the event for the upgrader's start. If `of_one_gone` is true,
+// also returns late events about an agent that has ended.
 [[nodiscard]] std::vector<NamedEvent> every_event(const State& state, bool of_one_gone = true);
 
-// Returns every request that an operator can make. A request that names an upgrade names the
-// upgrade under way, if there is one.
+// Returns every request that an operator can make. If a request must name an upgrade, such as
+// `cancel`, it names the upgrade under way, if there is one.
 [[nodiscard]] std::vector<NamedEvent> every_control_event(const State& state);
 // Returns every form of the event for the upgrader's start that --previous and --attempts make
 // possible, except the ordinary start.
 [[nodiscard]] std::vector<NamedEvent> every_start_at_boot();
 
-// Returns every possible outcome of the action for which the supervisor waits.
+// Returns every possible outcome of the order whose outcome the supervisor awaits, such as the
+// success or the failure of a start. If it awaits none, returns an empty list.
 [[nodiscard]] std::vector<NamedEvent> every_outcome(const State& state);
 
 }  // namespace upgrader::test

@@ -16,9 +16,9 @@ using PhaseStep = std::pair<std::string, std::string>;
 // the next phases. Returns one pair, the phase and a next phase, for each of these names.
 [[nodiscard]] std::set<PhaseStep> steps_of_table(const std::string& header);
 
-// Compares the table with the steps that were taken. Returns, as texts, the steps that are only in
-// the table or only in `taken`. `taken` must not include the steps of a shutdown, which the
-// sentence below the table describes.
+// Compares the table with the steps that were taken. Returns the differences as texts: the steps
+// that are only in the table, and those that are only in `taken`. `taken` must not include the
+// steps of a shutdown, which the sentence below the table describes.
 [[nodiscard]] std::vector<std::string> differences(const std::set<PhaseStep>& table,
                                                    const std::set<PhaseStep>& taken);
 

@@ -5,7 +5,8 @@ namespace {
 
 class Printer {
  public:
-  // Quotes the text, because a text of an agent could look like other parts of the output.
+  // Prints a text in quotes, because an agent's text could otherwise look like another part of the
+  // output.
   void put(const char* name, const std::string& text) {
     text_ += std::string(name) + "=\"";
     for (const char byte : text) {

@@ -149,7 +149,8 @@ Duration duration_of(const std::string& text) {
 
 constexpr std::string_view heading = "## ";
 
-// The parts of a file of scenarios, in the order of the file.
+// The parts of a file of scenarios: the text at its head, and then its scenarios, in the order of
+// the file.
 struct Parts {
   std::string head;  // the text before the first scenario
   std::vector<std::pair<std::string, std::string>> scenarios;
@@ -207,8 +208,8 @@ class Player {
     bench_ = Bench(policy_);
   }
 
-  // Executes a line such as "next check fails ENOENT" or "next way back is gone", which sets the
-  // outcome of a later action.
+  // Executes a line such as "next check fails ENOENT" or "next way back is gone". Such a line
+  // determines the outcome of the next order of this kind.
   void prepare(const Words& words) {
     const std::string deed = rest_of(words, 1);
     if (words.size() == 4 && words[1] == "check") return bench_.next_check_fails(words[3]);

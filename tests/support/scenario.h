@@ -15,7 +15,7 @@ struct ScenarioOutcome {
   std::string phase;  // the supervisor's phase at the end
   // The active agent's generation at the end, "-" if there is none, or "exit N".
   std::string active;
-  // How the last upgrade ended, and which agent was notified of that ending.
+  // How the last upgrade ended, and which agent was told of this ending.
   std::string told;
   std::string log;                    // the log lines, each after its level or kind
   std::vector<std::string> mistakes;  // lines that could not be understood

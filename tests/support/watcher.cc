@@ -161,8 +161,9 @@ void Watcher::see_action(const Action& action, Time now) {
     proved_.reset();
   } else if (const auto* relink = std::get_if<Relink>(&action)) {
     if (active() == 0) broken("S1b: the link is moved to one that has not got its activate");
-    // If a fallback is started at a boot, the fallback's program was synced to disk at its commit.
-    // So the supervisor may move the link without ordering ProveRelink, which syncs the program.
+    // The order ProveRelink syncs a program to disk, and must come before the link names this
+    // program. Only a fallback at a boot does not need it: its program was synced when it was
+    // committed.
     if (relink->moves_previous && proved_ != relink->program)
       broken("the link is to name what has not been made durable");
   } else if (const auto* pass = std::get_if<PassSignal>(&action)) {
@@ -324,8 +325,8 @@ void Watcher::see_kill(Generation generation, Time now) {
 }
 
 void Watcher::see_answer(const std::string& id, const char* answer) {
-  // Only a request of an agent can be answered by a message to an agent, and the answer must come
-  // in the step that handles the request. An upgrade that a signal requests has no answer.
+  // An agent may be sent an answer only if it has made a request, and only in the step that handles
+  // this request. For example, an upgrade by a signal has no answer.
   if (!asked_ || *asked_ != id) return broken(std::string("Answers: unasked ") + answer + " " + id);
   asked_.reset();
 }
@@ -337,10 +338,10 @@ void Watcher::see_ending(const std::string& id, const char* ending) {
   accepted_.reset();
 }
 
-// Records whether an upgrade is accepted in this step. An agent, an operator or a signal may have
-// requested it. A parallel upgrade is accepted when its candidate has been started. A sequential
-// upgrade is accepted when its executable has been checked and, if the supervisor has ordered
-// PutLinkBack, the link has been put back.
+// Records the acceptance of an upgrade, if one is accepted in this step. An agent, an operator or a
+// signal may have requested it. A parallel upgrade is accepted when its candidate has been started.
+// A sequential upgrade is accepted when its executable has been checked and, if the supervisor has
+// ordered PutLinkBack, the link has been put back.
 void Watcher::see_acceptance(const Outcome& outcome, const Actions& actions) {
   const bool done = !outcome.refused;
   if (pending_ == Pending::check && done) checked_ = outcome.way_back;
@@ -396,8 +397,8 @@ void Watcher::check_standby() {
   }
 }
 
-// Checks rule S4 of tests/INVARIANTS.md: a candidate's message causes no message to the active
-// agent, except messages about the upgrade.
+// Checks rule S4 of tests/INVARIANTS.md: if a candidate sends a message, the active agent must not
+// notice it, except by a message about the upgrade.
 void Watcher::check_quiet(const Event& event, const Actions& actions) {
   const auto* message = std::get_if<MessageReceived>(&event);
   const auto* refused = std::get_if<MessageRefused>(&event);

@@ -25,7 +25,7 @@ class Watcher {
 
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  // Returns whether there is an agent whose `activate` has been fully written and that has not
+  // Returns whether an agent is active: its `activate` has been fully written, and it has not
   // exited.
   [[nodiscard]] bool anyone_active() const { return active() != 0; }
 
@@ -102,7 +102,8 @@ class Watcher {
     bool operator==(const Left&) const = default;
   };
 
-  // The action whose outcome comes next, and the generation that the action is about.
+  // The kind of the supervisor's order whose outcome comes next, and the generation that the order
+  // is about.
   Pending pending_ = Pending::nothing;
   Generation pending_of_ = 0;
   Duration exit_grace_;
@@ -114,15 +115,16 @@ class Watcher {
   std::optional<std::string> asked_;  // the id of an agent's request, which this step must answer
   // The id of the upgrade that an agent requested and that was accepted, until the upgrade ends.
   std::optional<std::string> accepted_;
-  // True if the requested upgrade has passed its checks, and has not been accepted yet.
+  // True if an upgrade has been requested and has passed its checks, but has not been accepted yet.
   bool checked_ = false;
-  // True if the last upgrade was requested by an agent, and the agent was sent `accepted`.
+  // True if an agent requested the last accepted upgrade: that agent was sent `accepted`.
   bool by_agent_ = true;
   bool by_control_ = false;          // true if an operator requested the last upgrade
   bool operator_asks_ = false;       // true if this step handles an operator's request
   std::optional<std::string> owed_;  // the name of an operator's request without an answer
   bool recorded_ = true;             // true if the ending of the last accepted upgrade is recorded
-  // The program that the last order ProveRelink names. ProveRelink syncs a program to disk.
+  // The program of the supervisor's last order ProveRelink, which syncs a program to disk before
+  // the link names it.
   std::optional<ProgramId> asked_proof_;
   std::optional<ProgramId> proved_;  // the program of the last ProveRelink that has succeeded
   bool shutdown_ = false;

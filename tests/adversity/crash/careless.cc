@@ -1,10 +1,14 @@
-// A library for LD_PRELOAD that makes a program careless, so that the check of crash states can
-// show that it finds carelessness. The environment variable CARELESS selects the kind:
-//   file never syncs a file directory never syncs a directory late delays each sync until an agent
-//   has been told to stop rename removes the file that is to be replaced, and creates it anew order
-//   moves the link of --previous, named `previous`, after that of AGENT death is killed after it
-//   has moved the link `previous`, before it has synced the move sync syncs nothing; used for the
-//   judges, whose changes need not last, to save time
+// A library for LD_PRELOAD that makes a program careless about syncing and replacing files. With
+// it, the check of power cuts shows that it finds such carelessness. The environment variable
+// CARELESS selects one kind:
+//   file       never syncs a file
+//   directory  never syncs a directory
+//   late       delays each sync until the program has sent `stop` to an agent
+//   rename     removes the file that a rename is to replace, and then makes the file anew
+//   order      moves the link of --previous, named `previous`, after AGENT's link, not before it
+//   death      kills the program when it has moved the link `previous`, but not synced the move
+//   sync       never syncs anything. This kind is no bug: programs that judge a state after a power
+//              cut use it to save time, since their own changes need not last.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -23,8 +27,8 @@ bool careless_of(std::string_view what) {
   return how != nullptr && how == what;
 }
 
-// The descriptors that the program has asked to sync. With CARELESS=late these are synced only when
-// an agent has been told to stop.
+// The descriptors that the program has asked to sync. With CARELESS=late, they are synced only
+// after the program has sent `stop` to an agent.
 std::array<int, 64> put_off;
 std::size_t put_off_count = 0;
 bool told_to_stop = false;

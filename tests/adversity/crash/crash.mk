@@ -1,5 +1,6 @@
 # make crash: builds every state in which a power cut may leave the upgrader's links and the sample
-# agent's files, and judges each state.
+# agent's files, and judges each state: the links must name the right program, and the agent must
+# copy each line of its log exactly once.
 
 crash_programs := $(addprefix $(BUILD)/tests/adversity/crash/,judge_link judge_position careless.so)
 crash_packages = $(build_packages) strace

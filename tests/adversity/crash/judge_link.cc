@@ -33,8 +33,8 @@ std::filesystem::path temporary_of(const std::filesystem::path& path) {
   return path.parent_path() / ("." + path.filename().string() + ".upgrader");
 }
 
-// Counts a start in the file of --attempts, which a power cut may have damaged. Returns the error
-// in words, or "".
+// Counts a start of the executable in the file of --attempts, as the upgrader does. A power cut may
+// have damaged this file. Returns the error in words, or "".
 std::string count_start(const std::string& previous, const std::string& executable) {
   AttemptsFile file;
   if (file.open(previous) != 0) return "the file of --attempts has no directory";
@@ -46,8 +46,8 @@ std::string count_start(const std::string& previous, const std::string& executab
   return file.read() == next.attempts ? "" : "what was counted is not what is read";
 }
 
-// Lets the upgrader's link code commit the program `to`. Returns the error in words, or "". If `to`
-// is not a program, does nothing and returns "".
+// Lets the upgrader's link code commit the program `to`, which makes the link name this program.
+// Returns the error in words, or "". If `to` is not a program, does nothing and returns "".
 std::string relink(Link& link, const std::string& path, const std::string& to) {
   agent_protocol::Result<Program> checked = check_program(to, to, {});
   const Program* const program = checked ? &checked.value() : nullptr;

@@ -15,7 +15,7 @@ UNKNOWN = ("writev", "pwritev", "fallocate", "copy_file_range", "sendfile", "rmd
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\.\.\.)?|(-?\w+)<((?:[^>\\]|\\.)*)>|([^,\s"<]+)')
 LINE = re.compile(r"(\w+)\((.*)\)\s+= (-?\d+|\?)(?:<([^>]*)>)?(.*)$")
 
-# The umask of this process, which the recorded programs inherit. os.umask() can only be read by
+# The umask of this process, which the recorded programs inherit. The umask can only be read by
 # setting it, so the next line restores it.
 UMASK = os.umask(0)
 os.umask(UMASK)
@@ -109,8 +109,8 @@ class Recorder:
                 while notes and number >= notes[0][0]:  # until the next note is for a later line
                     notes.pop(0)[1]()
                 if line.startswith(("---", "+++")) or " = ? " in line or line.endswith("= ?\n"):
-                    # Skips a line that is not a finished call: a signal, an exit, or a call that a
-                    # kill has interrupted.
+                    # Skips a line of strace's output that is not a finished call: a signal, an
+                    # exit, or a call that a kill has interrupted.
                     continue
                 call = Call(line.rstrip("\n"))
                 if call.result is not None and call.result >= 0:

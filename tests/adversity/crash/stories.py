@@ -198,18 +198,19 @@ class WayBackStory(LinkStory):
                   "releases/agent-v2", None),
         "beside": ("releases/current", "agent-v1", "releases/previous", "agent-v0",
                    "releases/agent-v2", None),
-        # These stories kill the first upgrader. A kill loses no written bytes, even if they were
-        # not synced; only a power cut loses such bytes. So power cuts are tried only when the
-        # second upgrader has committed, or is about to commit.
+        # In a story with "death", a signal kills the first upgrader, and a second one continues.
+        # Bytes that were written but not synced survive this kill; only a power cut loses them. So
+        # power cuts are tried only when the second upgrader has committed, or is about to commit.
         "killed": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                    "releases/agent-v2", "death"),
         # The file of --attempts has three records before the story begins. A new start overwrites
         # the oldest record, so a power cut may spoil only that record.
         "recounted": ("releases/current", "agent-v1", "ways/previous", "../releases/agent-v0",
                       "releases/agent-v2", None),
-        # The story `killed` without --attempts. With --attempts, each of the first starts syncs the
-        # directory that has both the file of --attempts and the link of --previous. Without
-        # --attempts, only the commit syncs this directory.
+        # The story `killed` without --attempts. The link of --previous and the file of --attempts
+        # are in the same directory. With --attempts, the first starts of an agent sync this
+        # directory, until the file has all its records. Without --attempts, only the commit syncs
+        # it, so a missing sync in the commit shows.
         "killed_uncounted": ("releases/current", "agent-v1", "ways/previous",
                              "../releases/agent-v0", "releases/agent-v2", "death"),
         # The story of a boot: the version that AGENT's link names fails at once, so the version
@@ -331,7 +332,8 @@ class PositionStory:
         os.makedirs(os.path.join(scratch, "input"))
         self.root, self.log = root, os.path.join(scratch, "input", "log")
         self.lines = 0
-        # Pairs of a moment and a directory: a copy of the log files as they were up to that moment.
+        # Pairs of a moment and a directory. The directory has a copy of the log files as they were
+        # up to that moment.
         self.sessions = []
         self.notes = []
         self.copies = 0
@@ -443,8 +445,9 @@ class PositionStory:
         self.copied()
         state = self.stop()
         if self.careless:
-            # An agent that never syncs could not be killed in the steps below, because each kill
-            # strikes when the agent calls fsync().
+            # Ends the story here if the agent is made careless, which means that it never syncs.
+            # Each kill in the steps below strikes when the agent calls fsync(), so it would never
+            # strike.
             return
 
         # After a clean hand-over, the agent writes records and is killed before it syncs the

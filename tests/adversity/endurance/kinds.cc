@@ -40,7 +40,7 @@ constexpr Kind bad[] = {
 };
 constexpr std::size_t bad_count = std::size(bad);
 
-// An agent that closes its output is killed if it does not exit within a fifth of a second
+// The upgrader kills an agent that closes its output and does not exit within a fifth of a second
 // (close_grace of the supervisor). An upgrade to such an agent takes that long, so this kind is run
 // less often than other bad upgrades.
 constexpr Kind closes = {"closes-output", "closes-output", "", kept, fallback, false, false};

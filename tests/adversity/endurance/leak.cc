@@ -1,5 +1,6 @@
-// A library for LD_PRELOAD, for canaries. It makes the upgrader leak a descriptor or memory at each
-// start of an agent. The environment variable LEAK says which of the two leaks.
+// A library for LD_PRELOAD that makes the upgrader leak a descriptor or memory at each start of an
+// agent. Canaries use it: the endurance run must find the leak. The environment variable LEAK says
+// which of the two leaks.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -26,7 +27,7 @@ void lose() {
 }  // namespace
 
 // Replaces clone(), with which the upgrader starts an agent. Ignores the optional arguments of
-// clone(), since the upgrader passes none.
+// clone(), since the upgrader passes none of them.
 extern "C" int clone(int (*run)(void*), void* stack, int flags, void* data, ...) {
   using Clone = int (*)(int (*)(void*), void*, int, void*, ...);
   const int pid = reinterpret_cast<Clone>(dlsym(RTLD_NEXT, "clone"))(run, stack, flags, data);

@@ -2,7 +2,7 @@
 // upgrades are bad. At the end the upgrader must hold the same resources as after the first few
 // hundred upgrades, and must not have logged any unexpected line.
 //
-// usage: endurance TABLE      UPGRADES=N, LONG=1; TABLE has the lines that the log may have
+// usage: endurance TABLE      UPGRADES=N, LONG=1; the file TABLE lists the permitted log lines
 //
 // Upgrade number N is the same in every run. At its end, the program prints the lines for the table
 // of results. It exits with 0 if all checks have passed and every canary was caught.
@@ -48,8 +48,9 @@ std::size_t digits_at(std::string_view line) {
 
 bool matches(std::string_view line, std::string_view shape);
 
-// Compares a log line with a shape that begins with `@`: the line must begin with `generation N` or
-// `generation N (version V)`, and the rest of the line must have the rest of the shape.
+// Returns whether a log line matches a shape that begins with `@`: the line must begin with
+// `generation N` or `generation N (version V)`, and the rest of the line must have the rest of the
+// shape.
 bool matches_agent(std::string_view line, std::string_view rest) {
   constexpr std::string_view generation = "generation ";
   if (!line.starts_with(generation)) return false;
@@ -63,8 +64,9 @@ bool matches_agent(std::string_view line, std::string_view rest) {
          matches(line.substr(end + 1), rest);
 }
 
-// Returns whether the line has the shape. In a shape `#` stands for a number, `*` for a non-empty
-// text, and `@` for a generation, with its version if the version is known.
+// Returns whether a log line matches a shape, which is a pattern for permitted lines. In a shape
+// `#` stands for a number, `*` for a non-empty text, and `@` for a generation, with its version if
+// the version is known.
 bool matches(std::string_view line, std::string_view shape) {
   while (!shape.empty()) {
     const char sign = shape[0];
@@ -206,8 +208,9 @@ constexpr std::size_t short_upgrades = 1'000;
 constexpr std::size_t long_upgrades = 10'000;
 constexpr std::size_t canary_upgrades = 120;
 
-// The resources are measured for the first time after this number of upgrades, since the
-// allocator's memory still grows until then.
+// The upgrader's resources are measured for the first time after this number of upgrades, since the
+// allocator's memory still grows until then. A run of fewer than twice as many upgrades measures
+// them earlier.
 constexpr std::size_t base_of_long_runs = 300;
 constexpr std::size_t measured_every = 50;
 constexpr auto rest_patience = std::chrono::seconds(5);

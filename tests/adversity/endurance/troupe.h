@@ -1,6 +1,6 @@
-// A troupe runs the upgrader of the endurance run, and keeps the active agent busy. Once a
-// millisecond the test asks the active agent to do a piece of work, after which the agent also
-// sends a heartbeat to the upgrader.
+// A troupe is the upgrader of the endurance run with its agents. The class starts the upgrader, and
+// keeps the active agent busy. Once a millisecond the test asks the active agent to do a piece of
+// work, after which the agent also sends a heartbeat to the upgrader.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// A bad upgrader, for the canaries of `make fault`, which must find its bug. This upgrader makes
+// A bad upgrader for the canaries of `make fault`: the tests must find its bug. This upgrader makes
 // one upgrade, but never checks whether a system call has failed. As long as no system call fails,
 // it works correctly.
 #include <fcntl.h>

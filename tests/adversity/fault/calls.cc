@@ -54,8 +54,9 @@ const std::map<long, const char*>& names() {
 // itself.
 constexpr unsigned long report_bytes = 8;
 
-// Returns the kind of a file that the upgrader keeps for --control, --previous or --attempts, or of
-// its temporary replacement. Returns "" for any other file.
+// Returns the kind of the file with this name, if it is a file that the upgrader keeps for
+// --control, --previous or --attempts, or a temporary replacement of such a file. Returns "" for
+// any other file.
 std::string kind_of_kept(std::string_view name) {
   const std::string_view last = name.substr(name.rfind('/') + 1);
   const auto is_of = [last](std::string_view kept) {
@@ -81,8 +82,8 @@ std::string kind_of_stream(const RawCall& call, const std::string& log) {
   return call.args[2] == report_bytes ? ".report" : ".agent";
 }
 
-// Returns the kind of the file that a system call uses. The path or the descriptor among the call's
-// arguments tells the file.
+// Returns the kind of the file that a system call uses. `target` is the file's path, as the call's
+// arguments give it, directly or by a descriptor.
 std::string kind_of_file(const std::string& target, const std::string& log) {
   if (target == log || target.starts_with("/proc/self/fd/")) return ".log";
   if (target.starts_with("/proc/")) return ".proc";
@@ -90,7 +91,8 @@ std::string kind_of_file(const std::string& target, const std::string& log) {
   const std::string kept = kind_of_kept(target);
   if (!kept.empty()) return kept;
   if (target.ends_with("/adapter")) return ".adapter";
-  // A file that is needed to start a program: the dynamic loader, or the interpreter of a script.
+  // This file is needed to start a program: it is the dynamic loader, or the interpreter of a
+  // script.
   if (target.find("/ld-") != std::string::npos || target.ends_with("/puppet")) return ".loader";
   struct stat status {};
   return stat(target.c_str(), &status) == 0 && S_ISDIR(status.st_mode) ? ".directory" : ".program";
@@ -142,8 +144,8 @@ std::string name_of(const RawCall& call, const std::string& log) {
     return name + kind_of_path(call, log);
   }
   if (name == "execve" && text_of(call, 0).ends_with("/adapter")) return name + ".adapter";
-  // Recognises the adapter by the path under which its descriptor was opened, since another file
-  // may have that path now.
+  // The adapter is a program that is started instead of the agent. It is recognized by the path
+  // under which its descriptor was opened, since another file may have that path now.
   if (name == "execveat" &&
       target_of(call.pid, call.args[0]).find("/adapter") != std::string::npos) {
     return name + ".adapter";
@@ -194,7 +196,8 @@ std::string bytes_of(pid_t pid, unsigned long address, std::size_t size) {
     const ssize_t count = process_vm_readv(pid, &here, 1, &there, 1, 0);
     if (count <= 0) break;
     text.append(part, static_cast<std::size_t>(count));
-    // A caller that wants PATH_MAX bytes wants a path, which ends at its NUL.
+    // Stops at a NUL if the caller wants PATH_MAX bytes: such a caller wants a path, which ends
+    // there.
     if (size == PATH_MAX && text.find('\0') != std::string::npos) break;
   }
   return text;

@@ -50,8 +50,8 @@ std::string stage_in_words(const Fault& fault, const Report& report) {
 std::string served_outcome(const Fault& fault, const Report& report) {
   if (report.served != 0 && report.served == report.active_at_fault) {
     const std::string stage = stage_in_words(fault, report);
-    // The outcome `moved`: an upgrade was committed in spite of the fault, since the new agent was
-    // already on trial when the fault struck.
+    // The same agent was active when the fault struck and at the end. If an upgrade was committed
+    // meanwhile, this agent was the new agent on its trial: the outcome is `moved`.
     const bool committed = report.at_goal.find(" committed") != std::string::npos;
     return stage.empty() && committed ? "moved" : "kept" + stage;
   }
@@ -78,7 +78,8 @@ bool matches(std::string expected, const std::string& outcome, const Fault& faul
   const std::string error = error_name(fault.error());
   const std::string stage = expected.substr(bracket + 1, expected.size() - bracket - 2);
   if (outcome == verb + "(" + stage + " " + error + ")") return true;
-  // If an operator's request was refused, the answer has a reason, but no stage.
+  // If an operator's request was refused, the answer in status.json names the reason, but not the
+  // stage of an upgrade.
   if (outcome == verb + "(refused " + error + ")") return true;
   if (expected[bracket] == '[' && outcome.starts_with(verb + "(refused")) return true;
   return expected[bracket] == '[' && outcome.starts_with(verb + "(" + stage);
@@ -172,8 +173,8 @@ std::vector<std::string> wrongs_of(const Fault& fault, const Report& report, con
   const std::string why =
       expectations.why_not(fault, report.phase, outcome_of(fault, report, baseline));
   if (!why.empty()) wrongs.push_back(why);
-  // If one more upgrade was committed at the end, the log worked again by then, so the log must say
-  // that one line was lost.
+  // Some faults make the upgrader lose a line of its log. If one more upgrade was committed at the
+  // end of the run, the log worked again by then. So the log must say that one line was lost.
   const bool told = report.log.find("1 line of this log lost") != std::string::npos;
   if (report.probed && costs_a_line(fault) && !told) wrongs.push_back("the lost line is not told");
   if (report.deaf && report.log.find("no requests are taken") == std::string::npos) {

@@ -10,11 +10,12 @@
 
 namespace fault {
 
-// Returns the outcome of a run with a fault, in one word. If the upgrader could still commit one
-// more upgrade at the end, the outcome is one of these: `usual` (the run went as without the
-// fault), `kept(STAGE)` (the upgrade failed, and the same agent stays active), `back(STAGE)` (a
-// fallback was started) or `moved` (the upgrade was committed, but in a different way than without
-// the fault). If the upgrader has exited, the outcome is `exitN`, `abort` or `killed`.
+// Returns the outcome of a run with a fault, in one word. At the end of the run, the test requests
+// one more upgrade. If the upgrader could still commit it, the outcome is one of these: `usual`
+// (the run went as without the fault), `kept(STAGE)` (the upgrade failed, and the same agent stays
+// active), `back(STAGE)` (a fallback was started) or `moved` (the upgrade was committed, but in a
+// different way than without the fault). If the upgrader has exited, the outcome is `exitN`,
+// `abort` or `killed`.
 [[nodiscard]] std::string outcome_of(const Fault& fault, const Report& report,
                                      const Report& baseline);
 

@@ -28,13 +28,15 @@ struct Planned {
 [[nodiscard]] std::vector<Planned> all_faults(const Baselines& baselines,
                                               const Expectations& expectations);
 
-// Returns a sample of up to `count` faults: the first fault of every call, error and phase; for
-// every play, the faults of the calls that move bytes, processes and links; and more faults, which
-// are drawn at random with `seed`.
+// Returns a sample of the faults. For every combination of caller (upgrader or child), system call,
+// error and phase, the sample has the first fault of all plays. If the call moves bytes, processes
+// or links, it has the first fault of each play. If these are fewer than `count` faults, more
+// faults are drawn at random with `seed`.
 [[nodiscard]] std::vector<Planned> sample(const std::vector<Planned>& all, std::size_t count,
                                           std::uint64_t seed);
 
-// Parses the name of a fault, which has the form PLAY:WHO:CALL:WHAT:K.
+// Parses the name of a fault, which has the form PLAY:WHO:CALL:WHAT:K. These parts are the members
+// of Fault (tracer.h).
 [[nodiscard]] Fault parse_fault(const std::string& text);
 
 }  // namespace fault

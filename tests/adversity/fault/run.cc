@@ -75,8 +75,8 @@ bool Run::step_once() {
   // The test sends a signal only as long as the upgrader is the process's parent. Once the process
   // has been reaped, its pid may belong to an unrelated process.
   if (spared != 0 && !has_ended(spared) && integration::parent_of(spared) == tracer_->upgrader()) {
-    // The upgrader wanted to kill this agent, and the fault prevented that. So the test kills the
-    // agent.
+    // The upgrader wanted to kill this agent, but the fault made its kill() fail. So the test kills
+    // the agent now.
     kill(spared, SIGKILL);
     await_end(spared);
     return true;
@@ -192,8 +192,8 @@ Agent* Run::active() {
 
 // ---- acts of the agents
 
-// Lets one agent act once. The remaining steps of an agent that has begun to act come before
-// reactions to messages. Older agents come before newer agents.
+// Lets one agent act once. An agent that still has steps to do comes first; otherwise an agent
+// reacts to the next message that it has read. If several agents could act, the oldest one does.
 void Run::act() {
   for (Agent& agent : agents_) {
     if (!agent.ended && !agent.steps.empty()) return take_step(agent);
@@ -395,7 +395,7 @@ bool Run::init_awaits_ready() const {
 std::string Run::story() const {
   std::string text;
   for (const Agent& agent : agents_) {
-    // Leaves out an agent that ended before it had read a message.
+    // Leaves out of the text an agent that ended before it had read a message.
     if (agent.types.empty() && agent.ended) continue;
     if (!text.empty()) text += "; ";
     text += agent.role.empty() ? "an agent" : agent.role;

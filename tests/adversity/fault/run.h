@@ -52,13 +52,13 @@ struct Play {
   std::string previous{};             // the target of the link of --previous
   std::string attempts{};             // the initial content of the file of --attempts
   std::function<void(Run&)> begin{};  // called when the first agent is active
-  // Returns the lines that an operator writes to --control. Each line is written when the upgrader
-  // has handled the previous line.
+  // Returns the lines that an operator writes to the FIFO of --control. Each line is written when
+  // the upgrader has handled the previous line.
   std::function<Texts(const Run&)> requests{};
-  // Called instead if the upgrader accepts no requests of an operator.
+  // Called instead of `requests` if the upgrader accepts no requests of an operator.
   std::function<void(Run&)> without_operator{};
-  // Called before an agent's usual reaction to a message that it has received, for agents that do
-  // not behave like a good agent. Returns true if the agent has reacted here, so that the usual
+  // Lets an agent behave differently from a good agent. Called before the agent's usual reaction to
+  // a message that it has received. Returns true if the agent has reacted here, so that the usual
   // reaction is left out.
   std::function<bool(Run&, Agent&, std::string_view)> react{};
 

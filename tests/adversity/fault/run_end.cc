@@ -99,8 +99,8 @@ void Run::judge_files() {
 void Run::judge_previous(const std::string& named) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path("previous"), error);
-  // Only an upgrade moves the link of --previous, and no upgrade begins before the first agent is
-  // active. If the first agent was never active, the link must be unchanged.
+  // If the first agent was never active, the link of --previous must be unchanged: only an upgrade
+  // moves this link, and no upgrade begins before the first agent is active.
   const bool moved = report_.at_end.find("first welcome activate") != std::string::npos;
   if (!play_.previous.empty() && !moved) {
     if (target != path(play_.previous)) violation("the link of --previous leads to " + target);

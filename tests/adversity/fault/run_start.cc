@@ -21,8 +21,9 @@
 namespace fault {
 namespace {
 
-// Returns the first record of the file of --attempts with this text. The record has the text, the
-// record's number 1, and a checksum of both (FNV-1a with 32 bits).
+// Returns a record for the file of --attempts that has this text and is the first record of the
+// file. After the text come the record's number, which is 1, and a checksum of both (FNV-1a with 32
+// bits).
 std::string record_of(const std::string& text) {
   const std::string numbered = text + "1 ";
   std::uint32_t sum = 2'166'136'261U;
@@ -108,8 +109,9 @@ void Run::set_up() {
 
 void Run::install(std::string_view name) {
   if (play_.script) return write_file(path(name), "#!" + setting_.puppet + "\n");
-  // With an adapter, an agent's program is only a copy of /bin/true. No process should execute this
-  // program; if a process did, it would exit immediately.
+  // With an adapter, a program that is started instead of the agent's program, the agent's program
+  // is only a copy of /bin/true. No process should execute it; a process that did would exit
+  // immediately.
   if (play_.adapter && name != "adapter") {
     return write_file(path(name), integration::read_file("/bin/true"));
   }

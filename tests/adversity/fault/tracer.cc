@@ -55,17 +55,17 @@ bool change_registers(pid_t pid, const std::function<void(user_regs_struct&)>& c
   return ptrace(PTRACE_SETREGS, pid, nullptr, &registers) == 0;
 }
 
-// Returns whether the tracer lets the kernel carry out the call, and then replaces the call's
-// result by the error. This is needed for two calls. close() closes the descriptor even when it
-// fails. ECHILD from wait4() says that another process has reaped the child, so the child must be
-// gone.
+// Returns whether a call that is to fail must take effect all the same. The kernel then carries out
+// the call, and the tracer replaces the result by the error. This is so for two calls. close()
+// closes the descriptor even when it fails. If wait4() fails with ECHILD, somebody else has reaped
+// the child, so the child must be gone.
 bool fails_after_the_deed(const std::string& call, int error) {
   return call == "close" || (call == "wait4" && error == ECHILD);
 }
 
-// Returns the resource that a system call needs: memory or descriptors. A lasting fault is a
-// shortage of this resource, so all calls that need the resource fail. For a call that needs
-// neither, returns the call's own name.
+// Returns which of two resources a system call needs: memory or descriptors. A fault that lasts is
+// a shortage of this resource, so all later calls that need the resource must fail, too. If the
+// call needs neither, returns its own name, and only later calls of this name must fail.
 std::string shortage(const std::string& call) {
   if (call == "brk" || call == "mmap") return "memory";
   const bool descriptors = call.starts_with("openat.") || call == "pipe2" ||
@@ -87,8 +87,8 @@ char state_of(pid_t pid) {
   return end_of_name != nullptr ? end_of_name[2] : '\0';
 }
 
-// A wait of more milliseconds than this can only be for the end of a trial, and counts as a wait
-// without limit.
+// Only a wait for the end of a trial can be longer than this number of milliseconds. The tracer
+// does not shorten such a wait, but counts it as a wait without limit.
 constexpr int long_wait_ms = 1'800'000;
 
 // Returns how long the system call may wait, in milliseconds: -1 for no limit, 0 if it does not
@@ -161,7 +161,8 @@ void SwiftTime::enter(const RawCall& call) {
   if (changed_) set_timeout(call, timeout <= no_wait_max_ms ? 0 : for_ever);
 }
 
-// Interrupts the process's wait by sending a signal that the upgrader ignores.
+// Interrupts the process's wait by a signal. The upgrader ignores this signal, so it has no other
+// effect.
 bool SwiftTime::break_off(const RawCall& call, int most_ms) {
   const int timeout = static_cast<int>(call.args[3]);
   if (!is_wait(call) || timeout <= 0 || timeout > most_ms) return false;
@@ -341,8 +342,8 @@ bool Tracer::is_due(const Tracee& tracee) const {
   return tracee.who == fault_->who && tracee.name == fault_->call && tracee.k == fault_->k;
 }
 
-// Makes a system call fail by giving the kernel a call number that does not exist. brk() cannot
-// return an error, so brk() gets an address that the kernel refuses.
+// Makes a system call fail: replaces the call's number by a number that no call has, so the kernel
+// does nothing. brk() cannot return an error, so brk() gets an address that the kernel refuses.
 void Tracer::replace_entry(pid_t pid, Tracee& tracee) {
   const bool is_break = tracee.call.number == SYS_brk;
   const bool done = change_registers(pid, [&](user_regs_struct& registers) {
@@ -406,8 +407,8 @@ void Tracer::note_effects(const Tracee& tracee, long result) {
   if (tracee.name == "clone" && child > 0 && !known_children_.contains(child)) {
     static_cast<void>(expect_child(child));
   }
-  // If this call kills a process, waits here until that process has died, so that every run sees
-  // the same order of events.
+  // If this call is a kill() that ends a process, waits here until that process has died. Otherwise
+  // the machine's speed would decide when the upgrader notices the death, and runs would differ.
   const bool deadly = tracee.call.args[1] == SIGKILL || tracee.call.args[1] == SIGTERM;
   if (tracee.name == "kill" && result == 0 && deadly) {
     await_end(static_cast<pid_t>(tracee.call.args[0]));
@@ -487,9 +488,9 @@ void await_end(pid_t pid) {
   constexpr int moment_ms = 5'000;
   poll(&one, 1, moment_ms);
   close(descriptor);
-  // The pidfd becomes readable just before the kernel signals the parent. The kernel holds a lock
-  // meanwhile, and waitid() needs the same lock. So when waitid() returns, the parent has been
-  // signalled.
+  // Waits until the kernel has also sent SIGCHLD to the parent: the pidfd becomes readable just
+  // before that. The kernel holds a lock from the first to the second, and waitid() needs the same
+  // lock. So when waitid() returns, the signal has been sent.
   siginfo_t ignored;
   waitid(P_PID, static_cast<id_t>(pid), &ignored, WEXITED | WNOHANG | WNOWAIT);
 }

@@ -48,10 +48,10 @@ struct Fault {
   // The caller: "upgrader", or "child1" for the child of the first fork, and so on.
   std::string who;
   std::string call;
-  // The fault: the name of an error, or KILL. With `+` at the end, the k-th call fails, and so do
-  // all later calls of this name. If the call needs memory or descriptors, all later calls that
-  // need the same resource fail. With `*` at the end, the k-th call fails, and so does the next
-  // call of this name, with which the process repeats the failed call.
+  // The fault: the name of an error such as EIO with which the k-th call fails, or KILL, which
+  // kills the caller there. With `+` at the end, all later calls of this name fail, too. If the
+  // call needs memory or descriptors, all later calls that need the same resource fail. With `*` at
+  // the end, the next call of this name fails, too, with which the process repeats the failed call.
   std::string what;
   int k = 1;
 
@@ -86,7 +86,8 @@ struct Call {
 // of the wait, the tracer breaks the wait off, and adds its whole length to the clock.
 class SwiftTime {
  public:
-  // Must be called right after the exec of the traced process.
+  // Hides the clock that the process could read without a system call (the vDSO). Must be called
+  // right after the exec of the traced process.
   static void hide_other_clocks(pid_t pid);
 
   // Returns whether the system call asks for the time.
@@ -102,14 +103,16 @@ class SwiftTime {
  private:
   std::int64_t started_ns_ = 0;  // the kernel's clock when the process first asked for the time
   std::int64_t waited_ms_ = 0;
-  // True if the system call was given another time limit, which leave() must restore.
+  // True if enter() has changed the time limit of the current system call, so that leave() must
+  // restore it.
   bool changed_ = false;
   bool broken_off_ = false;
 };
 
 class Tracer {
  public:
-  // Calls `agent_started` whenever a child executes its program.
+  // Makes a tracer that injects the fault, if there is one. Calls `agent_started` with the pid of
+  // each child of the upgrader that executes its program. If `shows` is true, prints the trace.
   Tracer(std::optional<Fault> fault, std::function<void(pid_t)> agent_started, bool shows);
   ~Tracer();
   Tracer(const Tracer&) = delete;
@@ -156,8 +159,8 @@ class Tracer {
   // input.
   [[nodiscard]] int lines_sent(const std::string& pipe) const;
   [[nodiscard]] bool has_closed(const std::string& pipe) const { return closed_.contains(pipe); }
-  // Returns the wait statuses of those children of the test that are not traced: orphans of the
-  // upgrader, and processes that the run itself has started.
+  // Returns the wait statuses, by pid, of those children of the test that are not traced: orphans
+  // of the upgrader, and processes that the run itself has started.
   [[nodiscard]] const std::map<pid_t, int>& others() const { return others_; }
   // Returns the process that is still alive because the fault made the upgrader's kill() fail, or
   // 0.

@@ -19,9 +19,9 @@ using namespace agent_protocol;
 
 // ---- the members of a message
 
-// Collects, by name, the members of a message that the codec has decoded, in the form that the
-// second decoder uses. Written from message.h; shares no code with the codec's archives. Leaves out
-// members that the message does not have.
+// Collects, by name, the members of a message that the codec has decoded. The result has the form
+// that the second decoder uses, so the two can be compared. Absent members are left out. This class
+// was written from message.h, and shares no code with the codec's archives.
 class Notes {
  public:
   void note(const std::string& name, const std::string& text) { members[name] = shown(text); }
@@ -32,7 +32,8 @@ class Notes {
   void note(const std::string& name, const std::vector<std::string>& texts) {
     members[name] = shown_all(texts);
   }
-  // Leaves out an empty list, which means the same as an absent member.
+  // Records the list of features, unless it is empty: an empty list means the same as an absent
+  // member.
   void note_features(const std::vector<std::string>& features) {
     if (!features.empty()) note("features", features);
   }
@@ -341,8 +342,8 @@ std::string told(const SecondOpinion& opinion) {
   return "";
 }
 
-// Converts the codec's result into a SecondOpinion, so that it can be compared with the second
-// decoder's result.
+// Converts the codec's result for a line into a SecondOpinion, which is the type of the second
+// decoder's result, so that the two can be compared.
 template <class Message>
 SecondOpinion in_words(const Decoded<Message>& decoded) {
   if (const auto* unknown = std::get_if<Unknown>(&decoded)) {

@@ -65,7 +65,8 @@ ControlLine decoded(std::string_view line) {
   return given;
 }
 
-// A supervisor whose orders, such as to check or to start a program, all succeed.
+// A supervisor for this test. Everything that it orders succeeds, such as the check or the start of
+// a program.
 class Serving {
  public:
   Serving() : supervisor_(policy()), watcher_(policy().exit_grace) {

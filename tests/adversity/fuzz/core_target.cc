@@ -33,7 +33,8 @@ using namespace upgrader;
 
 struct Happening {
   std::string name;  // the event's name in the story that is printed for people
-  // One event, or several events: all last words of an ended agent, and then its exit.
+  // Usually one event. If an agent has ended, the events are its last messages, which are read only
+  // now, and then its exit.
   std::vector<Event> events;
   Duration later{};                // the time since the previous event
   bool deadlines_are_seen = true;  // whether deadlines that passed in this time are reported
@@ -278,7 +279,8 @@ Happening take_happening(Bytes& bytes, const State& state) {
   }
 }
 
-// Returns an outcome of the order that the supervisor waits for. Each failure has its own text.
+// Returns an outcome of the order whose outcome the supervisor awaits. `which` selects one of the
+// possible outcomes. The reason of a failure is taken from the input.
 Event take_outcome(Bytes& bytes, const State& state, int which) {
   const std::vector<test::NamedEvent> all = test::every_outcome(state);
   Event event = all[static_cast<std::size_t>(which) % all.size()].event;
@@ -294,8 +296,8 @@ Event take_outcome(Bytes& bytes, const State& state, int which) {
 // The largest number of actions that one event may cause. A fall-back causes the most: the upgrader
 // sends a report, kills an agent, starts the fallback, and logs each of these.
 constexpr std::size_t actions_max = 12;
-// A good upgrade takes six events: upgrade, hello, ready, stopped, exit, and the end of the trial.
-// explorer.h has a function that counts them.
+// The number of events that a good upgrade takes: upgrade, hello, ready, stopped, exit, and the end
+// of the trial. The function events_to_commit() in explorer.h counts them.
 constexpr std::size_t useful_events = 6;
 
 // Returns the generation of the agent that an event is about, or 0 if the event is about no agent.
@@ -385,8 +387,9 @@ class Stage {
     return said == nullptr || agent_protocol::encode(said->message);
   }
 
-  // Returns whether deadlines have passed, all of them more than a second ago, and no deadline has
-  // been postponed yet. The supervisor must then postpone these deadlines first.
+  // Returns whether the supervisor must postpone deadlines in this step instead of acting on them.
+  // It must do so if deadlines have passed, all of them more than a second ago, and no deadline has
+  // been postponed yet.
   [[nodiscard]] bool is_too_late(const Supervisor& before, const Event& event) const {
     const auto* passed = std::get_if<DeadlinePassed>(&event);
     if (passed == nullptr || !before.state().put_off.empty()) return false;
@@ -400,7 +403,8 @@ class Stage {
     return due && late;
   }
 
-  // Returns whether the last step did nothing but write to the log.
+  // Returns whether the supervisor has not acted in the last step, except that it has written to
+  // the log.
   [[nodiscard]] bool is_patient() const {
     return std::all_of(actions_.begin(), actions_.end(),
                        [](const Action& action) { return std::holds_alternative<Log>(action); });

@@ -11,9 +11,9 @@ fuzz_sources := $(filter-out %/fuzzer.cc %_test.cc,$(wildcard tests/adversity/fu
   $(base_text_parts) $(base_upgrader_parts) \
   $(addprefix sample-agent/,configuration.cc position.cc)
 
-# The fuzzer has object files of its own, built by clang with sanitizers. Only the tested code
-# reports its branches to the fuzzer, since an input that only takes a new branch of the test code
-# is not interesting.
+# The fuzzer has object files of its own, built by clang with sanitizers. libFuzzer keeps an input
+# if it takes a new branch. Only the tested code reports its branches to libFuzzer, since inputs
+# that only take a new branch of the test code are not worth keeping.
 fuzz_sanitizers = -fsanitize=address,undefined -fno-sanitize-recover=undefined
 fuzz_compile = clang++-14 -std=c++20 $(WARNINGS) $(wide_types) $(CPPFLAGS) -O2 -g1 \
   $(fuzz_sanitizers) -MMD -MP
@@ -26,7 +26,7 @@ $(BUILD)/fuzz/objects/tests/%.o: tests/%.cc
 	@mkdir -p $(@D)
 	$(fuzz_compile) -c -o $@ $<
 
-# Puts the objects into a library archive, so that the linker takes only those objects of
+# Puts the objects into a static library. The linker then takes only those objects of
 # tests/decisions/explore that the fuzzer needs.
 $(BUILD)/fuzz/libfuzzed.a: $(fuzz_objects); $(make_archive)
 $(BUILD)/tests/adversity/fuzz/fuzzer: $(BUILD)/fuzz/libfuzzed.a

@@ -20,10 +20,10 @@ struct TakenLine {
 };
 using Lines = std::vector<TakenLine>;
 
-// Two byte values in the fuzzer's input are orders to the test, and are removed from the stream. At
-// this byte, the test takes all lines of the bytes that the reader has read so far.
+// Two byte values in the fuzzer's input are orders to the test, and no part of the stream that the
+// line reader gets. At this byte, the test takes all complete lines from the line reader.
 constexpr char drain_here = 0x02;  // orders the test to take all lines read so far
-// At this byte of the input, the test takes one line from the reader.
+// At this byte of the fuzzer's input, the test takes one line from the line reader.
 constexpr char one_line_here = 0x03;
 
 constexpr std::size_t line_max = 65'536;  // the maximum length of a line, with its newline
@@ -148,7 +148,8 @@ void take_lines(std::string_view input) {
   whole.read(stream);
   compare(whole.end(), expected, "read in one piece");
   const std::size_t some = input.size() % 13 + 1;
-  // Leaves out long streams, because reading them in pieces of a few bytes would take too long.
+  // Skips this comparison for long streams, because reading them in pieces of a few bytes would
+  // take too long.
   if (stream.size() > 5'000 * some) return;
   Reading crumbs(some);
   crumbs.read(stream);

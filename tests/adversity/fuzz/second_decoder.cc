@@ -236,7 +236,8 @@ Found find(const Json& object, std::string_view name) {
 bool take_members(const Json& object, const std::vector<Rule>& rules, const std::string& prefix,
                   SecondOpinion& opinion);
 
-// Judges one member of a message. If the member is good, adds its value to the opinion.
+// Checks one member of a message against its rule. If the member is good, adds its value to the
+// opinion, the decoder's result.
 bool take_member(const Json& value, const Rule& rule, const std::string& name,
                  SecondOpinion& opinion) {
   bool good = false;
@@ -307,7 +308,8 @@ bool is_word(const Json& object, std::string_view name, std::string_view text) {
   return found.value != nullptr && found.value->text == text;
 }
 
-// Returns the rule about a combination of members that the message breaks, or an empty text.
+// Checks the rules that concern several members of a message together. Returns the rule that the
+// message breaks, or an empty text.
 std::string broken_together(const Json& object, std::string_view type) {
   if (type == "upgrade" && is_word(object, "gate", "confirm") &&
       is_word(object, "mode", "sequential")) {

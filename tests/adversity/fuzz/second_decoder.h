@@ -36,10 +36,11 @@ struct SecondOpinion {
   std::optional<std::string> id{};
 };
 
-// Judges a line, given without its newline.
+// Decodes a line of this sender, and judges whether the line is a good message. The line is given
+// without its newline.
 SecondOpinion second_opinion(std::string_view line, Sender sender);
 
-// Each of these functions returns a value as text, in the form in which Members has values.
+// Each of these functions returns a value as text, in the form that values have in Members.
 std::string shown(std::string_view text);
 std::string shown(bool value);
 template <class Texts>

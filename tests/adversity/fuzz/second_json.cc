@@ -183,8 +183,8 @@ bool Reader::read_unicode(Json& value) {
       append_utf8(value.text, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
       return true;
     }
-    // The next escape is not the second half of a surrogate pair, so it is read as a character of
-    // its own.
+    // The escape that follows is not the second half of this surrogate pair. So it will be read as
+    // a character of its own, and this half is a lone surrogate.
     at_ = after;
   }
   value.lone_surrogate = true;

@@ -3,7 +3,7 @@
 // session from outside.
 //
 // A line of the input comes from the upgrader, unless it begins with one of these:
-//     !MESSAGE   the program wants to send this line, whether that is allowed or not
+//     !MESSAGE   the agent's program wants to send this line, which may be forbidden at this moment
 //     ?          SIGTERM
 //     $          the input ends
 #include <optional>
@@ -87,7 +87,8 @@ void AgentWatcher::see_heard(const UpgraderMessage& message, const SessionAction
     must(!std::holds_alternative<ExitAtOnce>(action), "the upgrader's words end an agent");
   }
   if (std::holds_alternative<Stop>(message) && active_ && !stopped_) ordered_ = true;
-  // The upgrader may send `stop` even when the session is already stopping because of SIGTERM.
+  // A session that is already stopping because of SIGTERM may still be sent `stop`: the stop is
+  // then ordered by the upgrader, too.
   if (std::holds_alternative<Stop>(message) && stopping_) ordered_ = true;
   see_actions(actions);
 }

@@ -1,8 +1,8 @@
 // Fuzz targets are functions that run the tested code on arbitrary bytes, and check that its rules
 // hold. The fuzzer passes bytes that it invents (fuzzer.cc). `make check` passes the stored inputs
-// (replay_test.cc). This file also has the code that the targets share: reading an input as bytes
-// or unfolded, reporting a broken rule, and injected bugs, which prove that a run would find such
-// bugs.
+// (replay_test.cc). This file also has the code that the targets share: reading an input byte by
+// byte or unfolded to a longer text (see unfold()), reporting a broken rule, and injected bugs,
+// which prove that a run would find such bugs.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +46,8 @@ inline void must(bool holds, const char* otherwise, std::string_view about = "")
     throw Finding{std::string(otherwise) + (about.empty() ? "" : ": ") + printable(about)};
 }
 
-// Counts the cases in which the tested code was compared with a second implementation of the rules,
-// and both agreed.
+// The number of comparisons so far in which the tested code and a second implementation of the
+// rules agreed.
 inline std::uint64_t comparisons = 0;
 
 // ---- inputs

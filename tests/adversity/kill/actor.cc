@@ -1,17 +1,21 @@
-// The scripted agent of the kill points and of the endurance run. The actor plays its part by
-// itself, quickly and in the same order every time. It reports the lines that it reads to the
-// driver, which is the test. It shares no code with the product.
+// The actor is the scripted agent of the kill points (tests that signal a process at one step of an
+// upgrade) and of the endurance run. It acts by itself, quickly and in the same order every time.
+// It reports the lines that it reads to the driver, which is the test. It shares no code with the
+// product.
 //
-// usage: actor [PART] PART says how the actor behaves at its start and on trial: see play_held()
-// and play_trial(). The id of an upgrade says how the actor stops for that upgrade: see
-// play_stop().
+// usage: actor [PART]
+//
+// PART says how the actor behaves at its start and on trial: see play_held() and play_trial(). The
+// id of an upgrade says how the actor stops for that upgrade: see play_stop().
 //
 // ACTOR_SOCKET is the driver's abstract socket, and ACTOR_DIR is a directory. The active agent
 // holds a lock on the file `active` in this directory until its process dies. If the directory has
 // a file `request`, the first agent that removes this file sends the file's line to the upgrader.
-// Packets to the driver: I introduction (pid and executable), L line read, E end of input, V
-// violation, P answer to a ping, S served. Packets from the driver: `ping`, `say LINE`, `serve N`.
 // With ACTOR_STAYS set, the actor breaks the protocol: it does not exit at the end of its input.
+//
+// Packets to the driver: I introduction (pid and executable), L line read, E end of input, V
+// violation, P answer to a ping, S served (a piece of work is done). Packets from the driver:
+// `ping`, `say LINE` (send LINE to the upgrader), `serve N` (do piece of work N).
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -139,7 +143,8 @@ void Actor::introduce() {
   say("hello", ",\"protocol\":1,\"version\":\"" + version() + "\"");
 }
 
-// Sends lines that no agent should send. The caller sends a correct `hello` after them.
+// Sends lines that no agent should send: some are no messages, and `ready` must not come before
+// `hello`. The caller sends a correct `hello` after them.
 void Actor::spam() {
   for (int count = 0; count < 40; ++count) {
     say_line("no message at all, number " + std::to_string(count));
@@ -185,8 +190,8 @@ void Actor::hear(const std::string& line) {
   }
 }
 
-// Behaves as `part_` says when the agent has just started. Most values of `part_` are for bad
-// candidates.
+// Acts out the agent's part, `part_`, when the agent has just started and is held (must not work
+// yet). Most parts that have an effect here are those of bad candidates.
 void Actor::play_held() {
   const bool candidate = role_ == "candidate";
   if (candidate && plays("dies-held")) _exit(3);
@@ -215,9 +220,9 @@ void Actor::play_active() {
   if (role_ == "candidate") play_trial();
 }
 
-// Writes a byte to the FIFO `standby`. This byte tells the new version, which is on trial, that a
-// standby runs. The FIFO is opened for reading and writing, so that the byte stays in it until it
-// is read.
+// Writes a byte to the FIFO `standby`. The new version, which is on trial, reads this byte, and so
+// knows that a standby runs (a fallback that was started at the beginning of the trial). The FIFO
+// is opened for reading and writing, so that the byte stays in it until it is read.
 void Actor::tell_that_it_stands_by() {
   const int fd = open((std::string(std::getenv("ACTOR_DIR")) + "/standby").c_str(),
                       O_RDWR | O_NONBLOCK | O_CLOEXEC);

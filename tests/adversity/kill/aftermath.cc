@@ -12,7 +12,8 @@ namespace {
 
 using integration::state_of;
 
-// The highest exit status with which an agent (actor.cc) exits by itself as its story requires.
+// The highest exit status with which an agent (actor.cc) exits when its part in the story says that
+// it must exit.
 constexpr int highest_status_of_a_part = 5;
 
 std::string words(int status) {
@@ -81,14 +82,15 @@ bool Aftermath::rests() {
   }
   if (living != 1 || active_ == nullptr || active_->end_of_input) return false;
   // If init has become the agent's parent, the upgrader that started the agent has ended. The agent
-  // will soon see the end of its input.
+  // will soon see the end of its input and exit, so the system is not at rest.
   if (integration::parent_of(active_->pid) == scene_.init()) return false;
   std::size_t upgraders = 0;
   bool shape = true;
   for (const pid_t pid : scene_.descendants()) {
     const bool agent = pid == active_->pid;
     upgraders += agent ? 0 : 1;
-    // If the signal has ended the upgrader, none of the processes that it had then may be left.
+    // If the signal has ended the upgrader, init has started a new one, and none of the old
+    // upgrader's processes may be left.
     shape = shape && !(upgrader_was_ended() && upgrader_processes_.count(pid) == 1);
     shape = shape && state_of(pid) != 'Z' && (agent || !scene_.is_agent(pid));
   }
@@ -150,9 +152,9 @@ void Aftermath::release_candidate() {
   }
 }
 
-// Judges a story at boot. AGENT's link names the bad version at first, and the good version (v1)
-// once v1 is committed. At whichever step the signal came, v1 must work after at most `attempts`
-// starts.
+// Judges a story at boot. AGENT's link names a bad version at first, and the good version, v1, once
+// v1 is committed. The signal may have come at any step. In each case v1 must become active, after
+// at most `attempts` restarts of the upgrader.
 std::string Aftermath::judge_boot(const std::set<Allowed>& allowed) {
   const std::string welcome = active_->line_of("welcome");
   const std::size_t restarts = scene_.ended().size();
@@ -182,14 +184,15 @@ std::string Aftermath::judge_links() const {
   return previous.empty() || previous == "v1" ? "" : "the link of --previous names " + previous;
 }
 
-// Checks that the active agent answers, and asks the kernel whether it holds the locks.
+// Checks that the active agent answers. Then asks the kernel whether this agent holds the active
+// agent's lock, and whether the lock of --lock is held.
 std::string Aftermath::judge_service() {
   scene_.tell(*active_, "ping");
   if (!scene_.wait_until(tracer_, [this] { return !active_->pongs.empty(); })) {
     return "the active agent does not answer";
   }
   if (active_->pongs.back() != "active " + active_->version) return "it says that it is not active";
-  // The agent may still have to wait for the lock until the previous agent has exited.
+  // Waits until the agent holds the lock, since the previous agent keeps it until it has exited.
   const auto holds = [this] { return scene_.active_lock_holder() == active_->pid; };
   if (!scene_.wait_until(tracer_, holds)) return "it does not hold the active agent's lock";
   if (setting_.lock && !scene_.upgrader_lock_held()) return "the lock of --lock is not held";
@@ -203,7 +206,8 @@ std::string Aftermath::judge_next_upgrade() {
   scene_.tell(*before,
               "say " + upgrade_request("u2", agents + "/v3", "good", R"(,"trial_ms":60000)"));
   const auto done = [&] {
-    // The agent that was started last need not be the committed one: it may be a standby.
+    // Finds the new agent by its `committed`. The agent that was started last may be another one: a
+    // standby.
     for (const Agent& agent : scene_.agents()) {
       if (agent.version == "v3" && agent.heard("committed")) active_ = &agent;
     }

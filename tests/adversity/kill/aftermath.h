@@ -28,7 +28,7 @@ class Aftermath {
   Aftermath(Scene& scene, Tracer& tracer, const Setting& setting, const Party& victim);
 
   // Judges the state after the signal. Returns the first violation in words, or "". If init has
-  // restarted the upgrader, its first agent must have one of the `versions`.
+  // restarted the upgrader, the new upgrader's first agent must have one of the `versions`.
   std::string judge(const std::set<Allowed>& allowed, const std::vector<std::string>& versions);
   [[nodiscard]] End end() const { return end_; }
 

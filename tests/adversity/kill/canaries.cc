@@ -11,9 +11,9 @@ namespace {
 // lasts this long.
 constexpr auto patience = std::chrono::seconds(3);
 
-// Names of kill points at which the real upgrader keeps all rules. The canaries run these points
-// with an injected bug. The last name has a step that does not exist:
-// `after-upgrader-writes-nonsense`.
+// Names of kill points (a signal to one process at one step of an upgrade). At the first three
+// points, the real upgrader keeps all rules, so a canary's injected bug is the only error. The last
+// name has a step that does not exist: `after-upgrader-writes-nonsense`.
 constexpr const char* upgrader_is_killed =
     "parallel/no-lock/good/upgrader-first/upgrader/after-agent-2-reads-welcome/SIGKILL";
 constexpr const char* with_the_lock =

@@ -77,7 +77,8 @@ struct Worker {
   _exit(0);
 }
 
-// Ends the processes that a dead worker had started. They have become children of this process.
+// Kills the processes that a dead worker had started. They are now children of this process, as the
+// workers are.
 void end_orphans(const std::vector<Worker>& crew) {
   for (const pid_t child : integration::children_of(getpid())) {
     const bool worker = std::any_of(crew.begin(), crew.end(),
@@ -151,8 +152,8 @@ using namespace kill_points;
 
 constexpr std::size_t points_wanted = 600;
 
-// In a short run, only every fifth kill point is tried in stories where the upgrade fails by
-// itself.
+// A short run tries only every fifth kill point of the stories in which the upgrade fails even
+// without a signal.
 constexpr std::size_t short_stride = 5;
 
 std::string setting_of(const char* name) {

@@ -38,8 +38,8 @@ class OneProcessor {
 
 constexpr const char* after_signals[] = {"SIGKILL", "SIGSEGV", "SIGSTOP"};
 
-// Returns whether the step is a system call that has no name of its own in the story. The names of
-// such steps contain `-calls-`.
+// Returns whether the step is just any system call, one that has no meaning in the story. The names
+// of such steps contain `-calls-`.
 bool is_any_call(const std::string& step) {
   return step.find("-calls-") != std::string::npos;
 }
@@ -102,7 +102,7 @@ class Play {
   Moment moment_;
 };
 
-// Waits until all processes sleep, except the one that the signal has stopped.
+// Waits until all processes sleep. Leaves out the process `frozen`, which SIGSTOP has stopped.
 void wait_for_rest(Play& play, pid_t frozen) {
   int quiet = 0;
   std::vector<pid_t> before;
@@ -132,7 +132,8 @@ std::set<Allowed> strike(Play& play, Tracee& victim, const Point& point) {
   play.tracer_.run_first_ones();
   play.let_go();
   wait_for_rest(play, victim.pid);
-  // The stopped victim must stay stopped until the end, unless the upgrader kills it.
+  // The signal was SIGSTOP. The victim must stay stopped until the end, unless the upgrader kills
+  // it.
   char state = '\0';
   const bool still = play.scene_.wait_until(play.tracer_, [&] {
     state = integration::state_of(victim.pid);
@@ -199,8 +200,8 @@ Survey survey(const Cast& cast, const Setting& setting, bool every_call) {
       // comes.
       if (is_any_call(step) && std::string_view(victim) != "upgrader") continue;
       for (const char* signal : after_signals) {
-        // Before a system call only SIGKILL is tried: other signals would take effect only when the
-        // call ends.
+        // At the beginning of a system call only SIGKILL is tried. The other signals would take
+        // effect only when the call ends, and that is a kill point of its own.
         if (!step.starts_with("after-") && signal != after_signals[0]) continue;
         if (signal != after_signals[0] && awaits_execution(*party)) continue;
         result.points.push_back({setting, victim, step, signal});

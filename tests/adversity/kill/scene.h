@@ -68,7 +68,8 @@ struct Agent {
   [[nodiscard]] std::string line_of(std::string_view type) const;
 };
 
-// The exit of an upgrader or of an orphan, as the init has reported it.
+// The exit of an upgrader, or of an orphan that the init has inherited, as the init has reported
+// it.
 struct Ended {
   pid_t pid;
   int status;

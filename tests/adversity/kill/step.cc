@@ -138,12 +138,13 @@ std::optional<Step> Steps::step_of(const Stop& stop) {
   }
   if (stop.what == Stop::What::call_begins) {
     begun_[who.pid] = step_of_call(stop);
-    // Only the return of the call shows whether it has reaped a process, so its entry is not a
-    // step.
+    // Only the return of a waiting call shows whether it has reaped a process, so the entry of the
+    // call is not a step.
     if (begun_[who.pid] && begun_[who.pid]->verb == "reaps") return std::nullopt;
     return begun_[who.pid];
   }
-  // The bytes that a read() has read are known only when the call returns.
+  // Finds the step at the call's return. Only now are the bytes of a read() known. For other calls,
+  // the step was found when the call began.
   std::optional<Step> step =
       who.call == SYS_read ? step_of_call(stop) : std::exchange(begun_[who.pid], std::nullopt);
   if (!step) return std::nullopt;
@@ -167,7 +168,8 @@ std::optional<Step> Steps::step_of_call(const Stop& stop) const {
     const std::string bytes =
         known ? Tracer::peek(who, who.args[1], std::min(size, line_bytes_max)) : "";
     step.verb = who.call == SYS_write ? "writes" : "reads";
-    // If the bytes do not begin like a message, they are a part of status.json.
+    // Looks for messages in the bytes. Bytes that do not begin like a message are a part of
+    // status.json.
     if (bytes.starts_with(R"({"type":)")) step.object = types_in(bytes);
     if (!step.object.empty()) return step;
     if (who.generation == 0 && bytes.starts_with("upgrader: ")) {

@@ -13,8 +13,9 @@ int exited(int status) {
   return status << 8;
 }
 
-// Returns whether the story has a candidate. A story at boot has none. A sequential upgrade whose
-// old agent stops uncleanly has none either: the old version is started again instead.
+// Returns whether a candidate is started in the story. In a story at boot, none is. If the old
+// agent of a sequential upgrade stops uncleanly, none is either: the old version is started again
+// instead.
 bool has_candidate(const Story& story) {
   if (story.with == Story::With::boot) return false;
   return !story.sequential || story.end != End::fallback ||
@@ -148,12 +149,11 @@ std::set<Allowed> Moment::after_end_of(int generation, int signal) const {
   return after_end_of_fallback(signal);
 }
 
-// Returns the allowed ends of the upgrade if the old agent is killed at the current step. For the
-// time before the agent was sent `stop`, agent-protocol(7) says: "The active agent exits while no
-// upgrade is under way, or before it was sent stop: the upgrader exits too, with 128 + the signal's
-// number." For the time after `stop`, the page says: "Unclean. The old executable is started
-// again." If `stopped` is already in the pipe, it counts whatever the exit status; a `cancel` in
-// the pipe does not count.
+// Returns the allowed ends of the upgrade if the old agent is killed at the current step. By
+// agent-protocol(7), if the agent exits before it was sent `stop`, the upgrader exits, too, with
+// 128 + the signal's number. If it exits after that, the stop is unclean, and the old executable is
+// started again. If the old agent has already written `stopped` into the pipe, its stop counts as
+// clean, whatever its exit status is. But a `cancel` that is still in the pipe does not count.
 std::set<Allowed> Moment::after_end_of_old(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (stopped_) return {{story_.end}};
@@ -167,10 +167,10 @@ std::set<Allowed> Moment::after_end_of_old(int signal) const {
 }
 
 // Returns the allowed ends of the upgrade if the candidate is killed at the current step. As long
-// as the candidate is held, and the old agent has not been told to stop, "the old agent never
-// notices anything else". After the upgrader has requested the stop, the old agent continues to
-// stop, or stays active if it sends `cancel`. If the candidate is on trial, a fallback is started.
-// If the candidate is committed, the upgrader exits, too.
+// as the candidate is held, and the old agent has not been told to stop, the old agent stays
+// active. If it has been told to stop, it stops and its executable is started again, or it stays
+// active if it sends `cancel`. If the candidate is on trial, a fallback is started. If the
+// candidate is committed, the upgrader exits, too.
 std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   const Allowed with_it{End::restarted, exited(128 + signal)};
   if (story_.end == End::kept) return {{End::kept}};
@@ -183,10 +183,9 @@ std::set<Allowed> Moment::after_end_of_candidate(int signal) const {
   return {{End::fallback}};
 }
 
-// Returns the allowed ends of the upgrade if the fallback is killed at the current step. For a
-// fallback that is still held, the page says: "a fallback that cannot start: 125". If a standby
-// fails before its `activate`, a later fall-back is a cold one, and nothing changes if the new
-// version lasts.
+// Returns the allowed ends of the upgrade if the fallback is killed at the current step. If the
+// fallback is still held, the upgrader exits with 125. A standby is different: if it fails before
+// its `activate`, a later fall-back is a cold one, and nothing changes if the new version lasts.
 std::set<Allowed> Moment::after_end_of_fallback(int signal) const {
   const Allowed failed{End::restarted, exited(failure_of_its_own)};
   const Allowed with_it{End::restarted, exited(128 + signal)};

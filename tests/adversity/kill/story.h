@@ -36,8 +36,8 @@ struct Story {
   enum class With {
     nothing,
     way_back,  // the options --control, --previous and --attempts
-    // At a boot, with the options of way_back. AGENT's link names a version that fails at once, and
-    // nobody requests an upgrade.
+    // A boot, with the options of `way_back`: AGENT's link names a version that fails at once, so
+    // the previous version is started instead. Nobody requests an upgrade.
     boot,
     standby,  // the option --fallback=warm
   };
@@ -67,7 +67,7 @@ std::vector<Setting> all_settings();
 
 struct Allowed {
   End end;
-  // Used only if the end is `restarted`: the wait status of the first upgrader.
+  // The wait status with which the first upgrader ended. Used only if the end is `restarted`.
   int exit_status = -1;
   auto operator<=>(const Allowed&) const = default;
 };
@@ -76,18 +76,18 @@ struct Allowed {
 // written and read so far. A Moment also knows how the upgrade may end if a process is killed at
 // this step.
 //
-// Two ends are allowed between the step that makes a change inevitable and the step that reports
-// this change, since only the upgrader knows which of two events it has seen first. Two ends are
-// also allowed if the agents run before the upgrader: the candidate may then send `ready` before
-// the upgrader checks for exited processes.
+// At some steps two ends are allowed. One reason: a change has become inevitable, but no step has
+// reported it yet, and only the upgrader knows which of two events it has seen first. Another
+// reason: if the agents run before the upgrader, the candidate may send `ready` before the upgrader
+// checks for exited processes.
 class Moment {
  public:
   explicit Moment(const Setting& setting);
 
   void pass(const Step& step);
 
-  // Returns true once the active agent has reached the step at which it is about to request the
-  // upgrade.
+  // Returns whether the upgrade has begun. It begins when the active agent is about to request it,
+  // and in a story at boot from the start.
   [[nodiscard]] bool begun() const { return begun_; }
 
   // Returns the ends that the upgrade may have if this signal ends the process of this generation

@@ -23,7 +23,7 @@ constexpr int call_stop = SIGTRAP | 0x80;
 constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
                          PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
 
-// The time limit for operations that are almost immediate on an idle machine.
+// The time limit for single operations of the tracer. On an idle machine they are almost immediate.
 constexpr auto call_patience = std::chrono::seconds(60);
 
 // Returns whether the process sleeps in a system call. The state in /proc is not enough: a process
@@ -99,8 +99,8 @@ bool Tracer::seize(pid_t pid) {
 }
 
 bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
-  // True if the tracer must check which sleeping processes have been woken: after a call that may
-  // have woken one of them, and before it decides that all processes rest.
+  // True if the tracer must check next which sleeping processes have been woken. It must do so
+  // after each call that may have woken one, and also before it decides that all processes rest.
   bool look = true;
   bool halted = false;
   const auto follow = [&](Tracee& tracee) {
@@ -123,7 +123,8 @@ bool Tracer::run(const std::function<bool(const Stop&)>& halt) {
     look = next == nullptr || (is_exit(*next) && hold_others(*next));
     if (look) continue;
     looked = false;
-    // Before its first fork the upgrader only prepares itself, so until then it runs without stops.
+    // Until its first fork the upgrader only prepares itself, so it is not stopped at its system
+    // calls.
     go_on(*next, generations_ == 0 ? PTRACE_CONT : PTRACE_SYSCALL);
     follow(*next);
     if (halted) return true;
@@ -136,10 +137,10 @@ Stop Tracer::stop_of(Tracee& tracee) {
 }
 
 // Stops all running processes while the process `exiting` exits. Returns true if any process was
-// stopped. A process may learn of the exit from the end of a pipe and from the death of its child.
-// If the process ran meanwhile, the machine's speed would decide whether it learns of both
-// together. A process that waits for its child's exec is not stopped, since that process sleeps
-// until the exit is over.
+// stopped. Another process may learn of the exit in two ways: from the end of a pipe, and from the
+// death of its child. If that process ran meanwhile, the machine's speed would decide whether it
+// learns of both together. A process that waits for its child's exec is not stopped, since it
+// sleeps until the exit is over anyway.
 bool Tracer::hold_others(const Tracee& exiting) {
   bool held = false;
   for (Tracee& tracee : tracees_) {

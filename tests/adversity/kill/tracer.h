@@ -70,8 +70,9 @@ class Tracer {
   // is stopped.
   bool freeze(Tracee& victim);
 
-  // Runs those processes that the order puts first (the agents, or the upgrader) until each of them
-  // waits. In this way these processes see all events so far before the other processes do.
+  // Runs only the processes that the order (`Order`) puts first, until each of them waits: either
+  // the agents, or the upgrader. So these processes see all events so far before the other
+  // processes do.
   void run_first_ones();
 
   // Detaches from all processes. Detaches immediately from processes that are stopped; serve()

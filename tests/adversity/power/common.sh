@@ -83,8 +83,8 @@ start_upgrader() {
   upgrader=$!
 }
 
-# Runs agent-releases on its directory of releases, which differs from the directory with the
-# upgrader's releases.
+# Runs a command of agent-releases on /data/store. The upgrader of this test runs releases from
+# another directory, /data/releases.
 releases() {
   env $CARELESS_ENVIRONMENT /bin/agent-releases --dir=/data/store --keys=/keys "$@"
 }

@@ -15,8 +15,9 @@ look_at_link() {
   fi
 }
 
-# Prints the desired release, the releases, whether the releases are complete, and which files of
-# interrupted commands are left after the next command.
+# Prints what agent-releases finds after the power cut: the desired release, the releases, and
+# whether they are complete. Then runs one more command, and prints all files, since a command must
+# remove the remains of interrupted ones.
 look_at_releases() {
   [ -e /data/store ] || return
   tell "desired $(cat /data/store/desired)"
@@ -82,7 +83,8 @@ judge() {
   remove
 }
 
-# If WHOLE is `yes`, the disk is one state. Otherwise it contains all states, one after the other.
+# Judges all states. If WHOLE is `yes`, the disk /dev/vda itself is the only state. Otherwise the
+# states are on it one after the other, and each is inserted as /dev/loop0.
 disk=/dev/loop0
 [ "$WHOLE" = no ] || disk=/dev/vda
 for state in $(seq 0 $((STATES - 1))); do

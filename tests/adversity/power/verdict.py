@@ -64,8 +64,9 @@ class Expected:
                 self.link = {version}
                 self.committed.add(version)
             elif word == "begin" and version.endswith("-good"):
-                # The power may have been cut after the commit of this version, and before the note
-                # about the commit was written.
+                # Only the beginning of this upgrade is noted. The power may have been cut after the
+                # commit, before the note about the commit was written. So the new version is
+                # allowed, too.
                 self.link.add(version)
                 self.committed.add(version)
             elif word in ("kept", "fell_back"):

@@ -27,8 +27,8 @@ request() {
     "$1" "$1" "$2" | timeout 10 dd of=/run/control/control bs=4096 2>/dev/null
 }
 
-# Installs a release without syncing the release, as a careless program would do, and meanwhile
-# writes unrelated files.
+# Installs a release without syncing it, as a careless program would do. Also writes an unrelated
+# file.
 bring() {
   agent_of "$1" >"/data/releases/.$1"
   chmod 755 "/data/releases/.$1"
@@ -95,8 +95,8 @@ must_release() {
 }
 
 # usage: write_back CENTISECONDS CENTISECONDS
-# The first number sets how often the kernel writes unsynced data to the disk, the second how old
-# such data may become.
+# Sets when the kernel writes unsynced data to the disk. The first number is the interval between
+# two writes, the second is the age at which data must be written.
 write_back() {
   echo "$1" >/proc/sys/vm/dirty_writeback_centisecs
   echo "$2" >/proc/sys/vm/dirty_expire_centisecs

@@ -10,8 +10,8 @@ using namespace agent_protocol;
 
 namespace {
 
-// The exploration uses only these time limits. `some_limit` is shorter than the time after which
-// the log reports that an agent has not said `hello`.
+// The exploration uses only these time limits. `some_limit` is shorter than the five seconds after
+// which the log reports a missing `hello`.
 constexpr Duration some_limit{4'000};
 constexpr Duration some_gate_limit{5'000};
 constexpr Duration some_stop_limit{90'000};
@@ -50,8 +50,8 @@ void make_usual(UpgradeUnderWay& upgrade) {
   if (failure.errno_name) failure.errno_name = "EIO";
 }
 
-// Returns the state after replacing its ids, versions and times with the few values that the
-// exploration uses.
+// Returns the state with other ids, versions and times: those that the exploration uses. So states
+// that differ only in these values become equal.
 State usual(State state) {
   if (state.incumbent) make_usual(*state.incumbent);
   if (state.candidate) make_usual(*state.candidate);
@@ -67,9 +67,9 @@ State usual(State state) {
 }
 
 // Returns `text`, a watcher's record, with the number 1 in the id of every upgrade. So records that
-// differ only in these numbers become equal. An id is "u" and capital letters, or "sigusr2-" and
-// digits. The character after the id is kept: it is a digit that says from when the agent may be
-// killed, or `-` if there is no such time.
+// differ only in these numbers become equal. In the text, an id is "u" and capital letters, or
+// "sigusr2-" and digits. One more character follows the id, and is kept: a digit that says from
+// when the agent may be killed, or `-` if there is no such time.
 std::string with_usual_ids(const std::string& text) {
   std::string usual;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -211,16 +211,17 @@ State normalised(State state) {
   }
   state.upgrade_signals = 0;
   state.control_reloads = 0;
-  // Forgets which deadlines were postponed. The supervisor remembers them, because a second freeze
-  // of the process must not postpone a deadline again. The exploration has no second freeze.
+  // Forgets which deadlines were postponed because the process was frozen. The supervisor remembers
+  // them, since a second freeze must not postpone them again. But the exploration never freezes the
+  // process twice.
   state.put_off.clear();
   for (std::optional<Agent>* agent : {&state.incumbent, &state.candidate}) {
     if (!*agent) continue;
     if ((*agent)->unfit) (*agent)->unfit = "";
     (*agent)->allowed = (*agent)->extended = Duration(0);
-    // Treats the two pipes of a held agent alike: if a held agent has closed a pipe, only the log
-    // depends on which of the two pipes it is. A pipe that an active agent has closed has no effect
-    // at all. As long as an `activate` waits to be written, the agent's input is open.
+    // Forgets which pipe an agent has closed. If a held agent has closed a pipe, only the log says
+    // which of the two it was. If an active agent has closed one, this has no effect at all. And
+    // while an `activate` waits to be written, the agent's input is open.
     const bool closed = (*agent)->output_closed || (*agent)->input_closed;
     (*agent)->output_closed = closed && !(*agent)->activated && !(*agent)->activate_waits;
     (*agent)->input_closed = false;
@@ -252,8 +253,9 @@ State renumbered(State state, const std::map<Generation, Generation>& ranks) {
     state.upgrade->generation = ranks.at(*state.upgrade->generation);
   }
   state.last_generation = std::max<Generation>(1, static_cast<Generation>(ranks.size()));
-  // Gives each program one of two numbers. Program 1, "old", is the program of the agent before an
-  // upgrade, and of a fallback. Program 2, "new", is the candidate's.
+  // Gives each program one of two numbers. Program 1, with the version "old", is the one from
+  // before the upgrade, which a fallback runs, too. Program 2, with the version "new", is the
+  // candidate's.
   const bool on_trial =
       state.upgrade && state.incumbent && state.upgrade->generation == state.incumbent->generation;
   if (state.incumbent) state.incumbent->program = on_trial ? 2 : 1;

@@ -1,7 +1,8 @@
 // This file decides which states of a supervisor, and which events, the exploration treats as
-// equal. Two states are equal if they differ only in how far off deadlines are, in the numbers of
-// generations and programs, or in the texts that agents choose. The simulation counts its states
-// and moves in the same way.
+// equal. Two states count as equal if they differ only in how far off deadlines are, in the numbers
+// of generations and programs, or in the texts that agents choose. The simulation
+// (tests/together/simulation) uses the same rule when it counts the states and moves that it has
+// reached.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ namespace upgrader::test {
 // In a normalised state, all running deadlines lie at this instant, and the current instant is 0.
 inline constexpr Time later{3'600'000};
 
-// Names the deadline that passes. It is a deadline of an agent, or the deadline of the upgrade
-// under way, or the time at which the start of an active agent counts as a success (--previous,
+// Names one deadline of a state. It is a deadline of an agent, or the deadline of the upgrade under
+// way, or the time at which the start of an active agent counts as a success (--previous,
 // --attempts).
 struct Due {
   enum class What { nothing, limit, close, heartbeat, hello, upgrade, attempts };
@@ -49,8 +50,8 @@ struct NamedDeadline {
 // A policy is a set of the upgrader's options, and has a number as its name. There are five basic
 // policies. The first four are the combinations of two choices: with or without --relink, and with
 // or without time limits. The fifth has --relink, time limits, --mode=sequential and
-// --on-unclean-stop=continue. The last two options apply to requests that do not set these terms
-// themselves.
+// --on-unclean-stop=continue. The last two options are defaults: they apply to requests that do not
+// set these terms themselves.
 inline constexpr int policies = 5;
 // The number of the policy that has only time limits, and no other option.
 inline constexpr int plain_policy = 1;
@@ -88,8 +89,8 @@ struct Breadth {
 // there is no such policy. The lengths of time limits make no difference.
 [[nodiscard]] std::optional<int> which_policy(const Policy& policy);
 
-// Returns a hash of a supervisor's state and of `accounts`, the records that the watchers of this
-// supervisor keep, as text. States that the exploration treats as the same have the same hash.
+// Returns a hash of a supervisor's state and of `accounts`, which is what the watchers of this
+// supervisor know, as text. States that the exploration treats as the same have the same hash.
 // Different states almost certainly have different hashes.
 [[nodiscard]] std::uint64_t key_of(const State& canonical, std::string_view accounts);
 // Returns the same hash as key_of() for a state with any texts and times.
@@ -100,8 +101,8 @@ struct Breadth {
   return id.rfind("sigusr2-", 0) == 0;
 }
 
-// A class of events that the exploration treats alike: events of the same kind about the same
-// agent. Events that the exploration never makes have the class `other_event`.
+// A number for a class of events that the exploration treats alike: events of the same kind about
+// the same agent. Events that the exploration never makes have the class `other_event`.
 using EventClass = std::uint16_t;
 inline constexpr EventClass other_event = 65'535;
 [[nodiscard]] EventClass class_of(const State& before, const Event& event, Time now);
@@ -202,8 +203,8 @@ enum class EventKind : std::uint8_t {
 }
 static_assert(static_cast<unsigned>(EventKind::count) * 4 < other_event);
 
-// A move of the exploration from one state to the next state: an event, and the outcomes of the
-// orders that the supervisor gave because of the event.
+// A move of the exploration from one state to the next: an event, and the outcomes of the orders
+// that the supervisor gave because of this event, such as "the program was started".
 struct Move {
   std::uint32_t from = 0;
   std::uint32_t to = 0;  // the number of the next state; set only if `whole` is true

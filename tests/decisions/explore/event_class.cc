@@ -19,11 +19,11 @@ EventKind kind_is(const Confirm& confirm, const State& state) {
   return literal && !kind_is_taken ? kind : EventKind::confirm_other;
 }
 
-// Returns the class of a `cancel`, which depends on the id in it. Ids of upgrades by SIGUSR2 have
-// classes of their own. Two upgrades matter: the upgrade under way, and the upgrade of which the
-// agent has been notified. The id of one of these two has the class `cancel_signal` or `cancel`. An
-// id that the exploration itself uses has that class, too, unless one of the two upgrades already
-// has an id of the same kind. Any other id has the class `cancel_other`.
+// Returns the class of a `cancel`, which depends on the id in it. Two upgrades matter: the one
+// under way, and the one of which the agent has been notified. If the `cancel` names one of them,
+// its class is `cancel_signal` for the id of an upgrade by SIGUSR2, and `cancel` for any other id.
+// The same holds for an id that the exploration itself uses, unless one of the two upgrades has an
+// id of the same kind. In all other cases the class is `cancel_other`.
 EventKind kind_is(const Cancel& cancel, const State& state, const Agent* agent) {
   bool kind_is_taken = false;
   const auto is = [&](const std::optional<std::string>& known) {
@@ -100,7 +100,8 @@ std::optional<EventKind> kind_is(const ProcessExited& event) {
   return std::nullopt;
 }
 
-// Returns whether a deadline has passed so long ago that the supervisor may postpone the deadline.
+// Returns whether a deadline has passed so long ago that the supervisor may postpone it. A
+// supervisor that finds a deadline so late assumes that its own process was frozen.
 bool is_judged_late(State state, Time by, Time now) {
   const std::vector<NamedDeadline> deadlines = deadlines_of(state);
   return std::any_of(deadlines.begin(), deadlines.end(), [&](const NamedDeadline& named) {

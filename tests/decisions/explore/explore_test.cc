@@ -39,9 +39,9 @@ std::string first_violation(const StepFunction& faulty, int policy = 1) {
 
 }  // namespace
 
-// `make check` does not run this test, since an exploration takes long. Instead, `make check` runs
-// second_table_test.cc, which explores the same states, runs the same checks, and also compares
-// every step with the second table (an independent second description of the supervisor, in
+// `make check` leaves this test out, since second_table_test.cc explores the same states and makes
+// the same checks, and an exploration takes long. second_table_test.cc also compares every step
+// with the second table (an independent second description of the supervisor, in
 // tests/decisions/explore/second_*).
 TEST_CASE("no order of events breaks an invariant, and every event is met in every phase",
           "[.walk]") {
@@ -304,9 +304,9 @@ TEST_CASE("canary: a violation is told as a scenario that leads to it again") {
   CHECK(played.mistakes.empty());
   REQUIRE(again.violations.size() == 1);
   CHECK(walk.violations.front() == "# " + again.violations.front() + "\n" + again.text);
-  // The violation's text comes from a supervisor with an injected bug, a wrong `kill`. play() plays
-  // the same events with the real supervisor. So its text equals the violation's text up to that
-  // `kill`, and differs after it.
+  // The violation's text is a scenario with the answers of a supervisor that has an injected bug, a
+  // wrong `kill`. play() plays the same events with the real supervisor. So the two texts are equal
+  // up to that `kill`, and differ after it.
   CHECK(played.text != walk.violations.front());
   const std::size_t fault = walk.violations.front().rfind("> kill 2");
   REQUIRE(fault != std::string::npos);

@@ -66,9 +66,9 @@ void judge_readiness(const State& before, bool was_ready, const Event& event, co
   }
 }
 
-// Checks one step of the supervisor, which has led from the state `before` to the supervisor
-// `after`. `due` names the deadline that had passed, or says that no deadline had passed. Returns
-// the broken rules, each as text.
+// Checks the rules about heartbeats, and about READY=1 and WATCHDOG=1 for init, in one step of the
+// supervisor. The step has led from the state `before` to the supervisor `after`. `due` names the
+// deadline that had passed, if one had. Returns the broken rules, each as text.
 std::vector<std::string> broken_vouching(const Policy& policy, const State& before, const Due& due,
                                          const Event& event, const Supervisor& after) {
   std::vector<std::string> broken;
@@ -130,7 +130,8 @@ struct Node {
   Move how;                                    // the move that has led to this node first
 };
 
-// The two observers that check every step of a supervisor: the watcher and the companion.
+// The two observers that check every step of a supervisor. The watcher knows some rules; the
+// companion compares the step with an independent description of the supervisor.
 struct Watchers {
   Watcher watcher;
   std::unique_ptr<Companion> companion;  // null if the run has no second opinion
@@ -191,8 +192,8 @@ class Walk {
  public:
   Walk(const Policy& policy, const StepFunction& step, std::size_t violations_max, Map* map)
       : policy_(policy), step_(step), violations_max_(violations_max), map_(map) {
-    // If a map is wanted, leaves out requests of operators, because the programs that follow the
-    // map have no control directory.
+    // If other programs are to follow the map of this exploration, leaves out operators' requests,
+    // because those programs have no control directory through which such requests could come.
     const Breadth breadth = breadth_of(policy);
     readiness_ = map != nullptr ? which_policy(policy) == plain_policy : breadth.readiness;
     control_ = breadth.control && map == nullptr;
@@ -254,9 +255,10 @@ class Walk {
     *named.deadline = later;
   }
 
-  // Checks a deadline that the supervisor handles more than a second late. The supervisor must
-  // postpone the deadline once, by the time that it is late, but by at most ten seconds. The states
-  // after this are not explored, because a state does not contain how far off a deadline is.
+  // Checks a deadline that the supervisor handles more than a second late. In this case the
+  // supervisor must postpone the deadline once, by as much as it is late, but by at most ten
+  // seconds. The states after that are not explored: they differ from known states only in how far
+  // off the deadline is.
   void check_lateness(std::size_t at, const State& timed, const NamedDeadline& named) {
     struct Judged {
       Actions actions;
@@ -308,8 +310,8 @@ class Walk {
   }
 
   void take(std::size_t at, const State& state, const Due& due, const NamedEvent& next) {
-    // Most events change nothing. So the copies of the supervisor and the watchers are reused for
-    // the next event if they are still unchanged.
+    // Each event is tried on copies of the supervisor and of the watchers. Most events change
+    // nothing, and then the same copies serve for the next event, which saves time.
     const bool again = unchanged_ && unchanged_->at == at && due.what == Due::What::nothing;
     if (!again) {
       unchanged_.emplace(Copies{at, Supervisor(policy_, state),
@@ -336,8 +338,8 @@ class Walk {
     ++result_.edges;
     watchers.watcher.see(event, actions, Time(0));
     if (watchers.companion) watchers.companion->see(event, actions, supervisor);
-    // If a step leaves the supervisor's state unchanged, init is sent no new message, so there is
-    // no message to check.
+    // Checks the messages to init only if the step has changed the supervisor's state, or if a
+    // heartbeat's deadline has passed. Otherwise init is sent no new message.
     const bool same = due.what != Due::What::heartbeat && supervisor.state() == before;
     const auto vouching = same ? std::vector<std::string>()
                                : broken_vouching(policy_, before, due, event, supervisor);
@@ -367,7 +369,7 @@ class Walk {
     return true;
   }
 
-  // Tells the watchers that no deadline has passed at this instant.
+  // Sets the clocks of the watchers to an instant at which no deadline has passed.
   static void make_of_an_instant(Watchers& watchers) {
     watchers.watcher.let_time_pass(0);
     if (watchers.companion) watchers.companion->set_deadlines(later, {}, Time(0), false);
@@ -426,8 +428,8 @@ class Walk {
     return nodes_.size() - 1;
   }
 
-  // Returns true if the last event has changed nothing. Compares the states directly, which is
-  // faster than to renumber and print the states first.
+  // Returns true if the last event has changed nothing in the node `parent`, in whose state the
+  // event came. Compares the states directly, which is faster than printing them with new numbers.
   bool is_as_before(const State& state, const Watchers& watchers, std::size_t parent) const {
     const Node& before = nodes_[parent];
     return before.state == state && before.watcher == watchers.watcher &&
@@ -452,8 +454,8 @@ class Walk {
     result_.ways.push_back(std::move(moves));
   }
 
-  // A good upgrade commits after these six events: upgrade, hello, ready, stopped, exit, and the
-  // end of the trial.
+  // The number of events that lead to the commit of a good upgrade: upgrade, hello, ready, stopped,
+  // exit, and the end of the trial.
   static constexpr std::size_t useful_events = 6;
 
   const Policy& policy_;
@@ -477,7 +479,8 @@ class Walk {
   Exploration result_;
 };
 
-// Reports a good outcome for every order that the supervisor gives.
+// Tells the supervisor that every order that it gives has succeeded, until it awaits no more
+// outcomes.
 void settle(Supervisor& supervisor, Time now) {
   while (supervisor.state().pending != Pending::nothing) {
     (void)supervisor.step(every_outcome(supervisor.state()).front().event, now);

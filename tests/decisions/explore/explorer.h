@@ -51,8 +51,8 @@ class Companion {
   [[nodiscard]] virtual std::unique_ptr<Companion> clone() const = 0;
 
   // Sets the times of all running deadlines: `due_at` for the deadline `due`, and `later` for all
-  // other deadlines. `put_off` is true if the supervisor has already postponed the deadline `due`
-  // once, to `due_at`.
+  // other deadlines. `put_off` is true if `due_at` is already a postponed time, since the
+  // supervisor may postpone a deadline only once.
   virtual void set_deadlines(Time later, const Due& due, Time due_at, bool put_off) = 0;
   // Checks a step of the supervisor at instant 0. Must be called once for each step. Afterwards
   // violations() returns every rule that the step has broken, as text.
@@ -80,8 +80,8 @@ class Companion {
 // not committed.
 [[nodiscard]] std::size_t events_to_commit(Supervisor supervisor);
 
-// Returns true if the supervisor reaches the phase `running` or ends from this state, although
-// nothing happens except that agents exit and deadlines pass.
+// Returns whether the supervisor reaches the phase `running` from this state, or ends, if from now
+// on nothing happens except that agents exit and deadlines pass.
 [[nodiscard]] bool comes_to_rest(Supervisor supervisor);
 
 // ---- a way as a scenario
@@ -95,9 +95,9 @@ struct Story {
 };
 
 // Writes `moves`, a course of events from the supervisor's start, as a scenario under one of the
-// explored policies. A scenario cannot express two kinds of moves: a deadline that passes before an
-// earlier deadline, and an agent that does not read. The text ends before the first move of these
-// kinds, and its last line says that the scenario is not complete.
+// explored policies. Two kinds of moves cannot be written as a scenario: a deadline that passes
+// before an earlier one, and an agent that does not read its input. At the first such move the text
+// ends, and its last line says that the scenario is not complete.
 [[nodiscard]] Story tell(const Policy& policy, const std::vector<Move>& moves,
                          const StepFunction& step);
 

@@ -78,7 +78,7 @@ const char* last_word(const AgentMessage& message) {
   return "last other";
 }
 
-// An event as the rows of the table name it: the event's name, and the agent that the event is
+// An event in the words of the second table: the event's name, and the agent that the event is
 // about.
 struct About {
   Generation generation = 0;
@@ -117,8 +117,8 @@ const char* name_of_other(const Event& event) {
   return std::holds_alternative<SignalReceived>(event) ? "signal" : nullptr;
 }
 
-// Returns a name for the outcome of the supervisor's latest order, and the agent that the order is
-// about.
+// Translates the outcome of the supervisor's last order into the words of the second table: the
+// outcome's name, such as "check fails", and the agent that the order was about.
 About name_of(const Outcome& outcome, const Action& asked) {
   const auto either = [&outcome](const char* done, const char* refused) {
     return About{0, outcome.refused ? refused : done};

@@ -25,7 +25,7 @@ Request request_of(const Notes& notes, const Upgrade& asked) {
   return request;
 }
 
-// Begins the upgrade that the notes have as requested: orders the check of the upgrade's program.
+// Begins the upgrade whose request is in the notes: orders the check of its program.
 void begin(Notes& notes, Actions& actions) {
   Request& request = notes.request;
   request.previous = notes.a.program;
@@ -58,7 +58,8 @@ void answer(const ControlRequest& request, bool ok, Actions& actions) {
   actions.push_back(Answer{request.name, request.deed, ok ? "" : "refused"});
 }
 
-// Answers an operator's request for an upgrade. Called when the upgrade is accepted or refused.
+// Answers an operator's request for an upgrade, if such a request is still without an answer.
+// Called when the upgrade is accepted or refused.
 void answer_what_is_owed(Notes& notes, bool ok, Actions& actions) {
   const std::string name = std::exchange(notes.request.owed, {});
   if (!name.empty()) actions.push_back(Answer{name, Deed::upgrade, ok ? "" : "refused"});
@@ -96,7 +97,8 @@ void send(Actions& actions, const Party& party, UpgraderMessage message) {
 void offer(const Notes& notes, Party& party, Actions& actions) {
   party.offered = true;
   Activate message{notes.left, notes.clean, std::nullopt};
-  // The standby's `activate` says why the upgrade failed, unless its `welcome` has already said so.
+  // A standby gets its `activate` when the upgrade has failed. The message says why, unless the
+  // standby's `welcome` has already said so.
   if (party.stood_by && !party.told_why) {
     message.failure = PastFailure{notes.request.cause.value(), notes.request.failed_version};
   }
@@ -156,8 +158,8 @@ void welcome(const Notes& notes, Party& party, const Happening& happening, Actio
   send(actions, party, message);
 }
 
-// Forgets the state that the last active agent left. Called when the whole `activate` of the next
-// agent has been written.
+// Forgets the state and the exit of the last active agent. Called when the `activate` of the next
+// agent, which contains that state, has been fully written.
 void forget_what_was_left(Notes& notes) {
   notes.clean = false;
   notes.left.reset();
@@ -210,9 +212,9 @@ void ends(Notes& notes, const Happening&, Actions& actions) {
   actions.push_back(ending);
 }
 
-// Records why the previous program must be started: the first agent has failed, or the first
-// agent's executable has been started too often. The previous program then goes on trial, with the
-// terms that the options set.
+// Records why the previous program must be started at a boot instead of the first agent: this agent
+// has failed, or its executable has been started too often. The previous program will be on trial,
+// with the terms that the options set.
 template <Stage stage, Detail detail = Detail::none>
 void fails(Notes& notes, const Happening& happening, Actions&) {
   notes.request = Request{.id = "boot", .terms = terms_of(notes.policy, {}, true)};
@@ -302,7 +304,8 @@ const Named<Effect> effects[] = {
        a.push_back(PassSignal{n.a.generation, as<SignalReceived>(h).signal});
      }},
 
-    // Effects about requests for upgrades, and about the endings of upgrades.
+    // Effects about upgrades: their requests, the answers and messages to agents, the links, and
+    // how upgrades end.
     {"note request",
      [](N& n, const H& h, A& a) {
        n.request = request_of(n, said<Upgrade>(h));
@@ -379,7 +382,8 @@ const Named<Effect> effects[] = {
     {"put link back", [](N& n, const H&, A& a) { put_link_back(n, a); }},
     {"forget request", [](N& n, const H&, A&) { n.request = Request{}; }},
 
-    // Effects for the start of the previous program after the first agent has failed.
+    // Effects that record the failure of the first agent at a boot, and start the previous program
+    // instead.
     {"fails boot", fails<Stage::boot>},
     {"fails spawn errno", fails<Stage::spawn, Detail::trouble>},
     {"fails start", fails<Stage::start>},
@@ -456,7 +460,8 @@ const Named<Effect> effects[] = {
     {"keep state",
      [](N& n, const H& h, A&) { n.left = said<Stopped>(h).state; }},
 
-    // Effects for the end of the last active agent, and for the end of the upgrader.
+    // Effects that record how the last active agent has ended, and with which status the upgrader
+    // will exit.
     {"A left clean", [](N& n, const H& h, A&) { note_end(n, h, true); }},
     {"A left unclean", [](N& n, const H& h, A&) { note_end(n, h, false); }},
     {"verdict 125", [](N& n, const H&, A&) { n.verdict = n.verdict.value_or(125); }},

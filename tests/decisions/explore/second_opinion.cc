@@ -112,8 +112,9 @@ std::string print_notes(const Notes& notes) {
 
 // ---- a run of the supervisor, followed in the second table
 
-// Follows a run of the supervisor in the second table. Keeps the current situation and the current
-// notes, and changes both at each step.
+// Follows a run of the supervisor in the second table. Keeps the current situation (the stage of
+// the upgrade and the states of two agents) and the notes (all other facts). Each step changes
+// both.
 class Reading {
  public:
   Reading(std::shared_ptr<const SecondTable> table, const Policy& policy);
@@ -126,7 +127,8 @@ class Reading {
 
   [[nodiscard]] Notes& notes() { return notes_; }
   [[nodiscard]] const std::string& phase() const { return table_->phase_of(situation_); }
-  // Returns the last step as text, such as "hand yields ready, A stopped -> hand stopped ready".
+  // Returns the last step as text: the old situation, the event, and the new situation. An example
+  // is "hand yields ready, A stopped -> hand stopped ready".
   [[nodiscard]] std::string latest() const;
   [[nodiscard]] std::string print() const;
   // Returns whether `other` has the same situation and the same notes.

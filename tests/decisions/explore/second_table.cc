@@ -32,7 +32,8 @@ std::vector<std::string> three_words(const std::string& text) {
   return words;
 }
 
-// Replaces the name of each group of states or events in the text with the group's members.
+// Replaces the names of groups in a part of a row by the groups' members, such as "%works" by
+// "works,works!".
 std::string written_out(std::string text, const Rows& table) {
   for (const auto& [name, members] : table.groups) {
     for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;)

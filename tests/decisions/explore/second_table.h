@@ -40,8 +40,8 @@ struct Rows {
 [[nodiscard]] Rows read_second_table();
 
 // A situation of the second table. It has three parts: the stage of the upgrade, the state of agent
-// A, and the state of agent B. Each part has a name in second.table, which word() replaces by a
-// number.
+// A, and the state of agent B. second.table gives each part a name, such as "hand" or "stopped";
+// word() turns such a name into a number.
 using Situation = std::array<std::uint8_t, 3>;
 
 class SecondTable {
@@ -58,8 +58,8 @@ class SecondTable {
     std::optional<What> then;
     // The new situation. A part that is nullopt does not change.
     std::array<std::optional<std::uint8_t>, 3> next;
-    // For each part of the situation, the values for which the row is used. If a part has no values
-    // here, any value of that part fits.
+    // The situations that this row is for: the possible values of each part. A part without values
+    // here may have any value.
     std::array<std::vector<std::uint8_t>, 3> words;
     std::vector<bool> whats;
     mutable std::size_t uses = 0;

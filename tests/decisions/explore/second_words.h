@@ -40,8 +40,8 @@ struct Party {
   bool operator==(const Party&) const = default;
 };
 
-// A requested upgrade. Its terms are the terms that the request sets, and the defaults for all
-// other terms.
+// A requested upgrade. Its terms, such as the mode and the time limits, are those of the request;
+// terms that the request does not set have their defaults.
 struct Request {
   std::string id;
   bool by_signal = false;
@@ -61,7 +61,7 @@ struct Request {
   std::optional<std::string> failed_version = {};
   std::optional<Time> limit = {};  // the deadline of the gate or the trial
   std::optional<agent_protocol::Failure> cause = {};
-  // Describes the failure of the first agent at a boot. Set only if the previous program is started
+  // Describes how the first agent failed at a boot. Set only if the previous program is started
   // because of this failure.
   std::optional<agent_protocol::PastFailure> boot = {};
 
@@ -73,8 +73,9 @@ struct Notes {
   Party a, b;
   Generation last = 0;
   Request request;  // the upgrade under way; if there is none, its id is empty
-  // Facts about the last active agent: whether it said `stopped` (`clean`), the state that it left
-  // (`left`), and the exit status that the upgrader would have because of this agent's exit.
+  // Facts about the agent that was active last: whether it said `stopped` (`clean`), the state that
+  // it left (`left`), and the status with which the upgrader would exit because of this agent's
+  // exit (`end`).
   bool clean = false;
   std::optional<std::string> left;
   int end = 0;
@@ -82,7 +83,8 @@ struct Notes {
   int signals = 0;             // how many signals SIGUSR2 have come so far
   bool attempts_over = false;  // no more starts of AGENT's executable are counted
   bool put_off = false;        // the passed deadline had been put off once before
-  // The order that the supervisor has given last. The next event must be its outcome.
+  // The order whose outcome the supervisor awaits. If there is one, the next event must be its
+  // outcome.
   std::optional<Action> asked;
 
   bool operator==(const Notes&) const = default;
@@ -135,8 +137,8 @@ const Kind& said(const Happening& happening) {
   return std::get<Kind>(as<MessageReceived>(happening).message);
 }
 
-// Returns the terms of a requested upgrade: the terms that the request sets, and the defaults for
-// all other terms.
+// Returns the terms of a requested upgrade, such as the mode and the time limits. Terms that the
+// request does not set get their defaults.
 [[nodiscard]] Terms terms_of(const Policy& policy, const agent_protocol::Upgrade& asked,
                              bool by_signal);
 

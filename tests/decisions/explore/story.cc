@@ -76,10 +76,9 @@ class Teller {
   }
 
  private:
-  // Returns whether the event has the class `wanted`. In the exploration, an `extend` or a `cancel`
-  // that comes just before a deadline has a class of its own. Here, such a message counts like
-  // every other `extend` or `cancel` of that agent, because the caller chooses the time of the
-  // message.
+  // Returns whether the event is of the class `wanted`. One case is special. In the exploration, an
+  // `extend` or a `cancel` that comes just before a deadline has a class of its own. Here, any
+  // `extend` or `cancel` of that agent fits, because the caller chooses the time of the message.
   bool is_meant(const Event& event, EventClass wanted) const {
     EventClass usual = wanted;
     if (kind_of(wanted) == EventKind::extend_at_limit) {
@@ -126,9 +125,9 @@ class Teller {
         next && class_of(supervisor_.state(), DeadlinePassed{}, *next) == move.steps[0];
     if (!is_next) return false;
     const Time then = std::max(*next, now_);
-    // In a scenario, the line `wait` lets all deadlines at one instant pass. The move lets only one
-    // deadline pass. So if two deadlines lie at this instant, the move cannot be written as a
-    // scenario.
+    // The move lets one deadline pass. In a scenario, the line `wait` lets all deadlines at that
+    // instant pass. So if another deadline lies at the same instant, the move cannot be written as
+    // a scenario.
     Supervisor ahead = supervisor_;
     (void)ahead.step(DeadlinePassed{}, then);
     const std::optional<Time> another = ahead.next_deadline();

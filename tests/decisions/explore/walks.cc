@@ -115,7 +115,8 @@ void check_phase_table(const std::vector<Walked>& walks, const std::string& head
   for (const std::string& difference : differences(steps_of_table(header), taken))
     FAIL_CHECK(difference);
 
-  // Checks the rule about SIGTERM and SIGQUIT below the table of phases in supervisor.h.
+  // Checks the rule below the table of phases in supervisor.h: SIGTERM and SIGQUIT lead to
+  // `shutting_down`. From `starting` they may also lead to `ended` directly.
   for (int number = 0; number < static_cast<int>(Phase::shutting_down); ++number) {
     const std::string phase(name_of(static_cast<Phase>(number)));
     CHECK(by_signals.erase({phase, "shutting_down"}) == 1);

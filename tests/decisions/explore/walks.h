@@ -19,9 +19,9 @@ struct Walked {
   std::vector<int> unused_rows{};
 };
 
-// Explores the policies of this run (explored_policy() in canonical.h), two at a time, until no new
-// state is found. If `rows` has the second table, compares the supervisor with that table at every
-// step. Reports the first 20 differences under each policy as violations.
+// Explores the supervisor under each policy (set of options) of this run, two at a time, until no
+// new state is found. If `rows` has the second table, compares every step with that table, and
+// reports the first 20 differences under each policy as violations.
 [[nodiscard]] std::vector<Walked> walk_all(const Rows* rows = nullptr);
 
 // Fails the running test for each violation. Also fails it for each pair of a phase and an event if

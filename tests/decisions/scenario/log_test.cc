@@ -1,5 +1,5 @@
 // Compares the log lines of every scenario with log.table. With REWRITE=1 in the environment,
-// rewrites log.table. A person must then review the differences.
+// writes log.table anew from the log lines, and a person must then review the differences.
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>

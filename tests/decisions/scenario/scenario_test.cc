@@ -38,8 +38,9 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-// Reads the rows of endings.table, "name | phase | active | told". Returns the rows, by the names
-// of the scenarios.
+// Returns the rows of endings.table, by the names of the scenarios. A row has the columns "name |
+// phase | active | told": the phase and the active agent at the end of a scenario, and how its last
+// upgrade ended, with the agent that was told so.
 std::map<std::string, std::string> table() {
   std::map<std::string, std::string> rows;
   std::istringstream lines(text_of(directory() / "endings.table"));

@@ -23,15 +23,16 @@ using Words = std::vector<std::string>;
 
 const std::string echo = "while read -r line; do echo $line; done";
 
-// Returns a setting for child processes with an adapter. The adapter is a shell that writes each
-// line that it reads.
+// Returns the setting for a child process that is started with an adapter. The adapter is a shell
+// that echoes each line that it reads.
 ChildSetting with_adapter(const std::string& path = "/bin/sh") {
   return {.environment = {.entries = {"A=1"}, .listen_pid = std::nullopt},
           .passed = 0,
           .adapter = program_of(path, {"-c", echo})};
 }
 
-// Starts a program under the adapter of a setting. The destructor kills and reaps the adapter.
+// Starts the adapter that a setting names instead of the given program. The destructor kills and
+// reaps the adapter.
 class Adapter {
  public:
   Adapter(const Program& program, const ChildSetting& setting) {
@@ -55,8 +56,8 @@ class Adapter {
   [[nodiscard]] std::map<int, std::string> descriptors() const {
     return descriptors_of(started_.pid);
   }
-  // Returns the inode of the file to which a link below the adapter's /proc/PID leads, such as
-  // "/exe". Works even if the file has been deleted.
+  // Returns the inode of a file that the adapter uses. `place` is a link below the adapter's
+  // /proc/PID, such as "/exe" for its program. Works even if the file has been deleted.
   [[nodiscard]] ino_t inode_of(const std::string& place) const {
     struct stat status {};
     REQUIRE(::stat(("/proc/" + std::to_string(started_.pid) + place).c_str(), &status) == 0);

@@ -97,7 +97,7 @@ inline int run(const char* command) {
   return status_of(child);
 }
 
-// Reports to the test that a call of the agent's library succeeded, or reports the error of that
+// Reports to the test how a call of the agent's library has ended: "done", or the error of that
 // call.
 inline void report_call(const agent_protocol_agent* agent, const std::string& name, int answer) {
   report(name + ": " + (answer == 0 ? "done" : agent_protocol_error(agent)));

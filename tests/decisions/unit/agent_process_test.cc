@@ -1,7 +1,8 @@
 // Tests how the agent's library changes its own process: descriptors and environment. A process has
-// at most one conversation with its upgrader. After this conversation, the process's environment no
-// longer says that there is an upgrader. Even then, the process must not conclude that it runs
-// without an upgrader, because it would activate itself beside the active agent.
+// at most one conversation with its upgrader. Afterwards, the process's environment no longer says
+// that there is an upgrader. If the process then opens the library again, the library must refuse.
+// It must not conclude that there is no upgrader, because the process would then activate itself
+// beside the active agent.
 #include <dirent.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -397,9 +398,10 @@ TEST_CASE("an open that failed may be made again") {
 TEST_CASE("the mark of another process that had this one's number says nothing of this one") {
   const std::string command =
       GENERATE(as<std::string>(),
-               // None of these values of the mark LIBAGENT_PROTOCOL_PROCESS proves that the process
-               // has had a conversation. The first value has a wrong start time, and the second
-               // value has a wrong pid. The library never writes the last three values.
+               // The variable LIBAGENT_PROTOCOL_PROCESS marks a process that has had its
+               // conversation, by its pid and start time. None of these values is the mark of this
+               // process: the first has a wrong start time, the second has a wrong pid, and the
+               // library never writes the last three.
                R"(LIBAGENT_PROTOCOL_PROCESS="$$ 1")",
                R"(LIBAGENT_PROTOCOL_PROCESS="1${LIBAGENT_PROTOCOL_PROCESS}")",
                R"(LIBAGENT_PROTOCOL_PROCESS="$$")", R"(LIBAGENT_PROTOCOL_PROCESS="")",

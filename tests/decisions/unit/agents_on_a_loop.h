@@ -124,7 +124,7 @@ class Puppet {
   void say(std::string_view text) const {
     REQUIRE(::write(output_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
   }
-  // Enlarges the pipe of the agent's output to `bytes` bytes.
+  // Enlarges the pipe of the agent's output to `bytes` bytes. Fails the test if the kernel refuses.
   void enlarge_output(std::size_t bytes) const { REQUIRE(may_enlarge_output(bytes)); }
   // Enlarges the pipe of the agent's output. Returns false if the kernel refuses the new size.
   [[nodiscard]] bool may_enlarge_output(std::size_t bytes) const {

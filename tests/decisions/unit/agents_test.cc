@@ -1,7 +1,8 @@
-// Tests the class Agents, which makes events from messages and exits of agents, in the order that
-// agents.h promises, and makes lines and signals from orders. An agent's last messages must be
-// reported before its exit. The newest agent's events must be reported first, and the events of all
-// other agents soon after. failing_loop_test.cc tests failing system calls.
+// Tests the class Agents, which stands between the supervisor and the agents' processes. It turns
+// agents' messages and exits into events, and the supervisor's orders into lines and signals.
+// agents.h promises an order of the events: an agent's last messages come before its exit, and the
+// newest agent's events come first, but those of all other agents soon after. failing_loop_test.cc
+// tests failing system calls.
 #include "tests/decisions/unit/agents_on_a_loop.h"
 
 #include "upgrader/shell/channel.h"
@@ -163,7 +164,7 @@ TEST_CASE("an agent that has taken its replies is read from again, however it wa
   agent.fill();
   bench.agents->send(1, order_of(unsent_pause_bytes + 1));
   CHECK(agent.heard().empty());
-  // Sending a second message also writes the unsent bytes of the first message.
+  // Sends a second message. This also writes the bytes of the first message that were left over.
   bench.agents->send(1, order_of(100));
   CHECK(agent.heard().size() == unsent_pause_bytes + 101);
 
@@ -267,7 +268,8 @@ TEST_CASE("an `activate` that waits is told of when its last byte has been writt
   const auto order = order_of(10'000);
 
   CHECK(bench.agents->send(1, order) == Sent::waits);
-  // The bytes of this message wait after the bytes of `activate`, but do not belong to `activate`.
+  // The bytes of this message wait behind those of `activate`. ActivateWritten must be reported
+  // when all bytes of `activate` are written, even though these bytes still wait.
   CHECK(bench.agents->send(1, Error{"about", std::string(1'000, 'x')}) == Sent::waits);
   std::size_t turns_before = 0;
   for (; bench.events.empty() && turns_before < 100; ++turns_before) {

@@ -1,7 +1,7 @@
 // Tests the permitted values of each member of each message. The table in this file is written by
 // hand from the protocol page. Each member is tried with values at its limits and beyond its
-// limits, and with every kind of malformed value. If the codec refuses a member, the variable into
-// which it reads the member must keep its old value, even if the member is optional.
+// limits, and with every kind of malformed value. If the codec refuses a member, it must leave the
+// variable for this member as it was, even if the member is optional.
 #include "agent-protocol/cpp/wire/archive.h"
 
 #include <catch2/catch.hpp>
@@ -404,7 +404,8 @@ TEST_CASE("the refusal names the fault that comes first in the order of the page
 
 namespace {
 
-// A message with required members, one for each rule of member.h.
+// A message for these tests. It has one required member for each rule of member.h (text, number,
+// list and so on).
 struct Required {
   std::string text = "old";
   std::int64_t number = 9;

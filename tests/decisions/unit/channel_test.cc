@@ -1,6 +1,7 @@
 // Tests the upgrader's channel to an agent. If the pipe to the agent is full, the channel must
 // buffer bytes for the agent, up to a limit. The channel must wake the event loop only for events
-// that are watched. failing_loop_test.cc tests the channel with failing system calls.
+// that the upgrader waits for, such as room in a full pipe. failing_loop_test.cc tests the channel
+// with failing system calls.
 #include "upgrader/shell/channel.h"
 
 #include <fcntl.h>

@@ -97,9 +97,9 @@ TEST_CASE("an upgrade at boot comes from nobody, and an ending of none ends noth
   chronicle.note(Outcome{}, {}, state, now);
 
   CHECK(chronicle.upgrade()->from.executable == "");
-  // status_news() takes the terms of an upgrade, such as the mode and the timeouts, from the
-  // supervisor's state, because the chronicle does not record the terms. In this state no upgrade
-  // is under way, so status.json does not show the upgrade that the chronicle has recorded.
+  // The chronicle has recorded an upgrade, but not its terms, such as the mode and the timeouts.
+  // status_news() takes the terms from the supervisor's state. In this state no upgrade is under
+  // way, so status.json must not show the recorded upgrade.
   CHECK(status_news(State{}, chronicle, {}).find("\"upgrade\"") == std::string::npos);
 }
 

@@ -37,8 +37,8 @@ class Desk {
   Desk& operator=(const Desk&) = delete;
 
   // Claims the control directory. From the next settle() on, lines are read from the directory's
-  // FIFO. Tests of this fixture write only lines that are not requests, and `shown` collects the
-  // log text for each of these lines.
+  // FIFO. These tests write only lines that are not valid requests; `shown` collects the log text
+  // for each such line.
   bool take() {
     return control->claim(
         &loop, [](const auto&) { FAIL("a request"); },
@@ -55,7 +55,7 @@ class Desk {
     return content_of(directory / "ctl/status.json").find("\"phase\":\"" + phase + "\"") !=
            std::string::npos;
   }
-  // Returns the text of the log. The log of this fixture has only warnings and errors.
+  // Returns the text of the log, which has only warnings and errors in this fixture.
   [[nodiscard]] std::string told() const {
     char text[4'096];
     const ssize_t bytes = ::pread(log_.get(), text, sizeof text, 0);

@@ -1,6 +1,6 @@
 // Tests the control directory: how an operator's requests are parsed, obeyed and answered, and how
-// soon and how often status.json is written. The test moves the clock. The chronicle sees each
-// request before the supervisor does.
+// soon and how often status.json is written. The test itself moves the clock. Each request goes
+// first to the chronicle (the history of agents and requests), and then to the supervisor.
 #include "upgrader/wire/control_request.h"
 
 #include <sys/stat.h>
@@ -308,8 +308,8 @@ TEST_CASE("init is told of an operator's upgrade as of SIGUSR2") {
   CHECK(init_news((*office.bench).state()).reloads == 1);
 }
 
-// fleet-agent relies on the refusal `busy`, and on the name of the phase `running`: see
-// fleet/agent/pending_request.h.
+// The refusal `busy` and the name of the phase `running` must not change, because fleet-agent
+// relies on them: see fleet/agent/pending_request.h.
 TEST_CASE("an upgrade is refused as busy in each phase but `running`") {
   for (const Phase phase : every_phase()) {
     if (phase == Phase::ended) continue;  // an upgrader that has ended answers nobody

@@ -94,8 +94,9 @@ TEST_CASE("standard output is /dev/null where it cannot be a copy of standard er
 TEST_CASE("an agent knows that it has been one where its start cannot be read, too") {
   const Call call = GENERATE(Call::open, Call::read);
   Upgrader upgrader([call] {
-    // The first open() of the library is for /dev/null, and the second is for the process's start
-    // time. During agent_protocol_open(), the library's only read() is for this start time.
+    // Makes the library fail to read the process's start time. The library's first open() is for
+    // /dev/null and succeeds; the second is for the start time. Its only read() during
+    // agent_protocol_open() is for the start time, too.
     const Failing failing(call, EACCES, call == Call::open ? 1 : 0, 1'000);
     agent_protocol_close(agent_protocol_open("1.2"));
     report(std::getenv("LIBAGENT_PROTOCOL_PROCESS") == std::to_string(::getpid()) + " 0"
@@ -539,8 +540,8 @@ TEST_CASE("what is said while the agent waits for its last word is kept, and may
   upgrader.say(stop_shutdown);
   CHECK(upgrader.is_reported() == "waits -1");
   upgrader.say(error_line);
-  // The pipe for the library's output is still full. The library reads the message from the
-  // upgrader, and then waits until the pipe has room.
+  // The pipe for the library's output is still full. So the library reads the upgrader's message,
+  // and then waits once more until the pipe has room.
   CHECK(upgrader.is_reported() == "waits -1");
   while (upgrader.hears() != R"({"type":"stopped"})") {
   }

@@ -68,9 +68,10 @@ enum class Call {
   write
 };
 
-// Makes a call fail with an errno for as long as this object exists. The call succeeds `after`
-// times, then fails once. This repeats until the call has failed `times` times. The call also fails
-// in child processes that are forked while this object exists.
+// Makes a call fail with an errno as long as this object exists. The call first succeeds `after`
+// times, and then fails once. This is repeated until the call has failed `times` times; after that,
+// this object lets every call through. The call also fails in child processes that are forked while
+// this object exists.
 class Failing {
  public:
   explicit Failing(Call call, int error, int after = 0, int times = 1)
@@ -173,8 +174,8 @@ FAILING_CALL(int, getppid, (), (), -1)
 FAILING_CALL_64(int, getrlimit, (int what, void* limit), (what, limit), -1)
 FAILING_CALL(int, ioctl, (int fd, unsigned long what, void* argument), (fd, what, argument), -1)
 
-// Sends a signal in a build that counts branches. Only that build defines this function. The
-// wrapper of kill() then calls this function instead of the real kill(): see
+// Sends a signal, in the build that counts branches. Only that build defines this function. If it
+// is defined, the wrapper of kill() calls it instead of the real kill(): see
 // tests/judging/coverage/dump.cc.
 extern "C" [[gnu::weak]] int counted_kill(int pid, int signal_number);
 

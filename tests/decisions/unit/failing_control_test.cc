@@ -84,8 +84,8 @@ TEST_CASE("a count of attempts that cannot be written leaves the one before, and
   const auto call = GENERATE(Call::openat, Call::write, Call::fsync, Call::renameat);
   {
     // AttemptsFile::write() opens an existing file twice: first to read it, then to overwrite a
-    // part of it. Here, the second open fails. So write() makes a new file instead, and the system
-    // call that `call` names is made to fail while write() does so.
+    // part of it. Here, the second open fails, so write() makes a new file instead. Then the system
+    // call `call` fails as well, while write() makes the new file.
     constexpr int reads = 1;
     const Failing opening(Call::openat, EIO, reads, is_there ? 1 : 0);
     const Failing failing(call, EIO, call == Call::openat ? reads + (is_there ? 1 : 0) : 0);
@@ -462,7 +462,7 @@ TEST_CASE("news that cannot be written are told once, and written when they can 
   REQUIRE(desk.take());
   {
     // The first of the three failing calls of renameat() would rename the last run's status.json to
-    // previous.json.
+    // previous.json. Each of the other two would put a new status.json in its place.
     const Failing failing(Call::renameat, ENOSPC, 0, 3);
     desk.settle(1s);
     desk.settle(2s);

@@ -263,9 +263,8 @@ TEST_CASE("a lock whose file cannot be looked at, read, or put at its number, is
                                                         {Call::pread, EIO}}));
   Lock lock(directory / "lock", lock_number);
   {
-    // The first fstat() is for the file that only reserves the descriptor number of the lock. The
-    // second fstat() is for the lock's own file. If the failing call is fstat(), the second one
-    // fails.
+    // The first fstat() is for a file that only reserves the lock's descriptor number. The second
+    // is for the lock's own file, and fails if the failing call is fstat().
     const Failing failing(call, error, call == Call::fstat ? 1 : 0);
     CHECK(lock.try_lock() == error);
     CHECK(failing.fired());
@@ -358,8 +357,8 @@ TEST_CASE("if nothing is known of processes, no holder is said to be gone") {
   REQUIRE(::flock(other.get(), LOCK_EX | LOCK_NB) == 0);
   Lock lock(path, lock_number);
   REQUIRE(lock.try_lock() == EWOULDBLOCK);
-  // The first read is of the lock's file, and succeeds. The next two are of /proc, for the start
-  // times of the holder and of this process, and fail.
+  // The first pread() reads the lock's file, and succeeds. The next two would read the start times
+  // of the holder and of this process in /proc, and fail.
   const Failing of_holder(Call::pread, EIO, 1);
   const Failing of_us(Call::pread, EIO, 1);
   const Failing of_any(Call::opendir, ENOENT);

@@ -1,5 +1,5 @@
-// Tests channels, agents and the event loop in two cases. In the first, the kernel or libuv refuses
-// a call, which is rare in reality. In the second, an order is for an agent that has exited.
+// Tests channels, agents and the event loop in two cases: the kernel or libuv refuses a call, which
+// is rare in reality, or the supervisor gives an order for an agent that has already exited.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -269,7 +269,7 @@ TEST_CASE("so many strangers are reaped in one turn of the loop, and the rest in
   CHECK(ended_child());
   uv_run(&bench.loop, UV_RUN_NOWAIT);
   CHECK_FALSE(ended_child());
-  // uv_run() returns 0 when the loop has no handles left.
+  // Checks that no handle is left in the loop: uv_run() returns 0 only then.
   CHECK(uv_run(&bench.loop, UV_RUN_NOWAIT) == 0);
 }
 

@@ -38,8 +38,8 @@ int error_of_checking(const std::string& path) {
   return refusal != nullptr ? refusal->error_number : 0;
 }
 
-// Returns a script whose interpreter has been removed since the script was checked. Only the kernel
-// notices the missing interpreter, at the exec.
+// Returns a script that was good when it was checked, but whose interpreter has been removed since
+// then. So only the kernel notices, at the exec, that the interpreter is missing.
 Program orphaned_script(const TemporaryDirectory& directory) {
   const std::string interpreter = directory.link("interpreter", "/bin/sh");
   Program script = program_of(directory.write("script", "#!" + interpreter + "\n"));
@@ -82,8 +82,8 @@ bool no_child_is_left() {
 
 TEST_CASE("a program that executes another one at once is started once, however busy all is") {
   const Program program = program_of("/usr/bin/env", {"cat"});
-  // If the upgrader inspects the new process with stat(), waits until the process has executed
-  // `cat` before that stat().
+  // Makes the new process as fast as possible: if the upgrader inspects it with stat(), the stat()
+  // waits until the process has executed `cat`.
   const AtStat waiter([&](std::string_view looked_at, bool done) {
     if (done || !is_other_process(looked_at)) return;
     const std::string process(looked_at.substr(0, looked_at.rfind('/')));
@@ -529,7 +529,8 @@ TEST_CASE("readiness that cannot be told without waiting is not told") {
   CHECK_FALSE(init.next_deadline());
   CHECK(failing.fired());
   char byte = 0;
-  // The reader finds the end of the stream: the upgrader has closed the pipe without writing to it.
+  // Reads the end of the stream, not a byte: the upgrader has closed the pipe without writing to
+  // it.
   CHECK(::read(reader.get(), &byte, 1) == 0);
 }
 

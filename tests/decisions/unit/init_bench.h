@@ -108,8 +108,8 @@ inline InitNews waiting(InitWait::What what, Duration left, Generation generatio
   return made;
 }
 
-// Returns the facts for init's messages while the upgrader waits for an agent that has sent
-// `extend`.
+// Returns the facts from which messages to init are made (InitNews), for a time in which the
+// upgrader waits for an agent that has sent `extend`.
 inline InitNews extended(InitWait::What what, Duration left, Generation generation = 1) {
   InitNews made = waiting(what, left, generation);
   made.wait->extended = true;

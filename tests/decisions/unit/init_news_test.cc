@@ -1,5 +1,5 @@
-// Tests init_news() in every phase. This function takes the facts for messages to init from the
-// supervisor's state.
+// Tests init_news() in every phase. From the supervisor's state, this function takes the facts that
+// init must learn, such as whether an agent is active.
 #include "upgrader/core/init_news.h"
 
 #include <catch2/catch.hpp>

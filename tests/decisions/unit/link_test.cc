@@ -76,8 +76,8 @@ ino_t inode_of_link(const std::string& path) {
   return status.st_ino;
 }
 
-// Replaces the descriptor of the link's directory with a descriptor that was opened with O_PATH,
-// because fsync() refuses it.
+// Makes each later fsync() of the link's directory fail: replaces the directory's descriptor by one
+// that was opened with O_PATH, which fsync() refuses.
 void spoil_sync(const std::string& directory) {
   for (const auto& [fd, target] : descriptors_of(::getpid())) {
     if (target != directory) continue;
@@ -246,8 +246,8 @@ TEST_CASE("if the link may not be replaced, the proof fails, and so does the com
   const Program second = program_of(releases.second());
   const bool sticky = GENERATE(true, false);
   const bool root = ::geteuid() == 0;
-  // This test runs only as root. The link belongs to root, and a different user tries to replace
-  // it. Without root, the link would belong to the user, who may replace their own link in every
+  // The rest of this test needs root: the link must belong to root, and a different user tries to
+  // replace it. Without root, the link would belong to that user, who may replace it in every
   // writable directory.
   if (!root) return;
   REQUIRE(::chmod(releases.directory().path().c_str(), 0755) == 0);

@@ -51,8 +51,8 @@ ino_t inode_of(const std::string& path) {
   return status.st_ino;
 }
 
-// A child process that runs a function. The destructor lets the child exit, if the child still
-// runs, and reaps it.
+// A child process that runs a function. The destructor tells the child to exit, if it still runs,
+// and reaps it.
 class Background {
  public:
   template <class Deed>
@@ -234,7 +234,8 @@ TEST_CASE("an inherited descriptor keeps the lock held, and the words say where 
   Background upgrader([&](int end) {
     Lock lock(path, number);
     if (take(lock) != 0) return;
-    // Forks the agent, a child of the agent, a child of that child, and so on.
+    // Forks a chain of processes that all hold the lock: the agent, its child, the child of that
+    // child, and so on.
     int depth = 0;
     while (depth < agents && ::fork() == 0)
       ++depth;

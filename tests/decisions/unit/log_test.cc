@@ -24,7 +24,7 @@ std::string shown(std::string_view bytes) {
   return escape(bytes, 1'000'000);
 }
 
-// Both ends of a stream. A log writes to one end, and the test reads from the other end.
+// Both ends of a pipe or socket: a log writes to one end, and the test reads from the other.
 struct Stream {
   OwnedFd read;
   OwnedFd write;

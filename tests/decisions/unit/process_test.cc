@@ -50,8 +50,8 @@ class Child {
   }
   std::string hear(std::size_t size) { return read_from(started_.output.get(), size); }
 
-  // Waits until the process has called execve(). Works only for programs that copy their input to
-  // their output: the answer shows that the program runs.
+  // Waits until the process has executed its program. Works only for a program that copies its
+  // input to its output, such as `cat`: the copied byte shows that the program runs.
   void update_watch() {
     say("x");
     REQUIRE(hear(1) == "x");
@@ -84,8 +84,8 @@ bool no_child_is_left() {
   return ::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD;
 }
 
-// Gives descriptor `number` a different open file during a test, and restores the original file at
-// the end.
+// Opens /dev/null as the descriptor `number` for the time of a test, and restores the descriptor's
+// original file at the end.
 class Place {
  public:
   explicit Place(int number) : number_(number), before_(::fcntl(number, F_DUPFD_CLOEXEC, 100)) {
@@ -243,8 +243,8 @@ TEST_CASE("the child that comes second leaves nothing of the first one's longer 
 
 TEST_CASE("an environment ends with a null, also where every variable of ours is added to it") {
   // Two variables of the test and three variables of the upgrader make five pointers, which exactly
-  // fill a block of malloc() (40 bytes). If the null pointer after the last pointer were missing,
-  // envp()[5] would be the size of the next block, which is not 0.
+  // fill a block of malloc() (40 bytes). The array must also have a null pointer at its end. If it
+  // were missing, envp()[5] would be the size of the next block, which is not 0.
   const ChildSetting setting{
       .environment = {.entries = {"A=1", "B=2"}, .listen_pid = {}, .lock_descriptor = 5},
       .adapter = program_of("/bin/cat")};

@@ -33,8 +33,8 @@ void put_at(int place, const OwnedFd& fd) {
   REQUIRE(::dup2(fd.get(), place) == place);
 }
 
-// An InitSystem that has a descriptor for --notify-fd and no socket of init, and that is told that
-// an agent is active.
+// An InitSystem (the part that notifies init) with a descriptor for --notify-fd, and without a
+// socket of init. It is told that an agent is active.
 class Teller {
  public:
   explicit Teller(OwnedFd readiness) : init_(nullptr, Duration::zero(), std::move(readiness)) {

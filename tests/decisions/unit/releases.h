@@ -16,7 +16,8 @@ struct Releases {
   explicit Releases(const std::string& before = "") {
     if (!before.empty()) directory.link("previous", before);
   }
-  // Opens the link `current` in the way of an upgrader without --previous.
+  // Opens the link `current` as an upgrader without --previous does: a commit changes only this
+  // link.
   [[nodiscard]] upgrader::Link link() const {
     return std::move(upgrader::Link::open(path).value());
   }

@@ -31,7 +31,8 @@ std::string refusal(const Views& arguments) {
   return parsed.reason();
 }
 
-// A directory in which all start-up checks of the sample agent pass.
+// A directory with everything that the sample agent's start-up checks demand, so that all checks
+// pass.
 struct Place {
   Place() {
     directory.write("log", "one\n", 0644);

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A fixture with a log, an output, and sample agents that take over the copying from each other.
+// A fixture with a log, a copy of it (the output), and sample agents, each of which continues the
+// copying of the one before it.
 class Bench {
  public:
   explicit Bench(unsigned position_format = 2) : format_(position_format) { append(""); }
@@ -56,8 +57,8 @@ class Bench {
       continue;
   }
 
-  // Appends a line to the rotated log, like a writer that has not noticed the rotation yet. Appends
-  // nothing if the agent no longer waits for lines of the rotated log.
+  // Appends a line to the rotated log, like a writer that has not noticed the rotation yet. Does
+  // nothing if the agent has stopped waiting for such late lines.
   void append_late() {
     if (rotations_ == 0 || now_us_ >= old_written_us_ + rotate_wait_us) return;
     write(log() + ".1", "line " + std::to_string(++lines_) + "\n");

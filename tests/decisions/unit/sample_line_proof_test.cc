@@ -29,8 +29,8 @@ SeenEvent event(int pid, const std::string& version, const std::string& text) {
 
 const std::vector<SeenRecord> good{record(1, "a"), record(2, "b"), record(3, "c")};
 
-// The records that two agents write around an upgrade: version 1.0.0 writes two records, and
-// version 2.0.0 writes the third.
+// The records of a good hand-over: version 1.0.0 writes two records, and version 2.0.0 continues
+// with the third.
 const std::vector<SeenRecord> handed_over{record(1, "a"), record(2, "b"), record(3, "c", "2.0.0")};
 const std::vector<SeenEvent> hand_over{
     event(10, "1.0.0", "started as first, generation 1"),

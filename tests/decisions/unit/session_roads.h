@@ -1,5 +1,6 @@
 // Helpers for tests of an agent's session, the state machine of the agent's half of the
-// conversation. They bring a session into any state by the messages that lead to this state.
+// conversation. Each function that returns a Road brings a new session into one state, by the
+// messages that lead there.
 #pragma once
 
 #include <catch2/catch.hpp>

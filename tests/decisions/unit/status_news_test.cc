@@ -186,8 +186,8 @@ TEST_CASE("an upgrade that is committed is told with all that it took") {
   bench.pass(5ms);
   bench->have_watched(
       [&, before = 0](const auto& event, const auto& actions, const auto& state) mutable {
-        // Each event comes 700 µs after the previous one, so the gap between the exit and
-        // `activate` is 700 µs.
+        // Moves the clock by 700 µs from event to event, so the gap between the old agent's exit
+        // and the new agent's `activate` is 700 µs.
         bench.us = 700 * before++;
         bench.chronicle().note(event, actions, state, bench.stamp());
       });
@@ -425,7 +425,8 @@ TEST_CASE("all that must be said fits, however long each text of it is") {
 
 TEST_CASE("a text is cut where it would be too long as it is written, and its object says so") {
   StatusBench bench;
-  // In JSON, the slash takes one byte, and each character U+0002 takes six.
+  // This path is too long for status.json, so it must be cut. In JSON, the slash takes one byte,
+  // and each character U+0002 takes six.
   bench.first = bench.candidate = "/" + std::string(4'094, '\x02');
   std::string shown = "/";
   for (int i = 0; i < 682; ++i)

@@ -1,7 +1,7 @@
-// Tests the `serialize` functions of the messages with the JSON archives that cereal provides.
-// These archives and the codec must agree on every well-formed message. Cereal's archives have
-// neither limits nor optional members, so this file adds functions with which these archives handle
-// the members of member.h.
+// Tests the `serialize` functions of the messages with the JSON archives of the library cereal.
+// These archives and the project's own codec must agree on every well-formed message. Cereal's
+// archives have neither limits nor optional members, so this file adds functions with which these
+// archives handle the members of member.h.
 
 // These lines switch off a check of clang's sanitizer for RapidJSON, which adds to a null pointer:
 // see json_line.cc.
@@ -58,8 +58,8 @@ void save(cereal::JSONOutputArchive& archive,
   }
 }
 
-// Reads a member if the next name in the line is the member's name. The members of a line have the
-// order of `serialize`, so the member is absent if the next name is a different name.
+// Reads a member if it is the next member in the line. Lines have their members in the order of
+// `serialize`. So if the next member has another name, this member is absent, and keeps its value.
 template <class Rule, class Value>
 void load(cereal::JSONInputArchive& archive, cereal::NameValuePair<Member<Rule, Value>>& pair) {
   const char* const next = archive.getNodeName();

@@ -1,6 +1,6 @@
-// Tests the supervisor's decisions about events at odd moments: outcomes without an order,
-// deadlines that have not passed, and agents that have been killed already. No such event may
-// change the state wrongly.
+// Tests the supervisor's decisions about events at odd moments: outcomes of orders that were never
+// given, deadlines that have not passed, and events of agents that have been killed already. No
+// such event may change the state wrongly.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -20,8 +20,8 @@ using namespace upgrader::test;
 using Types = std::vector<std::string>;
 using Generations = std::vector<Generation>;
 
-// Returns a supervisor that has ordered the check of a program, and waits for the outcome of this
-// check.
+// Returns a supervisor that handles a request for an upgrade: it has ordered the check of the
+// program, and waits for the outcome.
 Supervisor checking() {
   Bench bench;
   bench.reach(Phase::running);

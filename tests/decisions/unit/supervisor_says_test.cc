@@ -1,8 +1,7 @@
-// Tests the texts that the supervisor makes for agents and operators. These are: log lines when the
-// upgrader exits and when an agent gets its work back; the reasons that are sent to agents if a
-// request is refused or an upgrade fails, and the maximum length of these reasons; and the message
-// types that `error` messages name. Also tests the last messages of agents that have exited, and
-// log lines that may be written only once.
+// Tests the texts that the supervisor makes for agents and operators. They are log lines (when the
+// upgrader exits, and when an agent gets its work back), reasons (why a request is refused or an
+// upgrade fails, with their maximum length), and the message types in `error` messages. Also tests
+// the last messages of agents that have exited, and log lines that may be written only once.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <csignal>

@@ -47,9 +47,9 @@ symbols_of_package() {
   same_symbols "$scratch/packaged"
 }
 
-# Checks the linker's version script, which must name each symbol by itself: a pattern would also
-# export other symbols.
-# usage: symbols_of_list FILE
+# Checks that the linker's version script, which lists the symbols to export, names each expected
+# symbol by itself. A pattern such as `agent_protocol_*` would also export other symbols. usage:
+# symbols_of_list FILE
 symbols_of_list() {
   awk '/^[A-Z]/ { version = $1 } /local:/ { exit } / global:/ { on = 1; next }
        on { sub(/;.*/, "", $1); print $1 "@@" version }' "$1" | sort >"$scratch/listed"
@@ -74,7 +74,9 @@ soname() { readelf -d "$library" | grep 'SONAME.*\[libagent-protocol\.so\.1\]$';
 # ---- types of the functions: the compiler refuses a second declaration that differs from the
 # first, and any use of a function that is not declared
 
-# usage: same_types INCLUDES    compiles a second declaration of every function
+# usage: same_types INCLUDES
+# Compiles a second declaration of every function, from functions.table. Fails unless the two
+# declarations of each function agree.
 same_types() {
   {
     echo '#include <agent-protocol/agent_protocol.h>'
@@ -104,7 +106,8 @@ probe() {
     print "void probe(void) {"
   }
 
-  # Removes comments within a line. The lines of longer comments begin with ` *`.
+  # Removes comments: those within a line here, and in the next rule the lines of longer comments,
+  # which begin with ` *`.
   { gsub(/\/\*.*\*\//, "") }
   /^\/\*/ || /^ \*/ { next }
 
@@ -164,10 +167,11 @@ lays_out_32() { same_layout layout-32.table . -m32 -malign-double; }
 # members
 
 # usage: older_caller SIZE
-# Compiles and runs a program that passes an agent_protocol_upgrade of SIZE bytes, with a wrong
-# value in the member `fallback`. If `fallback` lies beyond SIZE, the library must not read it. The
-# program runs without an upgrader, so the library sends no request. The library says so if the
-# request is well formed, and otherwise names the error in it.
+# Acts as an agent that was compiled with a header whose agent_protocol_upgrade had SIZE bytes.
+# Compiles and runs a program that requests an upgrade with this size, and with a wrong value in the
+# member `fallback`. If `fallback` lies beyond SIZE, the library must not read it. There is no
+# upgrader, so the library cannot send the request: its error says this if the request is well
+# formed, and otherwise names the error in the request.
 older_caller() {
   cat >"$scratch/older.c" <<END
 #include <agent-protocol/agent_protocol.h>
@@ -192,14 +196,16 @@ END
 # usage: says TEXT    checks that the output of older_caller has the text
 says() { cat "$scratch/said_older" && grep -q "$1" "$scratch/said_older"; }
 
-# An agent compiled with the first libagent-protocol.so.1 knows the members up to trial_ms.
+# An agent that was compiled with the first libagent-protocol.so.1 knows only the members up to
+# trial_ms, so the library must not read `fallback`.
 of_first_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms) + 8' && says 'no upgrader'
 }
 
-# An agent compiled with the current header knows all members, so the library must refuse the wrong
-# value of `fallback`. The library must also refuse a size that no version of the structure has had.
+# An agent that was compiled with the current header knows all members, so the library must refuse
+# the wrong value of `fallback`.
 of_present_version() { older_caller 'sizeof asked' && says 'fallback cannot be "not a member'; }
+# No version of the structure has had this size, so the library must refuse the size.
 of_no_version() {
   older_caller 'offsetof(struct agent_protocol_upgrade, trial_ms)' && says UPGRADE_INIT
 }

@@ -11,7 +11,8 @@ GOOD = "1.0.1-slow_to_stop"  # takes two seconds to stop
 BAD = ("5.0.0-crash_on_trial", "3.0.0-crash_at_start")
 QUICK_CRASHES = 20  # more crashes than any init system allows by default
 MEMORY_LEFT = 100_000_000  # in bytes: enough for the service, but not for GREEDY
-# A release that passes its self-test. As a candidate, its agent allocates ten times MEMORY_LEFT.
+# A bad release for the check of memory: it passes its self-test, but as a candidate its agent
+# allocates ten times MEMORY_LEFT.
 GREEDY = """#!/bin/sh
 case "$*" in *--self-test*) echo 8.0.0 ok; exit ;; esac
 echo 1000 >/proc/self/oom_score_adj
@@ -25,7 +26,8 @@ echo '{"type":"ready"}'
 while read -r line; do :; done
 """
 ATTEMPTS = 3  # the value of --attempts in the service files
-# After init has reported that the service is stopped, the last process must exit within this time.
+# When init has reported that the service is stopped, the last process of the service must exit
+# within this number of seconds.
 STOP_SECONDS_MAX = 10
 
 
@@ -233,7 +235,8 @@ class Check:
         that."""
         self.init.start(self.machine)
         self.works("1.0.1")
-        # Opens the file before the halt, so that this program can still read it afterwards.
+        # Opens the agent's event log before the machine is halted, so that this program can still
+        # read it afterwards.
         with self.machine.path(EVENTS).open() as events:
             before = events.read()
             self.init.halt(self.machine)
@@ -242,8 +245,8 @@ class Check:
                    + before.splitlines()[-1])
 
 
-# The columns of the table of results. Each column has a heading and a check. The check's result is
-# written below the heading, in the row of the init system.
+# The columns of the table of results, which has a row for each init system. Each column has a
+# heading, and the check whose results stand in this column.
 COLUMNS = [
     ("ready", Check.becomes_ready),
     ("good upgrade", Check.good_upgrade),

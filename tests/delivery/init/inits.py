@@ -101,7 +101,8 @@ class S6(Init):
     # The first process of the test machine. The program s6-linux-init would make this script, but
     # Debian 12 has no package of s6-linux-init.
     STAGE_1 = """#!/bin/sh
-# The first process: makes the scan directory, and becomes the supervisor of what is in it.
+# This script is the machine's first process. It makes the directory of services, and becomes the
+# program s6-svscan, which runs them.
 mkdir -p /run/service
 ln -s /etc/s6/sample-agent /run/service/sample-agent
 exec s6-svscan /run/service

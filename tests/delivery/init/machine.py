@@ -1,6 +1,6 @@
-# A test machine: an init system as process 1 of its own namespaces, with an overlay over a root
-# directory that stays unchanged. Also has functions that wait for conditions, with a deadline and
-# never for a fixed time.
+# A test machine is not a virtual machine: an init system runs as process 1 of its own namespaces.
+# An overlay gets all changes, so that the root directory below it stays unchanged. This file also
+# has functions that wait for a condition, with a deadline and never for a fixed time.
 
 import os
 import pathlib

@@ -23,7 +23,8 @@ EVENTS = STATE + "/events"
 PREVIOUS = STATE + "/previous"
 STATUS = "/run/upgrader/sample-agent/status.json"
 STARTS = STATE + "/starts"
-# Releases outside the directory in which the agent looks for newer versions.
+# The paths of two releases. They are not in the directory in which the agent looks for newer
+# versions, so the agent does not request an upgrade to them.
 BROKEN = "/opt/sample-agent/broken"
 UNTRIED = "/opt/sample-agent/untried"
 

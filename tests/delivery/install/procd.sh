@@ -1,7 +1,8 @@
 #!/bin/sh
-# Tests the service script for procd, the init of OpenWrt. Functions replace those of procd. A boot
-# of OpenWrt empties /var and /tmp, and an update of the system keeps only the files that keep.d
-# names. Prints `ok` lines and `N passed, N failed`.
+# Tests the service script for procd, the init of OpenWrt, without procd: this test defines the
+# functions of procd that the script calls. The files that the upgrader and its agent keep must not
+# be lost: a boot of OpenWrt empties /var and /tmp, and an update of the system keeps only the files
+# that keep.d names. Prints `ok` lines and `N passed, N failed`.
 set -u
 
 cd "$(dirname "$0")/../../.." || exit 1
@@ -38,9 +39,9 @@ command_of() (
   start_service
 )
 
-# Prints the paths in the upgrader's command line that must outlive a boot. These are all paths but
-# three: the control directory, which the script itself makes, the lock in that directory, and the
-# agent's input.
+# Prints the paths in the upgrader's command line that must outlive a boot. Three paths need not,
+# and are left out: the control directory, which the script itself makes, the lock in that
+# directory, and the agent's input.
 lasting_paths() {
   command_of | sed -n -e 's/^--\(previous\|output\|state\|releases\|events\)=//p' \
     -e '\|^/.*/current$|p'

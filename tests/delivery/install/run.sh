@@ -35,7 +35,8 @@ settle() {
 
 listing() { (cd "$root" && find . -printf '%y %m %p %l\n' | sort); }
 
-# Checks that each kind of file is in the directory in which the programs that need it look for it.
+# Checks that each kind of file is installed in the usual directory for it: the programs that use
+# such files look for them there.
 puts_in_place() {
   (cd "$root/usr" && ls -d bin/upgrader bin/upgraderctl bin/sample-agent bin/agentify \
     bin/agent-releases bin/notify-watchdog bin/agent-conformance bin/fleet-agent \
@@ -144,9 +145,9 @@ upgrades() {
   wait "$pid"
 }
 
-# Lists the files of the hello-agents that are installed: those in C, C++ and shell, and for each
-# other language the library with its hello-agent. Leaves out tests and the files that only tests
-# need.
+# Lists the files that belong to the installed hello-agents (small examples of agents): the examples
+# in C, C++ and shell, and for each other language the library with its example. Leaves out tests
+# and the files that only tests need.
 hello_agents() {
   libraries='agent-protocol/(python|go|javascript|rust)'
   tree_files | grep -E "^(sample-agent/hello|$libraries)/" |
@@ -178,8 +179,9 @@ has_examples() {
 examples_name_what_is_installed() {
   for directory in "$root"/usr/share/doc/upgrader/examples/*; do
     case $directory in
-      # The examples for agentify and the hello-agents name no program by its path. The script for
-      # procd names those in /usr/sbin, where OpenWrt's package puts them.
+      # These examples are not checked. Those for agentify and the hello-agents name no program by
+      # its path. The script for procd names the programs in /usr/sbin, where OpenWrt's package puts
+      # them.
       */agentify | */hello-agent | */procd) programs= ;;
       */fleet) programs='upgrader fleet-agent fleet-controller' ;;
       *) programs='upgrader sample-agent' ;;
@@ -232,7 +234,7 @@ builds_hello_agents() {
 }
 
 # Runs the commands that docs/agents.md shows for the hello-agent, on the copy of the installed
-# files.
+# files, and checks that the agent counts on.
 hello_agent_counts() {
   PYTHONDONTWRITEBYTECODE=1 PATH=$root/usr/bin:$PATH tests/together/languages/readme.py \
     "$scratch/hello/python"
@@ -244,8 +246,8 @@ leaves_nothing() {
   diff "$scratch/before" "$scratch/after"
 }
 
-# Checks that uninstalling leaves only the directories that every system has, if the directory was
-# empty before the installation.
+# Installs into an empty directory, and uninstalls. Only the directories that every system has may
+# then be left.
 leaves_no_directories() {
   rm -rf "$root"
   installs install && installs uninstall || return 1

@@ -33,7 +33,8 @@ has_its_name() {
   [ -n "$version" ] && [ "$names" = "upgrader-$version" ]
 }
 
-# Makes an archive from an unpacked archive, after changing the files' owner, time and mode.
+# Makes an archive from an unpacked archive whose files have other owners, times and modes. The two
+# archives must be equal.
 of_itself() {
   mkdir "$scratch/unpacked" && tar -xzf "$scratch/tree.tar.gz" --strip-components=1 -m \
     -C "$scratch/unpacked" && chmod -R g+w,o-rwx "$scratch/unpacked" &&
@@ -43,7 +44,8 @@ of_itself() {
 
 git_here() { git -C "$scratch/unpacked" -c user.name=test -c user.email=test "$@"; }
 
-# Checks that files that are not committed are not in a release.
+# Makes an archive from a git repository with a changed and a new file that are not committed. These
+# changes must not be in the archive.
 of_a_commit() {
   git_here init -q && git_here add -A && git_here commit -q -m test &&
     echo planted >>"$scratch/unpacked/NEWS" && echo planted >"$scratch/unpacked/planted" &&

@@ -97,8 +97,8 @@ goes_to() {
 
 upgrades() { goes_to 2.0.0 'generation 2.*is committed' && writes 101 200 && copied 200; }
 
-# Installs later versions of the same packages. The running upgrader must continue with its old
-# program.
+# Installs newer versions of the same packages while the upgrader runs. The upgrader must continue
+# to run its old program, whose file has been deleted.
 becomes_newer() {
   for package in ./*.deb; do
     rm -rf newer && dpkg-deb -R "$package" newer || return 1
@@ -121,15 +121,15 @@ adds_a_release() {
     cmp store/agent-v1.5.0 sample-agent/build/agent-v1.0.0
 }
 
-# Upgrades to a version that crashes before it is ready, as generation 3. Generation 2 must stay
-# active, and the link must name its version again.
+# Upgrades to a version that crashes before it is ready. This is generation 3. Generation 2 must
+# stay active, and the link must again name generation 2's version.
 survives_start() {
   goes_to 3.0.0 'generation 3: .*generation 2 .*stays active' && writes 201 300 && copied 300 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]
 }
 
-# Upgrades to a version that crashes on trial, as generation 4. Generation 5, of the same version as
-# generation 2, must become active.
+# Upgrades to a version that crashes on trial. This is generation 4. Generation 5, which runs the
+# version of generation 2 again, must become active.
 survives_trial() {
   goes_to 4.0.0 'generation 5.*is active' && writes 301 400 && copied 400 &&
     [ "$(readlink releases/current)" = agent-v2.0.0 ]

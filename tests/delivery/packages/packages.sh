@@ -1,7 +1,7 @@
 #!/bin/sh
 # Judges the packages of `make deb` as Debian does (lintian, with its pedantic findings), and tests
-# them in a small Debian: see in_root.sh. This small Debian is made once, in $BUILD, and is only
-# read afterwards: a test's changes go to a file system in memory, which no other process sees.
+# them in a small Debian: see in_root.sh. This small Debian, a directory in $BUILD, is made once and
+# never changed afterwards: an overlay in memory, which only the test sees, gets the test's changes.
 # Prints `ok` lines, a line for the table of results and `N passed, N failed`. Needs to be root, or
 # sudo.
 #
@@ -27,8 +27,9 @@ file_of() { ls "$BUILD/deb/$1"_*.deb; }
 
 all_there() { for package in $packages; do file_of "$package" || return 1; done; }
 
-# Runs lintian without its search for misspelt words in programs. That search mistakes machine code
-# for text: it reported the machine code of a comparison with `silent` as the misspelt word "lentH".
+# Runs lintian, but without its search for misspelt words in programs, which mistakes machine code
+# for text. For example, it takes the code of a comparison with `silent` for the misspelt word
+# "lentH".
 lints() {
   lintian --allow-root --pedantic --display-info --suppress-tags spelling-error-in-binary \
     --fail-on error,warning,info,pedantic "$@"
@@ -43,7 +44,8 @@ overrides() {
     diff - "$scratch/overridden"
 }
 
-# Canary: lintian must find a package that has no copyright file.
+# Runs lintian on a package without its copyright file, as a canary: lintian must report this
+# package.
 lints_spoilt() {
   dpkg-deb -R "$(file_of libagent-protocol1)" "$scratch/spoilt" &&
     rm "$scratch/spoilt/usr/share/doc/libagent-protocol1/copyright" &&
@@ -70,7 +72,8 @@ makes_root() {
     echo "$content" >"$root/content"
 }
 
-# Runs in_root.sh in the small Debian. When the script ends, its mounts and processes end, too.
+# Runs in_root.sh in the small Debian, with namespaces of its own. So its mounts and processes end
+# when the script ends.
 # shellcheck disable=SC2016  # expanded by the inner shell
 tries() {
   for package in $packages; do file_of "$package"; done >"$scratch/files"

@@ -3,10 +3,11 @@
 
 .PHONY: coverage coverage-build coverage-run
 
-# The settings of the coverage build. The compiler inlines nothing, makes no branch for exceptions,
-# and counts only the product. The counters are atomic, because some explorations of all states have
-# several threads. The product's objects are linked first: if a test and the product both have a
-# copy of a function from a header, the product's counted copy is used.
+# The settings of the coverage build. The counted code has only the branches that the source shows:
+# the compiler inlines nothing, and makes no branches for exceptions. It counts only the product.
+# The counters are atomic, because some explorations of all states have several threads. The
+# product's objects are linked first: if a test and the product both have a copy of a function from
+# a header, the product's counted copy is used.
 ifdef COVERAGE
 HARDENING =
 CXXFLAGS = -O0 -fno-exceptions --coverage -fprofile-update=atomic \
@@ -22,8 +23,8 @@ $(coverage_dump): tests/judging/coverage/dump.cc
 	# Deletes all programs, so that they are linked again with the new dump.o.
 	@rm -rf $(BUILD)/tests $(BUILD)/upgrader
 
-# Code in headers is counted in the objects that include it. The C++ interface is only a header, so
-# the test of this interface is compiled again.
+# The code of a header is counted in the objects that include the header. The C++ interface is only
+# a header, so the test that includes it must be compiled with counters, too.
 test_of_header := $(call objects,tests/decisions/unit/agent_cpp_test.cc)
 $(test_of_header): CXXFLAGS += -fexceptions
 endif
@@ -39,10 +40,10 @@ coverage:
 	@$(MAKE) $(jobs) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-build
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/coverage SINGLE=1 COVERAGE=1 coverage-run
 
-# Builds the libraries first, and then deletes every test program that is older than a library.
-# LDFLAGS links the whole libraries into all tests, but make does not know of this dependency. A
-# test program that is older than a library would keep the library's old code, and the old code's
-# counts would not match the new code.
+# Builds the libraries first, and then deletes every test program that is older than a library, so
+# that it is linked again. LDFLAGS links the whole libraries into all tests, and make does not know
+# this. An old test program would still contain the library's old code, and the counts would not
+# match the new code.
 coverage-build:
 	@rm -f $(test_of_header)
 	@$(MAKE) --no-print-directory $(coverage_dump) $(upgrader_library) $(protocol_library)

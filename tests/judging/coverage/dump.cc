@@ -1,5 +1,5 @@
-// This file is linked into every program of the coverage build. It writes the counts of branches to
-// disk when a process ends and gcc's own code would not write them. gcc's code writes the counts at
+// This file is linked into every program of the coverage build. It writes the counts of taken
+// branches to disk in those cases in which gcc's own code does not. gcc's code writes them at
 // exit() and fork(). This file writes them at _exit(), at abort(), and when a test kills its child
 // with SIGKILL. A child that is about to execute a program shares its parent's memory, so the
 // parent has the child's counts.
@@ -61,10 +61,11 @@ static void dump_and_die(int) {
   __real_kill(getpid(), SIGKILL);
 }
 
-// Prepares the ends of the program. At exit(), last_signal is blocked while gcc's code writes the
-// counts, and a process with limited files exits without writing them. A program named `*_test`
-// also writes the counts on last_signal, and so do its forked children that still run the test's
-// code. No other program handles this signal, because tests inspect an agent's signal handlers.
+// Prepares for the different ways in which the program may end. At exit(), gcc's code writes the
+// counts, and last_signal is blocked meanwhile; but a process whose files are limited in size exits
+// without writing the counts. A program named `*_test` also writes the counts on last_signal, and
+// so do its forked children that still run the test's code. No other program handles this signal,
+// because tests inspect an agent's signal handlers.
 [[gnu::constructor]] static void see_to_ends() {
   on_exit(leave, nullptr);
   if (std::string(program_invocation_short_name).ends_with("_test"))

@@ -41,7 +41,8 @@ class Place:
     kind: str  # the form in which weave.py replaces the text
     function: str
     at_run_time: bool  # True: the compiler may run the function, too
-    # The replacement texts of the mutants at this place. Each text begins the name of a mutant.
+    # The texts by which the mutants at this place replace the original text. Each text is also a
+    # part of its mutant's name.
     alternatives: list = field(default_factory=list)
 
 
@@ -186,8 +187,8 @@ class Finder:
 
     def look_at_case_stmt(self, cursor):
         body = list(cursor.get_children())[-1]
-        # The last `break` of a switch gets no mutant, because the program does the same without
-        # this `break`.
+        # The last `break` of a switch gets no mutant, because no test could notice if this `break`
+        # were missing.
         if re.compile(rb'break;\s*\}').match(self.source, body.extent.start.offset):
             return 'done'
         self.look_at_statement(body)
@@ -424,8 +425,9 @@ class Finder:
         for value in cursor.get_children():
             named = cursor.location.offset + len(cursor.spelling)
             before = self.text(named, max(named, value.extent.start.offset)).strip()
-            # Only the initial value gets mutants. An expression before the variable's name, or one
-            # in brackets, is a part of the type.
+            # Of the expressions in a variable's declaration, only the initial value gets mutants.
+            # An expression before the variable's name, or one in brackets after it, belongs to the
+            # type.
             if value.kind.is_expression() and value.extent.start.offset > named and before != '[':
                 if cursor.type.get_canonical().kind == T.BOOL and value.kind not in LITERALS:
                     self.condition(value)
@@ -460,8 +462,9 @@ class Finder:
 
     def look_at_member_ref_expr(self, cursor):
         for child in cursor.get_children():
-            # Visits the expression before the `.` or `->`, which begins where the whole expression
-            # begins. Skips the template arguments after the member's name.
+            # In an expression such as `a.b<c>`, visits only the part before the `.` or `->`. That
+            # part begins where the whole expression begins, and template arguments after the
+            # member's name do not.
             if child.extent.start.offset == cursor.extent.start.offset:
                 self.visit(child)
         return 'done'

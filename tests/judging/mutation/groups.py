@@ -9,8 +9,9 @@ from dataclasses import dataclass
 LEFT_OUT = {'agent-protocol/cpp/session/session_print.cc',
             'base/check.cc', 'base/check.h', 'upgrader/core/event.h',
             'upgrader/core/action.h', 'base/version.h', 'agent-protocol/agent_protocol.h'}
-# Files of upgrader/core that belong to the group of the shell (the code around the decisions): the
-# facts for messages to init, and code that is tested with whole programs.
+# Files of upgrader/core that do not belong to the group of the decisions, but to that of the shell
+# (the code around the decisions). They have the facts for messages to init, and code that is tested
+# with whole programs.
 NOT_CORE = {'upgrader/core/' + name
             for name in ('init_news.h', 'options.cc', 'options.h')}
 # Files of base/ that belong to the group of the decisions (BASE_CORE), and those that belong to the
@@ -22,8 +23,8 @@ BASE_CORE = ('ending', 'errno_name', 'number', 'named_number', 'time')
 # tests, too.
 BASE_TOOLS = ('curl_loop', 'moment', 'notify_listener', 'shown', 'table')
 BASE_PROTOCOL = ('escape', 'form', 'json_line', 'result', 'utf8')
-# The beginnings of the paths of the tests that may kill mutants of the decisions, and of the
-# protocol. These tests start no process.
+# The beginnings of the paths of tests: first those that may kill mutants of the decisions, then
+# those that may kill mutants of the protocol. These tests start no process, so they are fast.
 CORE_TESTS = ('tests/decisions/scenario/', 'tests/decisions/explore/second_table', *(
     f'tests/decisions/unit/{name}' for name in (
         'supervisor', 'phase_event', 'chronicle', 'words', 'log_limit', 'init_news', 'heartbeat',

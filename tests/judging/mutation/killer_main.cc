@@ -1,7 +1,8 @@
 // The main() of every test program in the instrumented build, which contains all mutants. Without
-// `--serve`, the program behaves like every program with Catch2's main(). `PROGRAM --serve` reads
-// orders from standard input, one on each line, and forks a process for each run. So the program is
-// started and set up only once. It kills the processes that a run leaves behind.
+// `--serve`, the program behaves like every program with Catch2's main(). With `--serve`, it reads
+// orders from standard input, one on each line, and forks a child for each run of a test case. So
+// the program is started and set up only once. After each run, it kills the processes that the run
+// has left behind.
 //
 //   list                        the test cases, as `case NUMBER NAME` lines, then `end`
 //   run MUTANT CPU WALL NUMBER  runs the test case with this mutant switched on, and prints
@@ -44,7 +45,7 @@ std::vector<std::string> names_of_cases() {
   return names;
 }
 
-// Escapes the name of a test case for Catch2's command line.
+// Returns the name of a test case with escapes, as Catch2's command line needs it.
 std::string escaped(const std::string& name) {
   std::string text;
   for (const char c : name) {

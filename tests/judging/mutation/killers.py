@@ -25,8 +25,8 @@ class Case:
     name: str
     ms: int = 0
     reached: set = field(default_factory=set)
-    # The numbers of mutants that this test case has killed: of each mutant, of each function, and
-    # of each file.
+    # How often this test case has killed a mutant so far, by the mutant's name, by its function and
+    # by its file.
     kills: dict = field(default_factory=dict)
 
 
@@ -98,9 +98,9 @@ class Worker:
         self.control[HEAD_BYTES:] = bytes(MUTANTS_MAX)
         outcome, case.ms = self.run(case, RECORD, (300, 300_000))
         case.reached = numbers_of_marks(self.control[HEAD_BYTES:])
-        # Recording the reached mutants slows a test down, so its time is measured in a second run
-        # without recording. A test of tests/together/integration mostly waits for processes, so the
-        # time of its first run is good enough.
+        # Recording the reached mutants slows a test case down. So a second run without recording
+        # measures its time. Only the test cases of tests/together/integration need no second run,
+        # since they mostly wait for processes.
         waits = case.program.startswith('tests/together/integration/')
         if outcome != 'passed' or waits:
             return outcome == 'passed'

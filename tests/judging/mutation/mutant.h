@@ -23,9 +23,9 @@ struct Control {
   char reached[mutants_max];
 };
 
-// The number of the mutant that is switched on in this process, and the mapped file. A program that
-// forks a child for a test with one mutant sets both numbers, this variable and the number in the
-// file, in the child.
+// The number of the mutant that is switched on in this process, and the mapped file
+// `mutants.control`. A program that forks a child to test one mutant sets the mutant's number twice
+// in the child: in this variable, and in the file, for the programs that the child starts.
 inline int active = 0;
 inline Control* control = nullptr;
 
@@ -54,8 +54,8 @@ inline bool is_on(int mutant) {
   return mutant == active;
 }
 
-// Returns whether the mutant is switched on, like is_on(). Returns false when the compiler
-// evaluates a constant.
+// Returns whether the mutant is switched on, like is_on(). In code that the compiler evaluates,
+// such as a constant, returns false.
 constexpr bool is_on_at_run_time(int mutant) {
   return !std::is_constant_evaluated() && is_on(mutant);
 }

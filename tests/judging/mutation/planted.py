@@ -1,6 +1,6 @@
-# Mutants that serve as canaries. Tests must kill some of them, because a test certainly checks
-# their effect. The remaining canaries must survive, because they do not change the effect of the
-# program.
+# Mutants that serve as canaries: they show that `make mutate` judges mutants correctly. Some change
+# behavior that a test certainly checks, so tests must kill them. The others change nothing that the
+# program does, so they must survive.
 import find
 
 # The canaries. Each canary has its expected fate, its file, the text that it replaces, and the

@@ -21,7 +21,8 @@ COPIED = ['Makefile', 'agent-protocol', 'base', 'upgrader', 'sample-agent', 'pac
 # second_table_test explores the same states.
 NO_KILLERS = ('sample_', 'c_interface_', 'explore_test')
 # The compiler's flags. They leave out the hardening flags of the installed programs: with these
-# flags, the compiler would rename some calls that tests must replace to make them fail.
+# flags, the compiler would call other functions instead of some that tests replace to make them
+# fail.
 FLAGS = '-O2 -w -D_GLIBCXX_ASSERTIONS -include tests/judging/mutation/mutant.h'
 ROUNDS_MAX = 8
 

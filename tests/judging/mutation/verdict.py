@@ -16,8 +16,9 @@ class Verdict:
     sampled: int
     all: int
     wrong: list  # the errors, each as a line of text
-    # If the table decides, the share of the group's mutants that the table does not list.
-    # Otherwise, the share of the tried mutants that were killed.
+    # The share of mutants that is reported for the group. If the table of survivors decides, it is
+    # the share of the group's mutants that the table does not list. Otherwise, it is the share of
+    # the tried mutants that were killed.
     figure: float
     met: bool
     # The functions with the most survivors, each with the number of survivors and of tried mutants.

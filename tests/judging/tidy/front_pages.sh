@@ -17,8 +17,8 @@ canary_front_page() {
   echo 'words; docs/ has room'
 }
 
-# Prints lines `DOOR | PAGE LINKED | COMMAND` for the front page's five doors, which are sections
-# with a few commands each.
+# Prints lines `DOOR | PAGE LINKED | COMMAND` for the doors of the front page. A door is one of five
+# ways to begin with the upgrader: a section with a few commands, and links to pages.
 lines_of_doors() {
   awk '
     function end() {
@@ -36,8 +36,8 @@ lines_of_doors() {
   ' README.md
 }
 
-# Checks that each command in a door, one of five sections of the front page, is also on a page to
-# which that door has a link. Tests type the commands of these pages.
+# Checks that each command in a door is also on a page to which that door has a link. Tests run the
+# commands of these pages, so each command of a door is tested.
 check_doors() {
   lines_of_doors >"$scratch/doors"
   [ "$(cut -d '|' -f 1 "$scratch/doors" | sort -u | wc -l)" = 5 ] ||
@@ -135,8 +135,8 @@ canary_first_change() {
   echo 'PLANTED_CASE'
 }
 
-# Checks that `make help` shows ten targets. check_targets checks the targets that `make help-all`
-# shows.
+# Checks that `make help` shows ten targets. Another check, check_targets, is for the longer list of
+# `make help-all`.
 check_help() {
   shown=$(env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s help | grep -c '^make .*  ')
   [ "$shown" = 10 ] || echo "make help shows $shown targets, and not ten"

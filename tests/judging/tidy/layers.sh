@@ -5,8 +5,8 @@ layer_checks='layers crossings cereal uv decisions releases sample_agent_include
   conformance_includes notify_watchdog_includes upgraderctl_includes fleet_model fleet_store
   fleet_orders fleet_cell fleet_http'
 
-# The files of base/ that do input or output. All other files of base/ do neither, and read no
-# clock.
+# The files of base/ that do input or output. The rest of base/ does no input or output, and reads
+# no clock.
 base_shell='check|curl_loop|descriptors|directory|environment|executable|lock'
 base_shell="$base_shell|no_wait|notify_listener|owned_fd|process|program|repeated|uv_handle"
 
@@ -42,8 +42,9 @@ includes() {
     sed -E 's/^([^:]*:[0-9]+):[^<"]*[<"]([^>"]*)[>"].*/\1:\2/'
 }
 
-# Reads lines `FILE:LINE:INCLUDED` from standard input, and reports those whose INCLUDED the file
-# "$scratch/allowed" does not list. The report has $1 before INCLUDED and $2 after it.
+# Reads lines `FILE:LINE:INCLUDED` from standard input, and reports each forbidden include: one that
+# the file "$scratch/allowed" does not list. In the report, $1 stands before INCLUDED and $2 after
+# it.
 not_allowed() {
   awk -F: -v allowed="$scratch/allowed" -v opening="${1:-}" -v closing="${2:-}" '
     BEGIN { while ((getline name < allowed) > 0) is_allowed[name] }
@@ -173,7 +174,8 @@ pure_headers='algorithm array bit cerrno charconv chrono compare concepts csigna
 # Prints calls in the files of "$scratch/pure" that do input or output or read a clock.
 impure_calls() {
   calls='getpid|getenv|gettimeofday|clock_gettime|fopen|printf|std::c(out|err)'
-  # `system/` is a part of the names of systemd's directories, and not the function system().
+  # The pattern finds calls of system(), but not `system/`, which is a part of the names of
+  # systemd's directories.
   xargs grep -nE "_clock\\b|\\b($calls)\\b|\\bsystem\\b([^/]|\$)" /dev/null <"$scratch/pure" |
     grep -v ':[[:space:]]*//'
 }
@@ -238,8 +240,9 @@ canary_sample_agent_includes() {
 # The files of agent-conformance that do input or output. All others only decide.
 conformance_shell='agent_process(_look|_start)?|main|stage'
 
-# Checks that agent-conformance and its double include no code of the programs that they judge or
-# replace, and that the deciding part of agent-conformance does no input or output.
+# Checks three things. agent-conformance, which judges agents, and its double, a bad agent that
+# tests it, include no code of the library or the upgrader. The double includes no code of
+# agent-conformance. And the deciding part of agent-conformance does no input or output.
 check_conformance_includes() {
   code_files | grep -E '^(tools/agent-conformance|tests/together/conformance)/' | includes |
     grep -E ':(agent-protocol|base|upgrader)/' |

@@ -7,16 +7,16 @@ living_checks='shell_agent played_transcripts shown_log busybox_stop'
 # for events, so only a run that hangs reaches the limit.
 living_limit=60
 
-# Prints a block of the manual page $1 as it is rendered: the literal block between the comments
-# `BEGIN $2` and `END $2`.
+# Prints a literal block of the manual page $1 as it looks on the rendered page: the block between
+# the comments `BEGIN $2` and `END $2`.
 extract() {
   sed -n "/^\\.\\\\\" BEGIN $2\$/,/^\\.\\\\\" END/p" "$1" |
     sed "/^\\./d; s/\\\\(aq/'/g; s/\\\\-/-/g; s/\\\\&//g; s/\\\\e/\\\\/g"
 }
 
 # usage: live PLAY COMMAND...
-# Runs the play of play.sh on what the command prints, in an empty directory, and prints its
-# complaints.
+# Passes the output of the command, which is an example from a page, to the test PLAY of play.sh.
+# Runs this test in an empty directory, and prints the errors that it finds.
 live() {
   play=$1
   shift

@@ -80,8 +80,9 @@ options_in_help() {
   "$1" --help | grep -oE -- '(^|[ ,[])--[a-z][a-z-]+' | sed 's/^[^-]*//'
 }
 
-# Compares the options of each program with those on its page. All programs get --help and --version
-# from base/command_line.h, so these two count as their options.
+# Compares the options in the code of each program with those on its manual page. The code for
+# --help and --version is in base/command_line.h, which all programs use, so these two options are
+# added for each program.
 check_options() {
   sed -nE 's/.*(name|text) == "(--[a-z-]+)".*/\2/p' upgrader/core/options.cc \
     base/command_line.h >"$scratch/code"
@@ -438,9 +439,9 @@ canary_fleet_statuses() {
   echo 'in fleet/fleetctl and not in man/fleetctl.1: 5'
 }
 
-# Compares the kinds of records on the page fleet(7) with keys.cc. For the parts of a key that vary,
-# the page has words such as ID, UUID, RID and N, and keys.cc has signs. Before the comparison,
-# these words and signs are replaced by NAME.
+# Compares the kinds of records on the page fleet(7) with keys.cc. Some parts of a key vary. For
+# such a part, the page has a word such as ID, UUID, RID or N, and keys.cc has a sign such as `*`.
+# The comparison treats all these words and signs as NAME.
 check_fleet_records() {
   sed -nE 's/.*KeyKind::[a-z_]+, "([^"]+)".*/\1/p' fleet/model/keys.cc |
     sed -E ':again; s/(^|\/)[*cV#E](\/|$)/\1NAME\2/; t again' >"$scratch/code"

@@ -16,7 +16,7 @@ trap '[ -z "$upgrader" ] || kill -QUIT "$upgrader" 2>/dev/null
 trap 'exit 1' HUP INT TERM
 
 # usage: complain WORD...
-# Prints a violation of the program that is played, and exits with 1.
+# Prints an error of the example that is being run, and exits with 1.
 complain() {
   echo "$played $*"
   exit 1
@@ -62,9 +62,9 @@ play_shell_agent() {
     [ "$pid" = "$second" ] || complain "wrote as $pid when $second was active"
   done
 
-  # A killed agent leaves its subshell behind, which then sees the end of input. The subshell must
-  # signal no process, since the agent's pid may belong to a stranger by then. Traces of the shells
-  # show whether it does.
+  # Kills the agent, whose subshell then stays behind, and sees the end of input. The subshell must
+  # signal no process, since the agent's pid may belong to an unrelated process by then. Traces of
+  # the shells show whether it does.
   mkdir bin && printf '#!/bin/sh\nexec /bin/sh -x "$@"\n' >bin/sh && chmod +x bin/sh || exit 1
   sed '1s/$/ -x/' agent >traced && chmod +x traced && mkfifo trace || exit 1
   cat <trace >log &
@@ -89,8 +89,8 @@ play_shell_agent() {
 play_transcripts() {
   here=$(pwd -P)
 
-  # An agent that plays its part of the transcript. It finds out its generation by counting, and
-  # plays the lines of that generation.
+  # The script of every agent in a transcript. An agent finds out its generation by counting, and
+  # sends and expects the lines of that generation.
   cat >actor <<'ACTOR'
 #!/bin/sh
 exec 8<&0 9>&1 </dev/null >&2
@@ -221,8 +221,8 @@ play_busybox_stop() {
   [ ! -e told ] || complain 'signalled a stranger'
   stop 'when its process is gone'
 
-  # Acts as an upgrader that is starting its first agent: it has the lock, and the lock's file is
-  # still empty.
+  # Starts a process that acts as an upgrader at the start of its first agent: it has the lock, but
+  # has not yet written its pid into the lock's file.
   sh -c 'trap "echo >told; exit" TERM; echo >&4; read -r line <&3' &
   stranger=$!
   read -r line <&4

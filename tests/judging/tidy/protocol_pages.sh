@@ -33,8 +33,8 @@ members_in_code() {
     }' agent-protocol/cpp/wire/message.h agent-protocol/cpp/wire/serialize.h
 }
 
-# Prints the same lines as members_in_code, but from the page, which has a list of types, each with
-# a list of its members.
+# Prints lines in the form of members_in_code, for the message types and members on the page. The
+# page has a list of types, and below each type a list of its members.
 members_on_page() {
   awk '
     /^\.S[hs] / { part = $0; depth = 0 }

@@ -69,9 +69,9 @@ try_check() {
 
 list_tree "$scratch/listed"
 
-# Makes the copy of the tree for canaries. If there is a copy, undoes the last canary's changes in
-# it. A git repository beside the copy records its state, so that the copy itself has only files of
-# the tree.
+# The next two functions keep a copy of the tree, in which canaries plant violations. renew_copy
+# makes the copy, or undoes the last canary's changes in it. of_copy runs git for this. The git
+# repository is beside the copy and not in it, so that the copy has only files of the tree.
 of_copy() {
   git --git-dir="$scratch/record" --work-tree="$scratch/tree" -C "$scratch/tree" \
     -c core.autocrlf=false -c user.name=tidy -c user.email=tidy@localhost -c gc.auto=0 "$@"
@@ -91,8 +91,9 @@ planted_files() {
   of_copy ls-files --others --modified --exclude-standard
 }
 
-# Filters the list of files on standard input, for a check that judges each file by itself. In the
-# copy, only planted files need to be judged, since the tree itself is judged, too.
+# Passes on the list of files on standard input, for a check that judges each file by itself. In a
+# canary's copy of the tree, passes on only the files that the canary has changed. The other files
+# need not be judged there, since the tree itself is judged, too.
 only_planted() {
   if [ -n "${in_copy:-}" ]; then
     planted_files >"$scratch/new"

@@ -17,8 +17,8 @@ import sys
 
 words_max = 40
 
-# Beginnings that no sentence may have, unless it is a question: the subject of such a sentence is
-# hard to find.
+# Matches sentences that begin with a clause as their subject, such as "What is planted here is
+# found.". Such sentences are hard to read, so only questions may begin in this way.
 riddle = re.compile(r"^\W*(?:What(?:ever)?|Who(?:ever|m|se)?|Where)\b(?!.*\?$)")
 bare = re.compile(r"^\W*(?:Nothing|None|Empty):(?:\s|$)")
 bare_in_code = re.compile(r"^(?:Nothing|None|Empty|0):(?:\s|$)")

@@ -107,8 +107,8 @@ canary_function_lengths() {
   echo '61 lines: TEST_CASE("a test")'
 }
 
-# Checks that the upgrader, which is replaced least often of all programs, stays small enough to be
-# read. Code that it can do without belongs in a program beside it. Rows: J-21
+# Checks that the upgrader stays small enough to be read, since it is replaced least often of all
+# programs. Code that the upgrader does not need belongs in a program beside it. Rows: J-21
 check_budget() {
   lines=$(tests/judging/verify/lines | sed -n 's/^result: .* | \([0-9]*\) lines of code .*/\1/p')
   [ "${lines:-9999}" -le "$code_lines_max" ] || echo "upgrader/: $lines lines of code"
@@ -128,7 +128,7 @@ openings() {
       *.md | LICENSE | NEWS | .gitignore | .clang-format | *.map | *.pc.in) continue ;;
       tests/decisions/scenario/*.txt) opening='^# *[A-Za-z`-]' ;;
       docs/*.svg) continue ;;  # the <title> of an SVG file says what the file is for
-      # Formats of npm and cargo: such files need no opening comment.
+      # These files have formats of npm and cargo, and need no opening comment.
       agent-protocol/javascript/*.json | agent-protocol/*/*.toml) continue ;;
       fleet/http/openapi.json) continue ;;  # JSON has no comments
       agent-protocol/*/go.mod | */py.typed | */__init__.py) continue ;;
@@ -153,7 +153,7 @@ openings() {
       *.test.js) opening='^import ' ;;  # the name of a test of JavaScript says what it tests
       *.js) opening='^// *[A-Za-z]' ;;
       *.ld | *.css) opening='^/\* *[A-Za-z`]' ;;
-      # Formats of Buildroot and Yocto: such files need no opening comment.
+      # These files have formats of Buildroot and Yocto, and need no opening comment.
       packaging/buildroot/Config.in | packaging/yocto/*.in) continue ;;
       packaging/openwrt/Makefile.in) continue ;;  # a file in OpenWrt's format
       packaging/*.in | packaging/container/Containerfile | packaging/nix/*.nix) opening='^#' ;;

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # Finds loops that may run forever in the given Python and shell files of test drivers. Prints
-# `FILE:LINE: ...` for each. A loop is good if its own lines name a limit (a deadline, a patience, a
-# number of tries, `timeout`), if the line before it names one, or if a comment on its first line
-# begins with `until` and names the event that ends the loop.
+# `FILE:LINE: ...` for each. A loop is good if one of its lines, or the line before it, has a word
+# for a limit, such as `deadline`, `patience`, `tries` or `timeout`. It is also good if a comment on
+# its first line begins with `until`, and so names the event that ends the loop.
 
 import ast
 import re

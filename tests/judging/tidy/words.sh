@@ -1,7 +1,7 @@
-# Checks the wording of files: no note of unfinished work is left, tests do not sleep, no path of
-# one machine occurs, each thing has one word, and the sentences of pages and comments have none of
-# the faults that a script can find (sentences.py). The patterns are written so that they do not
-# find themselves.
+# Checks the wording of files: no note of unfinished work is left, tests do not sleep, no path of a
+# developer's machine occurs, each thing is called by one word, and sentences have none of the
+# faults that a script can find (sentences.py). The patterns are written so that they do not match
+# their own lines in this file.
 
 word_checks='unfinished sleeps machine_paths documents vocabulary named_rules page_sentences
   comment_sentences'
@@ -21,7 +21,8 @@ check_sleeps() {
   call='sleep_fo[r]|sleep_unti[l]|uslee[p]|nanoslee[p]|\bslee[p] *\('
   pause='poll\((nullptr|NULL|0), *0, *[0-9]{3}'
   command='(^|[;&|({] *|do +|then +)slee[p] +["$0-9]'
-  # Leaves out scripts of virtual machines, whose clock is their own.
+  # Leaves out benchmarks, and the scripts that run in virtual machines, whose clock does not depend
+  # on the host's speed.
   apart='benchmark/|adversity/power/(common|hang|memory|worker)\.sh'
   tree_files | grep '^tests/' | grep -vE "^tests/($apart)" |
     xargs grep -nIE "$call|$pause|$command" | cut -c 1-120
