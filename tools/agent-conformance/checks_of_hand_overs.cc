@@ -22,7 +22,8 @@ constexpr std::string_view works_on =
     "it is unfit, if it can do nothing with such a state.";
 
 constexpr Quote unread{"MESSAGES FROM AN AGENT",
-                       "a text, optional, that goes to the next agent unread."};
+                       "a text, optional, that the upgrader passes on to the next agent without "
+                       "interpreting it."};
 
 Check with_state(std::string_view name, std::string_view doing, std::vector<Quote> quotes,
                  std::string line, std::string_view need = "state-absent") {

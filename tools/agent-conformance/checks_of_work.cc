@@ -290,8 +290,8 @@ Check extends() {
               "long, or as long as its extend asks for.",
           .expected = "The agent says stopped in time, or extend as long as it needs more.",
           .quotes = {{"MESSAGES FROM AN AGENT",
-                      "its current deadline is moved to ms from now, unless it is later "
-                      "already."},
+                      "its current deadline is moved to ms milliseconds from now, unless the "
+                      "deadline is later already."},
                      {"MESSAGES TO AN AGENT",
                       "an integer of at least 1: the time that is left of the stop "
                       "timeout"}},
