@@ -32,7 +32,7 @@ std::vector<Check> checks_of_words() {
                    "program that it starts, gets among the messages.",
        .quotes =
            {{"LINES",
-             "A line is stray output if it is not a JSON object with a text as its type, nests "
+             "A line is stray output if it is not a JSON object whose member type is a text, nests "
              "deeper than 32 levels, is longer than the limit, or is cut off by the end of the "
              "output."},
             {"CHANNEL",
